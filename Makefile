@@ -15,7 +15,7 @@ export SWIFT_BACKTRACE := enable=no
 export PYTHONDONTWRITEBYTECODE := 1
 
 # How many test cases run at once. Without a limit all of them begin together, and on two cores each waits for the others
-# until somebody's patience ends.
+# until somebody's timeout ends.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 24
 
 # What `make test` hands on to `swift test`, e.g. TEST_ARGS='--filter HOTP'.
@@ -40,7 +40,7 @@ SHELL := /bin/bash
 setup: ## install the system packages that are missing (Debian, Ubuntu)
 	@scripts/setup
 
-demo: setup ## enrol, code, approve, log in: the main job end to end, on this machine
+demo: setup ## enroll, code, approve, log in: the main job end to end, on this machine
 	@swift build $(DEBUG) --product signet
 	@exec "$$(swift build $(DEBUG) --product signet --show-bin-path)/signet" demo
 

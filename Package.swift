@@ -136,8 +136,8 @@ let package = Package(
                 unixSignals, metrics, tracing,
             ],
             resources: [
-                .embedInCode("Pages/Assets/face.css"), .embedInCode("Pages/Assets/face.js"),
-                .embedInCode("Pages/Assets/face.svg"),
+                .embedInCode("Pages/Assets/app.css"), .embedInCode("Pages/Assets/app.js"),
+                .embedInCode("Pages/Assets/app.svg"),
             ],
             swiftSettings: rules),
         // No pkgConfig: it would link the libraries, which are loaded at run time, only by the verbs that need them.

@@ -15,10 +15,10 @@ struct LibOATH {
 
     /// Nil when the library is not here.
     init?() {
-        guard let library = dlopen("liboath.so.0", RTLD_NOW), let initialise = dlsym(library, "oath_init"),
+        guard let library = dlopen("liboath.so.0", RTLD_NOW), let initialize = dlsym(library, "oath_init"),
             let generate = dlsym(library, "oath_hotp_generate")
         else { return nil }
-        guard unsafeBitCast(initialise, to: (@convention(c) () -> CInt).self)() == 0 else { return nil }
+        guard unsafeBitCast(initialize, to: (@convention(c) () -> CInt).self)() == 0 else { return nil }
         self.generate = unsafeBitCast(generate, to: Generate.self)
     }
 

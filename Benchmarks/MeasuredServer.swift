@@ -19,7 +19,7 @@ final class MeasuredServer {
         directory = try TemporaryDirectory()
         let state = directory.file("state/server.sqlite")
         process = try ChildProcess(
-            [signet, "serve", "--port", "0", "--attached", "--json", "--state", state] + options,
+            [signet, "serve", "--port", "0", "--exit-on-stdin-eof", "--json", "--state", state] + options,
             environment: ChildProcess.environment(), input: .pipe, output: .pipe)
         guard let line = process.readLine(), let ready = try? JSON.value(of: line.utf8), let url = ready["url"]?.string,
             let user = ready["users"]?.array?.first, let name = user["name"]?.string

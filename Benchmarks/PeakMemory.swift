@@ -8,7 +8,7 @@ enum PeakMemory {
     /// it measures. So a shell, which is small, starts the program and leaves; this process adopts the orphan and waits for it.
     static func mebibytes(of command: [String], _ environment: [String]) throws -> Double {
         guard adoptsOrphans() else {
-            throw BenchError("this system lets nobody adopt a process, so its memory cannot be measured")
+            throw BenchError("this system does not let a process adopt another one, so its memory cannot be measured")
         }
         let shell = try ChildProcess(
             ["/bin/sh", "-c", "\"$@\" >/dev/null & echo $!", "sh"] + command, environment: environment, input: .nowhere,

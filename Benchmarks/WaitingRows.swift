@@ -166,7 +166,7 @@ private struct WaitingPerson {
 
     /// The message that waits at the desk.
     private func message() async throws -> PushDelivery {
-        let server = "\(login.url)/json/push/desk"
+        let server = "\(login.url)/json/push/stream"
         let nonce = try await login.client.nonce(server)
         let proof = CompactJWS.sign(JSON.encode(PushStreamProof(mechanismUid: uid, nonce: nonce)), with: secret)
         let response = try await login.client.stream(server, [("Authorization", "\(PushStreamProof.scheme) \(proof)")])
@@ -176,7 +176,7 @@ private struct WaitingPerson {
                 return try JSON.decode(PushDelivery.self, from: event.data.utf8)
             }
         }
-        throw BenchError("the desk has no message")
+        throw BenchError("the push stream has no message")
     }
 }
 
@@ -186,7 +186,7 @@ extension LoadClient {
         let response = try await stream(server, [])
         _ = try await response.body.collect(upTo: 1 << 20)
         let parts = (response.headers.first(name: "WWW-Authenticate") ?? "").split(separator: "\"")
-        guard parts.count == 2 else { throw BenchError("the desk has no nonce") }
+        guard parts.count == 2 else { throw BenchError("the server gave no nonce") }
         return String(parts[1])
     }
 }

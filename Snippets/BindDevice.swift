@@ -8,7 +8,7 @@ func walk(_ step: JourneyStep, of journeys: Journey, vault: Vault) async throws 
     var step = step
     // snippet.show
     let device = DeviceBinding.Device(
-        identifier: DeviceProfileCollector.identifier(for: "org.example.app") ?? "unknown", name: "Mira's desk",
+        identifier: DeviceProfileCollector.identifier(for: "org.example.app") ?? "unknown", name: "Mira's laptop",
         application: "org.example.app")
     let binding = DeviceBinding(VaultDeviceKeys(vault), for: journeys.profile, device: device)
     if step.first(DeviceSigningVerifierCallback.self) != nil { try await step.answerDeviceSigning(with: binding) }

@@ -1,4 +1,4 @@
-// Enrol an account and make a code: the vault on disk, the network through async-http-client.
+// Enroll an account and make a code: the vault on disk, the network through async-http-client.
 import SignetAuthenticator
 import SignetNetwork
 import SignetStorage
@@ -10,7 +10,7 @@ func enrollAndCode(uri: String, directory: VaultDirectory) async throws -> Strin
     let transport = AsyncHTTPTransport()
     let authenticator = Authenticator(
         store: AccountRecords(vault), transport: transport,
-        device: PushDevice(token: "a random text that stays the same", name: "Mira's desk"))
+        device: PushDevice(token: "a random text that stays the same", name: "Mira's laptop"))
 
     let enrolled = try await authenticator.enroll(uri: uri)
     let code = try await authenticator.code(for: enrolled.mechanisms[0].uid)

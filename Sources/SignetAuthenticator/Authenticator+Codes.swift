@@ -40,13 +40,13 @@ extension Authenticator {
     /// - Throws: ``AuthenticatorError/Code/counterBackwards``, ``AuthenticatorError/Code/wrongKind``,
     ///   ``AuthenticatorError/Code/accountLocked``, ``AuthenticatorError/Code/unknownMechanism``.
     @discardableResult
-    public func resynchronise(_ mechanismUID: String, counter: UInt64) async throws -> Mechanism {
+    public func resynchronize(_ mechanismUID: String, counter: UInt64) async throws -> Mechanism {
         let source = try await store.read { (records: any AccountReader) throws(StoreError) in
             try AccountRules.codeSource(mechanismUID, in: records)
         }.get()
         try await refuseIfLocked(source.account)
         return try await store.write { (records: any AccountWriter) throws(StoreError) in
-            try AccountRules.resynchronise(mechanismUID, counter: counter, in: records)
+            try AccountRules.resynchronize(mechanismUID, counter: counter, in: records)
         }.get()
     }
 

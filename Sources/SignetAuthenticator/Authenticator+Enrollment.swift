@@ -9,12 +9,12 @@ import Foundation
 #endif
 
 extension Authenticator {
-    /// Enrolls the account of an enrollment URI; see ``enroll(_:pushFront:)``.
-    /// - Throws: `EnrollmentError` when the URI is invalid, and the errors of ``enroll(_:pushFront:)``.
+    /// Enrolls the account of an enrollment URI; see ``enroll(_:pushGateway:)``.
+    /// - Throws: `EnrollmentError` when the URI is invalid, and the errors of ``enroll(_:pushGateway:)``.
     public func enroll(
-        uri: String, policy: EndpointPolicy = .secure, pushFront: Endpoint? = nil
+        uri: String, policy: EndpointPolicy = .secure, pushGateway: Endpoint? = nil
     ) async throws -> EnrolledAccount {
-        try await enroll(EnrollmentURI.parse(uri, policy: policy), pushFront: pushFront)
+        try await enroll(EnrollmentURI.parse(uri, policy: policy), pushGateway: pushGateway)
     }
 
     /// Enrolls an account: registers the device for push if the enrollment has a push invitation, then stores the account and its
@@ -25,7 +25,7 @@ extension Authenticator {
     /// is enrolled. This authenticator therefore stores the mechanism on the next attempt without another request to the server.
     /// Another authenticator registers the mechanism again, as the same device, for as long as the server accepts the invitation.
     ///
-    /// A server that sends push messages only to phones, as AM does, is given the address of an inbox at `pushFront` instead of a
+    /// A server that sends push messages only to phones, as AM does, is given the address of an inbox at `pushGateway` instead of a
     /// phone's token, and ``PushStreamListener`` connects there (docs/push.md). A server with its own push stream needs no push
     /// gateway.
     ///
@@ -36,7 +36,7 @@ extension Authenticator {
     /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account already has a mechanism of an offered kind, and
     ///   ``AuthenticatorError/Code/policyViolation`` when the device violates a policy of the enrollment; in both cases no
     ///   request is sent. ``AuthenticatorError/Code/refusedByServer``, ``AuthenticatorError/Code/registeredNotStored``.
-    public func enroll(_ enrollment: Enrollment, pushFront: Endpoint? = nil) async throws -> EnrolledAccount {
+    public func enroll(_ enrollment: Enrollment, pushGateway: Endpoint? = nil) async throws -> EnrolledAccount {
         guard enrollment.oath != nil || enrollment.push != nil else { throw AuthenticatorError.nothingOffered }
         let offered = offers(of: enrollment)
         let (duplicate, token) = try await store.read { (records: any AccountReader) throws(StoreError) in
@@ -45,7 +45,7 @@ extension Authenticator {
         if let duplicate { throw AuthenticatorError.duplicate(duplicate) }
         if let policy = await policies.violated(enrollment.policies) { throw AuthenticatorError.violated(policy) }
         guard let invitation = enrollment.push else { return try await keep(enrollment, offered, toldToken: token) }
-        let registered = try await registered(offered, invitation, token: token, front: pushFront)
+        let registered = try await registered(offered, invitation, token: token, gateway: pushGateway)
         do {
             // An earlier call may have registered the mechanism under another token.
             let told = registered.last.flatMap { unsettled.registration($0.uid) }?.token
@@ -69,7 +69,7 @@ extension Authenticator {
         let pushUID = enrollment.pushMechanismUID
         let enrolled: Result<EnrolledAccount, AuthenticatorError> = try await store.write {
             (records: any AccountWriter) throws(StoreError) in
-            let outcome = try AccountRules.enrol(enrollment, mechanisms: mechanisms, now: now, in: records)
+            let outcome = try AccountRules.enroll(enrollment, mechanisms: mechanisms, now: now, in: records)
             if let pushUID, case .success = outcome { try AccountRules.noteTold(pushUID, token, in: records) }
             return outcome
         }
@@ -99,21 +99,21 @@ extension Authenticator {
     /// Returns the mechanisms with the push mechanism registered at its server. A registration that an earlier call made and
     /// could not store is reused.
     private func registered(
-        _ mechanisms: [Mechanism], _ invitation: PushInvitation, token: String?, front: Endpoint?
+        _ mechanisms: [Mechanism], _ invitation: PushInvitation, token: String?, gateway: Endpoint?
     ) async throws -> [Mechanism] {
         guard var push = mechanisms.last, case .push(var settings) = push.kind else { return mechanisms }
         if let registration = unsettled.registration(push.uid) {
             settings.streamEndpoint = registration.stream
-            settings.gatewayEndpoint = registration.front
+            settings.gatewayEndpoint = registration.gateway
         } else {
             let uid = push.uid
             let platform = try platforms.named(invitation.platform)
-            let device = try front == nil ? device.called(token) : device.at(PushMailbox(of: invitation.secret))
-            settings.gatewayEndpoint = front
+            let device = try gateway == nil ? device.called(token) : device.at(PushInbox(of: invitation.secret))
+            settings.gatewayEndpoint = gateway
             settings.streamEndpoint = try await NotSent.unwrapped {
                 try await platform.register(invitation, mechanismUID: uid, device: device, over: wire)
             }
-            unsettled.note(Unsettled.Registration(stream: settings.streamEndpoint, token: token, front: front), of: uid)
+            unsettled.note(Unsettled.Registration(stream: settings.streamEndpoint, token: token, gateway: gateway), of: uid)
         }
         push.kind = .push(settings)
         return mechanisms.dropLast() + [push]

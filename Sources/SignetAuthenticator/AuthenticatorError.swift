@@ -96,7 +96,7 @@ public struct AuthenticatorError: Error, Sendable, Hashable, CustomStringConvert
 }
 
 extension AuthenticatorError {
-    static let nothingOffered = AuthenticatorError(.nothingOffered, "the enrolment offers neither codes nor push")
+    static let nothingOffered = AuthenticatorError(.nothingOffered, "the enrollment offers neither codes nor push")
     static let noCodes = AuthenticatorError(.wrongKind, "this mechanism makes no codes")
     static let noPush = AuthenticatorError(.wrongKind, "this mechanism takes no push messages")
 
@@ -144,7 +144,7 @@ extension AuthenticatorError {
     static func registeredNotStored(_ error: StoreError) -> AuthenticatorError {
         AuthenticatorError(
             .registeredNotStored,
-            "the server has registered this device, and it could not be stored; mend the store and enrol the same code again: "
+            "the server has registered this device, but storing it failed; repair the store and enroll the same code again: "
                 + error.description, storeError: error)
     }
 }

@@ -12,7 +12,7 @@ final class Unsettled: Sendable {
         /// ``PushDevice``.
         let token: String?
         /// The push gateway whose inbox address the server was given instead of a token, if any.
-        let front: Endpoint?
+        let gateway: Endpoint?
     }
 
     private let registrations = Mutex<[String: Registration]>([:])

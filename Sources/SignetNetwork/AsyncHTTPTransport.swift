@@ -190,7 +190,7 @@ extension TransportError {
         let (code, reason): (Code, String) =
             switch error {
             case let error as HTTPClientError: Self.meaning(of: error)
-            case is WrongKey: (.wrongKey, "the server's key is none of those that are pinned")
+            case is WrongKey: (.wrongKey, "the server's key is not one of the pinned keys")
             case HTTPParserError.invalidEOFState, NIOSSLError.uncleanShutdown:
                 (.interrupted, "the connection ended before the answer did")
             case is HTTPParserError: (.notHTTP, "the answer is not HTTP")

@@ -74,12 +74,12 @@ package final class LoopbackListener: Sendable {
     /// the port afterwards, also when an error is thrown.
     /// - Throws: ``RedirectReceiver/Failure``, and any error of `open`.
     package func answer(
-        within patience: Duration, accepting isOurs: @escaping @Sendable (_ query: String) -> Bool,
+        within timeout: Duration, accepting isOurs: @escaping @Sendable (_ query: String) -> Bool,
         whileOpening open: @escaping @Sendable () async throws -> Void
     ) async throws -> String {
         let outcome: Result<String, any Error>
         do {
-            outcome = .success(try await receiver.answer(within: patience, accepting: isOurs, whileOpening: open))
+            outcome = .success(try await receiver.answer(within: timeout, accepting: isOurs, whileOpening: open))
         } catch {
             outcome = .failure(error)
         }

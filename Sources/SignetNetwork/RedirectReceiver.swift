@@ -28,7 +28,7 @@ package final class RedirectReceiver: Sendable {
     ///   - open: A closure that opens the browser.
     /// - Throws: ``Failure``, and any error of `open`.
     package func answer(
-        within patience: Duration, accepting isOurs: @escaping @Sendable (_ query: String) -> Bool,
+        within timeout: Duration, accepting isOurs: @escaping @Sendable (_ query: String) -> Bool,
         whileOpening open: @escaping @Sendable () async throws -> Void
     ) async throws -> String {
         state.withLock { $0.isOurs = isOurs }
@@ -39,7 +39,7 @@ package final class RedirectReceiver: Sendable {
             }
             group.addTask { try await self.answer() }
             group.addTask {
-                try await Task.sleep(for: patience)
+                try await Task.sleep(for: timeout)
                 throw Failure.timeout
             }
             defer { group.cancelAll() }

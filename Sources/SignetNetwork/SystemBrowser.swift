@@ -52,17 +52,17 @@ public enum SystemBrowser {
     ///   - open: The function that opens the address of the loopback page, which other users can read.
     /// - Throws: ``CannotOpen``, also when the browser sends no request in time; `CancellationError`; any error of `open`.
     public static func open(
-        confidential address: Secret, within patience: Duration = .seconds(60),
+        confidential address: Secret, within timeout: Duration = .seconds(60),
         open: @escaping @Sendable (_ address: String) async throws -> Void = { try await SystemBrowser.open($0) }
     ) async throws {
         try check(address.text)
         do {
             let page = try await LoopbackListener.sendingOn(to: address)
             _ = try await page.answer(
-                within: patience, accepting: { _ in true }, whileOpening: { try await open(page.redirectURI) })
+                within: timeout, accepting: { _ in true }, whileOpening: { try await open(page.redirectURI) })
         } catch let failure as RedirectReceiver.Failure {
             guard failure == .timeout else { throw CancellationError() }
-            throw CannotOpen(description: "no browser came within \(patience.components.seconds) seconds")
+            throw CannotOpen(description: "no browser came within \(timeout.components.seconds) seconds")
         } catch let error as LoopbackListener.InvalidAddress {
             throw CannotOpen(description: error.reason)
         }

@@ -184,7 +184,7 @@ extension TransportError {
     fileprivate init(_ error: any Error, host: String, refusedKey: Bool) {
         let (code, reason): (Code, String) =
             switch (error as? URLError)?.code {
-            case _ where refusedKey: (.wrongKey, "the server's key is none of those that are pinned")
+            case _ where refusedKey: (.wrongKey, "the server's key is not one of the pinned keys")
             case .timedOut?: (.timeout, "no answer in time")
             case .cannotFindHost?, .cannotConnectToHost?, .dnsLookupFailed?, .notConnectedToInternet?:
                 (.connect, "no connection could be made")

@@ -3,7 +3,7 @@ public import SignetCore
 
 extension DevServer {
     /// The log of client requests and of push message events.
-    public var journal: RequestLog { context.journal }
+    public var requestLog: RequestLog { context.requestLog }
 
     /// The faults that the server injects.
     public var faults: FaultTable { context.faults }
@@ -11,19 +11,19 @@ extension DevServer {
     /// The server's clock, which a test can move.
     public var clock: AdjustableClock { context.clock }
 
-    /// Returns the entries of the ``journal`` that match a filter, oldest first.
+    /// Returns the entries of the ``requestLog`` that match a filter, oldest first.
     /// - Parameter filter: The filter.
-    public func journal(matching filter: RequestLogFilter) -> [RequestLogEntry] { journal.entries(matching: filter) }
+    public func requestLog(matching filter: RequestLogFilter) -> [RequestLogEntry] { requestLog.entries(matching: filter) }
 
-    /// Waits until the ``journal`` has an entry that matches a filter, and returns the oldest such entry.
+    /// Waits until the ``requestLog`` has an entry that matches a filter, and returns the oldest such entry.
     /// - Parameters:
     ///   - filter: The filter.
     ///   - patience: The longest time to wait, by the machine's clock.
     /// - Throws: ``RequestLogTimeout`` when no entry matched in time, `CancellationError` when the task was canceled.
-    public func waitForEntry(matching filter: RequestLogFilter, within patience: Duration = .seconds(10)) async throws
+    public func waitForEntry(matching filter: RequestLogFilter, within timeout: Duration = .seconds(10)) async throws
         -> RequestLogEntry
     {
-        try await journal.waitForEntry(matching: filter, within: patience)
+        try await requestLog.waitForEntry(matching: filter, within: timeout)
     }
 
     /// Ends all sessions of a user, as an expiry would.
@@ -55,7 +55,7 @@ extension DevServer {
     /// state, the clock returns to the machine's time, all faults are switched off, and open streams end. The request log, the
     /// id_token signing keys and open console logins are kept.
     /// - Throws: `StoreError` when the server's state cannot be written; in that case nothing has changed.
-    public func startAgain() async throws { try await AdminOperations(server: context).startAgain() }
+    public func reset() async throws { try await AdminOperations(server: context).reset() }
 }
 
 extension DevServer {

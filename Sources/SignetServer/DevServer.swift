@@ -40,7 +40,7 @@ public struct DevServer: Sendable {
     ///   - user: The user's name.
     ///   - realm: The user's realm, as a path.
     /// - Throws: `StoreError` when the server's state cannot be read.
-    public func letters(to user: String, realm: String = "/") async throws -> [String] {
+    public func emailLinks(to user: String, realm: String = "/") async throws -> [String] {
         try await context.transact { state, moment in
             state.outbox.links(of: UserKey(realm: RealmPath(realm), name: user), at: moment.now)
         }
@@ -75,7 +75,7 @@ public struct DevServer: Sendable {
                 try await application.run()
             }
         } catch  where Task.isCancelled || error is CancellationError {
-            context.logger.debug("the server was ended before it had answered everybody")
+            context.logger.debug("the server ended before it had answered all requests")
         } catch {
             await context.close()
             throw error
@@ -127,11 +127,11 @@ public struct DevServer: Sendable {
                 var isEnding = false
                 for await _ in signals {
                     guard !isEnding else {
-                        logger.warning("a second signal: who is still being answered is cut off")
+                        logger.warning("second signal: open requests are cancelled")
                         return false
                     }
                     isEnding = true
-                    logger.notice("a signal: no more connections are taken; who is being answered is answered")
+                    logger.notice("signal: no new connections are accepted; open requests are completed")
                     await group.triggerGracefulShutdown()
                 }
                 return true

@@ -26,7 +26,7 @@ public struct ServerConfiguration: Sendable {
     public var defaultJourney = "Login"
     /// The closure that receives each email, because the development server doesn't deliver email. The server calls it when it
     /// answers the request that caused the email, so the closure should return quickly.
-    public var onLetter: (@Sendable (Email) -> Void)?
+    public var onEmail: (@Sendable (Email) -> Void)?
     /// The lifetimes of tokens and codes for clients that don't set their own.
     public var lifetimes = TokenLifetimes()
     /// The minimum number of seconds between two polls for a device code; at least 1.
@@ -45,7 +45,7 @@ public struct ServerConfiguration: Sendable {
     /// True when that cookie is `HttpOnly`, which hides it from scripts in a page.
     public var cookieIsHTTPOnly = true
     /// The issuer in enrollment URIs and in the text of push messages.
-    public var issuer = "Signet Desk"
+    public var issuer = "Signet"
     /// The relying party ID (a domain) of WebAuthn credentials; nil for the host of the public address, or `localhost`.
     public var webAuthnRelyingParty: String?
     /// The additional origins that WebAuthn responses may come from, such as apps. Pages of the relying party's domain are always
@@ -73,7 +73,7 @@ public struct ServerConfiguration: Sendable {
     public var sns: SNSConfiguration?
     /// The configuration of the push gateway, which acts as SNS for other servers and delivers their messages over push streams;
     /// nil when this server isn't a push gateway.
-    public var pushFront: PushGatewayConfiguration?
+    public var pushGateway: PushGatewayConfiguration?
     /// The idle time after which a push stream sends a comment, so that both ends detect a dead connection; at least 10 ms.
     public var streamKeepAlive: Duration = .seconds(15)
     /// The bearer token for programs on this machine that use `/admin` to move the clock, switch faults on and read the request

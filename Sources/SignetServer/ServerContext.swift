@@ -17,7 +17,7 @@ final class ServerContext: Sendable {
     /// The clock that ``clock`` is an offset from. It is used for times that other systems check by their own clocks:
     /// certificates and AWS signatures.
     let machineClock: any WallClock
-    let journal: RequestLog
+    let requestLog: RequestLog
     let faults: FaultTable
     let logger: Logger
     let telemetry: Telemetry
@@ -35,9 +35,9 @@ final class ServerContext: Sendable {
     /// The queue of SNS messages that wait for the push delivery worker.
     let line = PushDeliveryQueue()
     /// The keys of the clients that may send to inboxes of the push gateway; nil without a gateway.
-    let frontKeys: PushGatewayKeys?
+    let gatewayKeys: PushGatewayKeys?
     /// The streams of the gateway's inboxes.
-    let mailboxStreams: PushStreams
+    let inboxStreams: PushStreams
     private let port: Mutex<Int>
     private let address: Mutex<String>
     private let house: StateStore
@@ -50,9 +50,9 @@ final class ServerContext: Sendable {
         trees = configuration.journeys.trees.byName
         let clock = AdjustableClock(machineClock)
         let streams = PushStreams()
-        let mailboxStreams = PushStreams(of: .mailboxes)
+        let inboxStreams = PushStreams(of: .inboxes)
         (self.clock, self.machineClock) = (clock, machineClock)
-        (self.streams, self.mailboxStreams) = (streams, mailboxStreams)
+        (self.streams, self.inboxStreams) = (streams, inboxStreams)
         house = StateStore(
             StateStore.Plan(
                 state: configuration.state, users: configuration.users, makesUpPasswords: configuration.makesUpPasswords,
@@ -65,9 +65,9 @@ final class ServerContext: Sendable {
             ReadinessCheck("signingKey") { (try? await signer.keySet) != nil },
             ReadinessCheck("state") { [house] in (try? await house.open().engine.checkKey()) != nil },
         ]
-        house.hear { [streams, mailboxStreams, weak signer] signal in
+        house.hear { [streams, inboxStreams, weak signer] signal in
             streams.hear(signal)
-            mailboxStreams.hear(signal)
+            inboxStreams.hear(signal)
             if signal == nil || signal == ClusterMessage.keys.text { Task { [weak signer] in await signer?.forget() } }
         }
         clock.onChange { [weak house] in house?.writeClock() }
@@ -75,27 +75,27 @@ final class ServerContext: Sendable {
         address = Mutex(configuration.baseURL(port: configuration.port))
         realms = Set(configuration.realms.map { RealmPath($0) })
         contextPath = configuration.normalContextPath
-        let journal = RequestLog(contextPath: contextPath)
-        self.journal = journal
+        let requestLog = RequestLog(contextPath: contextPath)
+        self.requestLog = requestLog
         let faults = FaultTable(
-            contextPath: contextPath, realms: realms, hasFront: configuration.pushFront != nil, clock: clock)
+            contextPath: contextPath, realms: realms, hasPushGateway: configuration.pushGateway != nil, clock: clock)
         self.faults = faults
         // A delivery fault may require an event that no new message wakes a stream for; so may a move of the clock.
         faults.onDeliveryChange { [streams] in streams.hear(nil) }
         clock.onMove { [streams, weak faults] in if faults?.isIdle == false { streams.hear(nil) } }
         sns = configuration.sns.map { sns in
             SNSClient(configuration: sns, transport: AsyncHTTPTransport(), clock: machineClock) { action, status, duration in
-                journal.add(.sns(RequestLogEntry.SNSRequest(action, status, took: duration)), at: clock.now)
+                requestLog.add(.sns(RequestLogEntry.SNSRequest(action, status, took: duration)), at: clock.now)
             }
         }
-        frontKeys = configuration.pushFront.map { PushGatewayKeys($0) }
+        gatewayKeys = configuration.pushGateway.map { PushGatewayKeys($0) }
         var configuration = configuration
         // Other objects hold the parts of these that are still needed.
         configuration.users = []
         configuration.clients = []
         configuration.signingKey = nil
         configuration.sns = nil
-        configuration.pushFront?.keys = []
+        configuration.pushGateway?.keys = []
         configuration.state = .memory
         self.configuration = configuration
         self.logger = logger
@@ -177,7 +177,7 @@ final class ServerContext: Sendable {
         try await engine.readClock()
         await signer.forget()
         streams.hear(nil)
-        mailboxStreams.hear(nil)
+        inboxStreams.hear(nil)
         line.add(try await transact { state, moment in state.dispatches.releaseAll(at: moment.now) })
     }
 
@@ -187,13 +187,13 @@ final class ServerContext: Sendable {
         line.add(try await transact { state, moment in state.dispatches.unclaimed(at: moment.now, machine: machine) })
     }
 
-    /// Resets the state (``TransactionQueue/startAgain()``) on all servers that share it. Open streams end.
-    func startAgain() async throws {
+    /// Resets the state (``TransactionQueue/reset()``) on all servers that share it. Open streams end.
+    func reset() async throws {
         let engine = try await house.open().engine
-        try await engine.startAgain()
+        try await engine.reset()
         try await engine.readClock()
         streams.endAll()
-        mailboxStreams.endAll()
+        inboxStreams.endAll()
         rates.withLock { $0 = RateLimiter() }
     }
 
@@ -204,13 +204,13 @@ final class ServerContext: Sendable {
         switch effect {
         case .wake(let mechanismUID): streams.wake(mechanismUID)
         case .endStreams(let mechanismUID): streams.endAll(mechanismUID)
-        case .letter(let letter):
-            journal.add(.letter(RequestLogEntry.Email(user: letter.user, realm: letter.realm)), at: now)
-            configuration.onLetter?(letter)
-        case .happened(let push): journal.add(.push(push), at: now)
+        case .email(let email):
+            requestLog.add(.email(RequestLogEntry.Email(user: email.user, realm: email.realm)), at: now)
+            configuration.onEmail?(email)
+        case .happened(let push): requestLog.add(.push(push), at: now)
         case .dispatch(let messageID): line.add([messageID])
-        case .wakeMailbox(let address): mailboxStreams.wake(address)
-        case .endMailbox(let address): mailboxStreams.endAll(address)
+        case .wakeInbox(let address): inboxStreams.wake(address)
+        case .endInbox(let address): inboxStreams.endAll(address)
         case .count(let event): telemetry.count([event])
         }
     }
@@ -222,9 +222,9 @@ extension SideEffect {
         switch self {
         case .wake(let mechanismUID): .wake(mechanismUID)
         case .endStreams(let mechanismUID): .endStreams(mechanismUID)
-        case .wakeMailbox(let address): .wakeMailbox(address)
-        case .endMailbox(let address): .endMailbox(address)
-        case .letter, .happened, .dispatch, .count: nil
+        case .wakeInbox(let address): .wakeInbox(address)
+        case .endInbox(let address): .endInbox(address)
+        case .email, .happened, .dispatch, .count: nil
         }
     }
 }

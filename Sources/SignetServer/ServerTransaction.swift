@@ -15,7 +15,7 @@ struct PushStreamConstants: Sendable {
     let trees: [String: JourneyTree]
     let authIDKey: Secret
     let nonceKey: Secret
-    let ticks = MonotonicCounter()
+    let counter = MonotonicCounter()
     /// A random secret that belongs to no device. Verifying with it takes as long as verifying for a real device.
     let decoy = Secret.random(byteCount: 32)
 
@@ -60,10 +60,10 @@ struct ServerTransaction {
     var registrations: PushRegistrationStore
     var pushes: PushMessageStore
     var dispatches: PushDispatchStore
-    var front: PushGatewayStore
+    var gateway: PushGatewayStore
     var journeys: Table<String, JourneyState>
     var suspensions: Table<TokenHash, JourneyState>
-    var walks: Table<String, LoginFlow>
+    var flows: Table<String, LoginFlow>
     var console: ConsoleAccess
     var outbox: SentEmails
     var nonces: NonceStore
@@ -83,14 +83,14 @@ struct ServerTransaction {
         registrations = PushRegistrationStore(transaction)
         pushes = PushMessageStore(transaction)
         dispatches = PushDispatchStore(transaction)
-        front = PushGatewayStore(transaction)
+        gateway = PushGatewayStore(transaction)
         journeys = Table(.journey, transaction)
         suspensions = Table(.suspendedJourney, transaction)
-        walks = Table(.walk, transaction)
+        flows = Table(.flow, transaction)
         console = ConsoleAccess(transaction)
         outbox = SentEmails(transaction)
         nonces = NonceStore(transaction, key: constants.nonceKey)
-        sessions = SSOSessionStore(transaction, constants.ticks, directory)
+        sessions = SSOSessionStore(transaction, constants.counter, directory)
         tokens = TokenStore(transaction, directory)
         consents = ConsentStore(transaction)
         deviceCodes = DeviceCodeStore(transaction)
@@ -112,15 +112,15 @@ enum SideEffect: Sendable, Hashable {
     case wake(String)
     /// A mechanism was removed, and its streams end.
     case endStreams(String)
-    case letter(Email)
+    case email(Email)
     /// A push message event for the request log.
     case happened(RequestLogEntry.Push)
     /// A message waits for the push delivery worker.
     case dispatch(String)
     /// There is something new in an inbox of the push gateway.
-    case wakeMailbox(String)
+    case wakeInbox(String)
     /// An inbox of the push gateway was removed, and its streams end.
-    case endMailbox(String)
+    case endInbox(String)
     case count(MetricEvent)
 }
 

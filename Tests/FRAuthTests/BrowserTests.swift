@@ -176,14 +176,14 @@ struct BrowserTests {
                     // No error before there is anything to cancel, and it does not count for later.
                     browser.cancel()
                     let process = FRAuthProcess.current
-                    let canceller = Task.detached {
+                    let canceler = Task.detached {
                         await FRAuthProcess.$current.withValue(process) {
                             while Browser.currentBrowser == nil { await Task.yield() }
                             Browser.currentBrowser?.cancel()
                         }
                     }
                     await #expect(throws: BrowserError.externalUserAgentCancelled) { try await browser.login() }
-                    await canceller.value
+                    await canceler.value
                 }
                 #expect(Browser.currentBrowser == nil)
             }

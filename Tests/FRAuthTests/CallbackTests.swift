@@ -297,9 +297,9 @@ struct CallbackTests {
     @Test("metadata that only the app understands stays metadata")
     func metadata() async throws {
         let (node, _) = try await node(
-            #"{"type":"MetadataCallback","output":[{"name":"data","value":{"stage":"s","colour":"blue"}}]}"#)
+            #"{"type":"MetadataCallback","output":[{"name":"data","value":{"stage":"s","color":"blue"}}]}"#)
         let metadata = try #require(node.callbacks[0] as? MetadataCallback)
-        #expect(metadata.data["colour"] as? String == "blue" && !(metadata is WebAuthnCallback))
+        #expect(metadata.data["color"] as? String == "blue" && !(metadata is WebAuthnCallback))
         #expect(node.stage == "s")
     }
 }

@@ -19,7 +19,7 @@ struct CallOrderTests {
 
     static let list = ["getAllAccounts", "getMechanismsForAccount", "getAllNotificationsForMechanism"]
 
-    static let enrolment: [Row] = [
+    static let enrollment: [Row] = [
         Row(
             operation: "add OATH", calls: ["getMechanismsForAccount", "setMechanism", "getAccount", "setAccount"]
         ) { bench in { _ = try await bench.client.createMechanismFromUri(Sample.totp) } },
@@ -185,7 +185,7 @@ struct CallOrderTests {
         },
     ]
 
-    @Test("are those of the original", arguments: enrolment + accounts + mechanisms + push)
+    @Test("are those of the original", arguments: enrollment + accounts + mechanisms + push)
     func order(row: Row) async throws {
         let notebook = Notebook()
         let bench = try Bench(RecordingClient(notebook)) { request async throws(TransportError) in

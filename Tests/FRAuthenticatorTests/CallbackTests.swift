@@ -37,8 +37,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("of 100 enrolments at once are called once each, and one of them succeeds")
-    func enrolments() async throws {
+    @Test("of 100 enrollments at once are called once each, and one of them succeeds")
+    func enrollments() async throws {
         let bench = try Bench(RecordingClient(Notebook()))
         try bench.client.registerForRemoteNotifications("token-1")
         let uri = try #require(URL(string: Sample.combined))

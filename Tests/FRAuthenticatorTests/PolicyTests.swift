@@ -60,8 +60,8 @@ struct PolicyTests {
         #expect(try totp.generateCode().code.count == 6)
     }
 
-    @Test("that are not met refuse an enrolment before the server is asked")
-    func enrolment() async throws {
+    @Test("that are not met refuse an enrollment before the server is asked")
+    func enrollment() async throws {
         let decision = Switch()
         decision.set(false)
         let notebook = Notebook()
@@ -75,9 +75,9 @@ struct PolicyTests {
     }
 
     @Test(
-        "that are not met refuse an enrolment however its URI is written, and wherever its server is",
+        "that are not met refuse an enrollment however its URI is written, and wherever its server is",
         arguments: [" \n\(Sample.combined(policies: policies))\n", plainHTTP])
-    func enrolmentInEveryForm(uri: String) async throws {
+    func enrollmentInEveryForm(uri: String) async throws {
         let decision = Switch()
         decision.set(false)
         let notebook = Notebook()

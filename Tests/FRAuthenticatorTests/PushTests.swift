@@ -82,9 +82,9 @@ struct PushTests {
         #expect(biometric.isApproved)
     }
 
-    @Test("answers need the person to be recognised where the server asks for it", arguments: [true, false])
+    @Test("answers need the person to be recognized where the server asks for it", arguments: [true, false])
     func notRecognised(hasSensor: Bool) async throws {
-        let bench = try Bench(RecordingClient(Notebook()), presence: hasSensor ? Sensor(recognises: false) : nil)
+        let bench = try Bench(RecordingClient(Notebook()), presence: hasSensor ? Sensor(recognizes: false) : nil)
         try await bench.enrollBoth()
         let notification = try bench.receive(kind: .biometric)
         let before = bench.transport.requests.count
@@ -188,8 +188,8 @@ struct PushTests {
         #expect(areRefreshes == [true])
     }
 
-    @Test("enrolment that the server refuses leaves nothing, and the same URI can be tried again")
-    func enrolmentRefused() async throws {
+    @Test("enrollment that the server refuses leaves nothing, and the same URI can be tried again")
+    func enrollmentRefused() async throws {
         let notebook = Notebook()
         let refusals = Tally()
         let bench = try Bench(RecordingClient(notebook)) { request async throws(TransportError) in

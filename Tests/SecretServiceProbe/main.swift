@@ -11,7 +11,7 @@ import SignetStorage
 
 func run(_ arguments: [String]) throws(StoreError) -> String {
     let protector = SecretServiceProtector(
-        patience: .milliseconds(Int(arguments[0]) ?? 0), unlockPatience: Int(arguments[1]).map { .milliseconds($0) })
+        timeout: .milliseconds(Int(arguments[0]) ?? 0), unlockTimeout: Int(arguments[1]).map { .milliseconds($0) })
     let rest = Array(arguments.dropFirst(3))
     switch arguments[2] {
     case "availability": return text(protector.availability())

@@ -88,7 +88,7 @@ struct PushSamples {
     }
 
     @Test("iOS: a scanned URI is enrolled, and a message that comes is accepted")
-    func enrol() async throws {
+    func enroll() async throws {
         let (_, delegate) = try started()
         guard let url = URL(string: SampleApp.uri) else { throw Missing() }
         let ending = Ending()

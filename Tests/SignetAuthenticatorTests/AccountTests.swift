@@ -114,7 +114,7 @@ struct AccountTests {
         for mechanism in before.mechanisms where mechanism.oath != nil {
             await #expect { try await bench.authenticator.code(for: mechanism.uid) } throws: { isLocked($0) }
         }
-        await #expect { try await bench.authenticator.resynchronise(hotp.uid, counter: 99) } throws: { isLocked($0) }
+        await #expect { try await bench.authenticator.resynchronize(hotp.uid, counter: 99) } throws: { isLocked($0) }
         await #expect { try await bench.authenticator.approve(notification.id) } throws: { isLocked($0) }
         await #expect { try await bench.authenticator.deny(notification.id) } throws: { isLocked($0) }
         await #expect {

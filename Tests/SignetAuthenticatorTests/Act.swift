@@ -10,7 +10,7 @@ import Testing
 /// What a person has the authenticator do.
 enum Act: String, CaseIterable, CustomTestStringConvertible {
     case enroll, enrollPush, code, receive, receiveOneTooMany, approve, deny
-    case resynchronise, rename, lock, unlock, removeAccount, removeMechanism, removeNotification, updateToken
+    case resynchronize, rename, lock, unlock, removeAccount, removeMechanism, removeNotification, updateToken
 
     var testDescription: String { rawValue }
 
@@ -53,7 +53,7 @@ enum Act: String, CaseIterable, CustomTestStringConvertible {
     func prepare(_ bench: FaultyBench) async throws -> Subject {
         switch self {
         case .enroll: return Subject()
-        case .enrollPush, .code, .resynchronise:
+        case .enrollPush, .code, .resynchronize:
             return Subject(mechanism: try await bench.authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid)
         case .receive: return Subject(delivery: try bench.bench.delivery(to: try await bench.bench.enrollPush()))
         case .receiveOneTooMany:
@@ -82,7 +82,7 @@ enum Act: String, CaseIterable, CustomTestStringConvertible {
         case .receive, .receiveOneTooMany: _ = try await authenticator.receive(try #require(subject.delivery))
         case .approve: _ = try await authenticator.approve(subject.notification)
         case .deny: _ = try await authenticator.deny(subject.notification)
-        case .resynchronise: try await authenticator.resynchronise(subject.mechanism, counter: 40)
+        case .resynchronize: try await authenticator.resynchronize(subject.mechanism, counter: 40)
         case .rename:
             _ = try await authenticator.rename(Sample.account, displayIssuer: "Harbour", displayAccountName: nil)
         case .lock: try await authenticator.lock(Sample.account, policy: "mine")
@@ -109,7 +109,7 @@ enum Act: String, CaseIterable, CustomTestStringConvertible {
             #expect(state.notifications.map(\.messageID) == ["AUTHENTICATE:1", "2", "1"], place)
         case .approve: #expect(state.notifications.map(\.decision) == [.approved], place)
         case .deny: #expect(state.notifications.map(\.decision) == [.denied], place)
-        case .resynchronise: #expect(try await Self.nextCounter(bench) == 40, place)
+        case .resynchronize: #expect(try await Self.nextCounter(bench) == 40, place)
         case .rename: #expect(state.accounts.map(\.displayIssuer) == ["Harbour"], place)
         case .lock: #expect(state.accounts.map(\.lockingPolicy) == ["mine"], place)
         case .unlock: #expect(state.accounts.map(\.lockingPolicy) == [nil], place)

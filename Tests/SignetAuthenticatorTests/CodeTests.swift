@@ -67,19 +67,19 @@ struct CodeTests {
             let totp = try await bench.authenticator.enroll(uri: Sample.totp).mechanisms[0].uid
             let counted = try await bench.authenticator.enroll(uri: Sample.hotp).mechanisms.first { $0.kindName == .hotp }
             let hotp = try #require(counted).uid
-            try await bench.authenticator.resynchronise(hotp, counter: 40)
+            try await bench.authenticator.resynchronize(hotp, counter: 40)
             #expect(try await bench.authenticator.code(for: hotp).basis == .counter(40))
             await #expect {
-                try await bench.authenticator.resynchronise(hotp, counter: 40)
+                try await bench.authenticator.resynchronize(hotp, counter: 40)
             } throws: {
                 code($0) == .counterBackwards
             }
             // To where it stands it may always go.
-            try await bench.authenticator.resynchronise(hotp, counter: 41)
+            try await bench.authenticator.resynchronize(hotp, counter: 41)
             #expect(try await bench.authenticator.code(for: hotp).basis == .counter(41))
             for (uid, expected) in [(totp, AuthenticatorError.Code.wrongKind), ("nobody", .unknownMechanism)] {
                 await #expect {
-                    try await bench.authenticator.resynchronise(uid, counter: 99)
+                    try await bench.authenticator.resynchronize(uid, counter: 99)
                 } throws: {
                     code($0) == expected
                 }

@@ -21,7 +21,7 @@ struct DamagedRecordTests {
         try inner.write { (records: any RecordWriter) throws(StoreError) in try records.put([1, 2, 3], key) }
     }
 
-    @Test("of the device token stops no enrolment, is told of, and is kept when another token comes")
+    @Test("of the device token stops no enrollment, is told of, and is kept when another token comes")
     func token() async throws {
         _ = try await bench.authenticator.updateDeviceToken("token-2")
         try damage(RecordKey(.deviceToken, "current"))

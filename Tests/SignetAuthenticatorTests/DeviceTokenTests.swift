@@ -29,7 +29,7 @@ struct DeviceTokenTests {
         #expect(
             claims
                 == .object([
-                    "mechanismUid": .string(push.uid), "deviceId": "token-2", "deviceName": "Mira's desk",
+                    "mechanismUid": .string(push.uid), "deviceId": "token-2", "deviceName": "Mira's laptop",
                     "deviceType": "android", "communicationType": "gcm",
                 ]))
         #expect(try await bench.authenticator.deviceToken()?.token == "token-2")
@@ -127,7 +127,7 @@ struct DeviceTokenTests {
         #expect(knownOutcomes == ["done"])
     }
 
-    @Test("comes into use for those who enrol later, and after it was cleared no more")
+    @Test("comes into use for those who enroll later, and after it was cleared no more")
     func laterEnrolment() async throws {
         let bench = Bench()
         _ = try await bench.authenticator.updateDeviceToken("token-2")

@@ -41,7 +41,7 @@ struct EnrollmentTests {
             try JSONDecoder().decode(JSONValue.self, from: Data(claims))
                 == .object([
                     "response": .string(Sample.response), "mechanismUid": .string(mechanism.uid), "deviceId": "token-1",
-                    "deviceName": "Mira's desk", "deviceType": "android", "communicationType": "gcm",
+                    "deviceName": "Mira's laptop", "deviceType": "android", "communicationType": "gcm",
                 ]))
     }
 
@@ -91,7 +91,7 @@ struct EnrollmentTests {
         #expect(try await bench.authenticator.accounts().count == 2)
     }
 
-    @Test("of one URI by 100 callers at once enrols it once", arguments: StoreKind.allCases)
+    @Test("of one URI by 100 callers at once enrolls it once", arguments: StoreKind.allCases)
     func concurrency(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store)
@@ -108,10 +108,13 @@ struct EnrollmentTests {
     @Test(
         "follows the server's link to its desk only within its origin",
         arguments: [
-            ("<https://am.example.test/am/json/push/desk>; rel=\"signet-desk\"", "https://am.example.test/am/json/push/desk"),
-            ("</somewhere>; rel=\"next\", <https://am.example.test/d>; rel=\"signet-desk\"", "https://am.example.test/d"),
-            ("<https://evil.test/desk>; rel=\"signet-desk\"", nil),
-            ("<http://am.example.test/desk>; rel=\"signet-desk\"", nil),
+            (
+                "<https://am.example.test/am/json/push/stream>; rel=\"signet-push-stream\"",
+                "https://am.example.test/am/json/push/stream"
+            ),
+            ("</somewhere>; rel=\"next\", <https://am.example.test/d>; rel=\"signet-push-stream\"", "https://am.example.test/d"),
+            ("<https://evil.test/desk>; rel=\"signet-push-stream\"", nil),
+            ("<http://am.example.test/desk>; rel=\"signet-push-stream\"", nil),
             ("<https://am.example.test/desk>; rel=\"other\"", nil),
         ] as [(String, String?)])
     func streamLink(header: String, server: String?) async throws {

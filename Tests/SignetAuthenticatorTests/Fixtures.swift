@@ -60,14 +60,14 @@ struct Bench {
         self.store = store
         transport = ScriptedTransport(answer)
         authenticator = Authenticator(
-            store: store, transport: transport, device: PushDevice(token: "token-1", name: "Mira's desk"), clock: clock,
+            store: store, transport: transport, device: PushDevice(token: "token-1", name: "Mira's laptop"), clock: clock,
             policies: policies, retention: retention, interceptors: interceptors, platforms: platforms)
     }
 
     /// Everything that is stored, asked of the store itself.
     func state() throws -> StoredState { try StoredState(store) }
 
-    /// Enrols the sample push account and returns its mechanism.
+    /// Enrolls the sample push account and returns its mechanism.
     func enrollPush() async throws -> Mechanism {
         try await authenticator.enroll(uri: Sample.push).mechanisms[0]
     }

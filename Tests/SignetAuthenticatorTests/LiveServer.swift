@@ -8,7 +8,7 @@ import SignetStorage
 
 /// A desk server on a free port, a browser that walks its journeys as `demo`, and an authenticator.
 struct LiveServer {
-    static let device = PushDevice(token: "token-1", name: "Mira's desk")
+    static let device = PushDevice(token: "token-1", name: "Mira's laptop")
     let store = AccountRecords(unsealed: MemoryStore())
     let authenticator: Authenticator
     private let journey: Journey
@@ -35,10 +35,10 @@ struct LiveServer {
         }
     }
 
-    func enrollPush(pushFront: Endpoint? = nil) async throws -> Mechanism {
+    func enrollPush(pushGateway: Endpoint? = nil) async throws -> Mechanism {
         let step = try await begin("PushRegistration")
         guard let uri = step.hiddenValue("mfaDeviceRegistration") else { throw Unexpected() }
-        return try await authenticator.enroll(uri: uri, pushFront: pushFront).mechanisms[0]
+        return try await authenticator.enroll(uri: uri, pushGateway: pushGateway).mechanisms[0]
     }
 
     /// Starts a journey with name and password, and returns the step behind them.

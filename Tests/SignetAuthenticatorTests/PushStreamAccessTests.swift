@@ -12,7 +12,7 @@ import Testing
 /// Authenticator, journeys and server together, over real sockets.
 @Suite("At a desk", .timeLimit(.minutes(2)))
 struct PushStreamAccessTests {
-    @Test("a person enrols, is asked, answers, and is in", arguments: ["PushLogin", "PushNumberLogin", "PushBiometricLogin"])
+    @Test("a person enrolls, is asked, answers, and is in", arguments: ["PushLogin", "PushNumberLogin", "PushBiometricLogin"])
     func login(journey: String) async throws {
         try await LiveServer.with { server in
             let mechanism = try await server.enrollPush()
@@ -94,7 +94,7 @@ struct PushStreamAccessTests {
         }
     }
 
-    @Test("a combined enrolment gives codes and push in one step")
+    @Test("a combined enrollment gives codes and push in one step")
     func combined() async throws {
         try await LiveServer.with { server in
             let uri = try #require(try await server.begin("CombinedRegistration").hiddenValue("mfaDeviceRegistration"))

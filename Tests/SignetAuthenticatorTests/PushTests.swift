@@ -182,7 +182,7 @@ struct PushTests {
         while bench.transport.requests.count < 2 { await Task.yield() }
         let quick = Authenticator(
             store: bench.store, transport: ScriptedTransport { _ in HTTPResponse(status: 200) },
-            device: PushDevice(token: "token-1", name: "Mira's desk"), clock: bench.clock)
+            device: PushDevice(token: "token-1", name: "Mira's laptop"), clock: bench.clock)
         #expect(try await quick.approve(notification.id).decision == .approved)
         release.finish()
         await #expect { try await slow.value } throws: { code($0) == .alreadyAnswered }

@@ -46,7 +46,7 @@ struct RemoteStoreTests {
     func inPostgreSQL() async throws {
         try await PostgresServer.with { server in
             try await TemporaryDirectory.with { directory in
-                let store = try PostgresStore(connection: server.connection, creating: true, patience: 30)
+                let store = try PostgresStore(connection: server.connection, creating: true, timeout: 30)
                 let vault = try Vault.create(in: store, protector: KeyFile.create(path: directory.file("key")))
                 let authenticator = authenticator(over: RemoteAccountRecords(AccountRecords(vault)))
                 let uid = try await authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
@@ -63,7 +63,7 @@ struct RemoteStoreTests {
 
     private func authenticator(over store: any AccountStore) -> Authenticator {
         Authenticator(
-            store: store, transport: Bench().transport, device: PushDevice(token: "token-1", name: "Mira's desk"),
+            store: store, transport: Bench().transport, device: PushDevice(token: "token-1", name: "Mira's laptop"),
             clock: ManualClock(Sample.start))
     }
 }

@@ -21,7 +21,7 @@ struct RepairTests {
     /// An authenticator in another process: over the same store, and without what this one was told.
     private func another(_ bench: Bench) -> Authenticator {
         Authenticator(
-            store: bench.store, transport: bench.transport, device: PushDevice(token: "token-1", name: "Mira's desk"),
+            store: bench.store, transport: bench.transport, device: PushDevice(token: "token-1", name: "Mira's laptop"),
             clock: bench.clock)
     }
 
@@ -144,7 +144,7 @@ struct RepairTests {
     }
 
     @Test(
-        "is not sent when somebody denied it, or locked the account, while the person was being recognised",
+        "is not sent when somebody denied it, or locked the account, while the person was being recognized",
         arguments: [true, false])
     func meanwhile(isLock: Bool) async throws {
         let bench = Bench()
@@ -162,7 +162,7 @@ struct RepairTests {
         #expect(try bench.state().notifications.map(\.decision) == [isLock ? nil : .denied])
     }
 
-    /// Recognises the person, after something else has happened.
+    /// Recognizes the person, after something else has happened.
     private struct SlowPerson: UserPresence {
         let meanwhile: @Sendable () async throws -> Void
         func confirm(_ notification: PushNotification) async throws { try await meanwhile() }

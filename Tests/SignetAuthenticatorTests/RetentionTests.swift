@@ -161,7 +161,7 @@ struct RetentionTests {
 }
 
 extension Bench {
-    /// Enrols another account for push.
+    /// Enrolls another account for push.
     func enrollOther() async throws -> Mechanism {
         let uri = Sample.push.replacing("Harbor%20Bank:mira", with: "Other:mira").replacing("REGISTER:1", with: "REGISTER:2")
             .replacing("&issuer=\(Sample.base64("Harbor Bank"))", with: "")

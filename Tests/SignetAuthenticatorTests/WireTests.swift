@@ -98,7 +98,7 @@ struct WireTests {
         let push = try await bench.enrollPush()
         func restarted() -> Authenticator {
             Authenticator(
-                store: bench.store, transport: bench.transport, device: PushDevice(token: "token-1", name: "Mira's desk"),
+                store: bench.store, transport: bench.transport, device: PushDevice(token: "token-1", name: "Mira's laptop"),
                 clock: bench.clock)
         }
         let sentAt = Sample.start.addingTimeInterval(ahead)

@@ -35,7 +35,7 @@ struct CrashTests {
         }
     }
 
-    @Test("An enrolment that is killed at any moment has stored the account with what it can do, or nothing")
+    @Test("An enrollment that is killed at any moment has stored the account with what it can do, or nothing")
     func killedEnroll() async throws {
         try await Workplace.with { place in
             let oath = OATHSettings(secret: try OATHSample.secret)

@@ -3,7 +3,7 @@ import SignetCore
 import SignetTesting
 import Testing
 
-@Suite("signet enroll --dry-run, every row of the enrolment vectors")
+@Suite("signet enroll --dry-run, every row of the enrollment vectors")
 struct DryRunTests {
     /// A row of `Tests/SignetCoreTests/Vectors/enrollment.json`.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -36,7 +36,7 @@ struct DryRunTests {
         "type", "issuer", "account", "digits", "period", "algorithm", "counter", "registrationEndpoint", "authenticationEndpoint",
         "loadBalancer", "image", "backgroundColor", "messageId", "policies", "uid", "oathResourceId", "pushResourceId",
     ]
-    /// The members of a row that are secrets or made of them, and what is no member of an enrolment.
+    /// The members of a row that are secrets or made of them, and what is no member of an enrollment.
     static let untold: Set<String> = ["name", "uri", "secretHex", "codeAt1735689600", "firstCodes"]
 
     @Test("An accepted row is shown as its members say, without its secrets", arguments: try Row.all("accept"))
@@ -49,7 +49,7 @@ struct DryRunTests {
                 #expect(shown[name] == value, "\(name)")
             }
             let text = try await place.signet("enroll", "--dry-run", "-", input: .text(row.uri + "\n")).succeeds()
-            #expect(text.output.hasPrefix("Would enrol "))
+            #expect(text.output.hasPrefix("Would enroll "))
             for outcome in [json, text] {
                 for secret in try Self.secrets(of: row) {
                     #expect(!outcome.output.localizedCaseInsensitiveContains(secret), "\(outcome.output)")

@@ -54,7 +54,7 @@ struct EnrollTests {
         }
     }
 
-    @Test("Two processes that enrol different accounts at once both succeed, and so do ten")
+    @Test("Two processes that enroll different accounts at once both succeed, and so do ten")
     func atOnce() async throws {
         try await Workplace.with { place in
             let names = (0..<10).map { "person\($0)" }
@@ -69,7 +69,7 @@ struct EnrollTests {
         }
     }
 
-    @Test("Ten processes that enrol the same account at once: one does, the others are told")
+    @Test("Ten processes that enroll the same account at once: one does, the others are told")
     func sameAtOnce() async throws {
         try await Workplace.with { place in
             let outcomes = try await withThrowingTaskGroup(of: Int32.self) { group in
@@ -83,7 +83,7 @@ struct EnrollTests {
 
     // MARK: What cannot be used
 
-    /// Pictures and other files that hold no enrolment, and words that the message has.
+    /// Pictures and other files that hold no enrollment, and words that the message has.
     enum BadSource: CaseIterable {
         case noCode, twoCodes, foreignCode, large, text, folder, pipe, missing, cutShort, empty, bomb
 
@@ -104,7 +104,7 @@ struct EnrollTests {
         func path(at place: Workplace) throws -> String {
             let code = try QRDrawing(text: EnrollTests.uri).image(scale: 4)
             switch self {
-            case .noCode: return try place.write(PNGCodec.encode(GreyImage(width: 200, height: 200)), to: "x.png")
+            case .noCode: return try place.write(PNGCodec.encode(GrayImage(width: 200, height: 200)), to: "x.png")
             case .twoCodes:
                 let other = try QRDrawing(text: OATHSample.uri(account: "noa")).image(scale: 4)
                 return try place.write(PNGCodec.encode(Self.sideBySide(code, other)), to: "x.png")
@@ -123,7 +123,7 @@ struct EnrollTests {
             case .empty: return try place.write([], to: "x.png")
             case .bomb:
                 var file = try PNGCodec.encode(code)
-                // The IHDR chunk with 30000 x 30000 pixels, 8 bits grey, and its checksum.
+                // The IHDR chunk with 30000 x 30000 pixels, 8 bits gray, and its checksum.
                 let header: [UInt8] = [0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30, 8, 0, 0, 0, 0, 0x43, 0x4C, 0xA7, 0x66]
                 file.replaceSubrange(16..<33, with: header)
                 return try place.write(file, to: "x.png")
@@ -132,8 +132,8 @@ struct EnrollTests {
 
         var status: Int32 { self == .missing ? 66 : 65 }
 
-        private static func sideBySide(_ left: GreyImage, _ right: GreyImage) throws -> GreyImage {
-            let result = try GreyImage(width: left.width + right.width, height: max(left.height, right.height))
+        private static func sideBySide(_ left: GrayImage, _ right: GrayImage) throws -> GrayImage {
+            let result = try GrayImage(width: left.width + right.width, height: max(left.height, right.height))
             result.pixels.withBytes { target in
                 _ = target.initializeMemory(as: UInt8.self, repeating: 255)
                 for (image, start) in [(left, 0), (right, left.width)] {
@@ -148,7 +148,7 @@ struct EnrollTests {
         }
     }
 
-    @Test("What holds no enrolment is refused with a reason, and the vault is not changed", arguments: BadSource.allCases)
+    @Test("What holds no enrollment is refused with a reason, and the vault is not changed", arguments: BadSource.allCases)
     func badSources(source: BadSource) async throws {
         try await Workplace.with { place in
             let path = try source.path(at: place)

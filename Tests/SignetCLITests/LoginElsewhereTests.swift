@@ -191,14 +191,14 @@ struct LoginElsewhereTests {
                 ["login", url, "--journey", "EmailLogin", "--client", "app", "--answer", "name=demo", "--answer", "link=-"],
                 input: .open)
             try await login.said { _, errors in errors.contains("\n") }
-            while try await server.letters(to: "demo").isEmpty { try await Task.sleep(for: .milliseconds(10)) }
-            login.type(try #require(try await server.letters(to: "demo").last) + "\n")
+            while try await server.emailLinks(to: "demo").isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+            login.type(try #require(try await server.emailLinks(to: "demo").last) + "\n")
             try await login.end().succeeds()
             try await place.signet("logout").succeeds()
 
             let suspended = try await place.signet("login", url, "--journey", "EmailLogin", "--answer", "name=demo")
             suspended.fails(64, "--resume --answer link=-")
-            let link = try #require(try await server.letters(to: "demo").last)
+            let link = try #require(try await server.emailLinks(to: "demo").last)
             let arguments = ["login", url, "--client", "app", "--resume", "--answer", "link=-"]
             try await place.start(arguments, input: .text(link + "\n")).end().succeeds()
             try await place.signet("token").succeeds()

@@ -61,7 +61,7 @@ struct LoginFaultTests {
             #expect(outcome.status == 69)
             #expect(outcome.output.hasPrefix("Logged out of \(url) on this machine.\n"))
             #expect(outcome.output.contains("session at the server: not ended"))
-            #expect(try await place.signet("logout").succeeds().line == "Nobody is logged in here.")
+            #expect(try await place.signet("logout").succeeds().line == "No user is logged in here.")
         }
     }
 
@@ -109,7 +109,8 @@ struct LoginFaultTests {
     func forgotten() async throws {
         try await afterServer { place, url in
             let again = try place.start(
-                ["serve", "--state", "memory", "--port", String(Endpoint(url).port), "--attached", "--json"], input: .open)
+                ["serve", "--state", "memory", "--port", String(Endpoint(url).port), "--exit-on-stdin-eof", "--json"],
+                input: .open)
             try await again.said { output, _ in output.hasSuffix("\n") }
             try await place.signet("token", "--refresh").fails(77, "log in again", "signet login --profile 127.0.0.1:")
             again.closeInput()

@@ -55,18 +55,18 @@ struct LoginTerminalTests {
     }
 
     @Test("A new authenticator's QR code is drawn, and enrolled when the person says so")
-    func enrolment() async throws {
+    func enrollment() async throws {
         try await LoginTests.withServer { server, place in
             let login = try atTerminal(
                 place, "login", server.url, "--journey", "PushRegistration", "--answer", "name=\(server.browser.user)")
             try await waits(login, "Password: ")
             login.type(server.browser.password + "\n")
-            try await waits(login, "Enrol the account in this vault [y/N]: ")
+            try await waits(login, "Enroll the account in this vault [y/N]: ")
             #expect(login.soFar.output.contains("▀") && !login.soFar.output.contains("pushauth://"))
             login.type("y\n")
             let outcome = await login.end()
             #expect(outcome.status == 0, "\(outcome.output)")
-            #expect(outcome.output.contains("Enrolled Signet Desk: demo in this vault."))
+            #expect(outcome.output.contains("Enrolled Signet: demo in this vault."))
         }
     }
 

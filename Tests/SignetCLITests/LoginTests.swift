@@ -70,7 +70,7 @@ struct LoginTests {
             for verb in ["token", "userinfo"] {
                 try await place.signet(verb).fails(77, "nobody is logged in here", "signet login")
             }
-            #expect(try await place.signet("logout").succeeds().line == "Nobody is logged in here.")
+            #expect(try await place.signet("logout").succeeds().line == "No user is logged in here.")
             #expect(try await place.signet("logout", "--json").succeeds().output == "")
         }
     }
@@ -227,7 +227,7 @@ struct LoginTests {
                 input: .text(known.input))
             let shown = try await login.said { _, errors in errors.contains("Choose this number") }.errors
             let number = try #require(shown.firstMatch(of: /on your device: (\d+)/)).1
-            let message = try await place.start(["push", "listen", "--once", "--json", "--for", "30"]).end().succeeds().json
+            let message = try await place.start(["push", "listen", "--once", "--json", "--timeout", "30"]).end().succeeds().json
             try await place.start(["push", "approve", #require(message["id"]?.string), "--number", String(number)]).end()
                 .succeeds()
             let outcome = try await login.end().succeeds()
@@ -242,33 +242,33 @@ struct LoginTests {
         try await Self.withServer { server, place in
             try await server.registerForPush(place)
             async let login = server.logIn(place, "--journey", "PushLogin")
-            let message = try await place.start(["push", "listen", "--once", "--json", "--for", "30"]).end().succeeds().json
+            let message = try await place.start(["push", "listen", "--once", "--json", "--timeout", "30"]).end().succeeds().json
             try await place.start(["push", "deny", #require(message["id"]?.string)]).end().succeeds()
             try await login.fails(77, "Login failure")
         }
     }
 
     @Test("A new authenticator goes into the vault where that is said: codes, and push")
-    func enrolment() async throws {
+    func enrollment() async throws {
         try await Self.withServer { server, place in
             let known = server.credentials
             let codes = try place.start(
                 ["login", server.url, "--journey", "OATHRegistration", "--enroll", "--answer", "code=-"] + known.arguments,
                 input: .open)
             codes.type(known.input)
-            let enrolled = try await codes.said { _, errors in errors.contains("Enrolled Signet Desk: demo") }
+            let enrolled = try await codes.said { _, errors in errors.contains("Enrolled Signet: demo") }
             #expect(!enrolled.errors.contains("otpauth://"))
             codes.type(try await place.signet("code", "demo").succeeds().output)
             codes.closeInput()
             try await codes.end().succeeds()
 
             let push = try await server.logIn(place, "--journey", "PushRegistration", "--enroll").succeeds()
-            #expect(push.errors.contains("Enrolled Signet Desk: demo"))
+            #expect(push.errors.contains("Enrolled Signet: demo"))
             #expect(try await place.accounts().first?["mechanisms"]?.array?.count == 2)
         }
     }
 
-    @Test("Nobody enrols unasked, and the secret of a new account is written nowhere")
+    @Test("Nobody enrolls unasked, and the secret of a new account is written nowhere")
     func noEnrolment() async throws {
         try await Self.withServer { server, place in
             let outcome = try await server.logIn(place, "--journey", "OATHRegistration")

@@ -22,9 +22,9 @@ struct MalformedRequestTests {
     func fuzz(seed: UInt64) async throws {
         try await Workplace.with(vault: false) { place in
             let tokenFile = place.directory.file("token")
-            let file = try place.write((ServerConfiguration.starterText + FuzzedServer.front).utf8, to: "desk.yaml")
+            let file = try place.write((ServerConfiguration.starterText + FuzzedServer.gateway).utf8, to: "server.yaml")
             let arguments = [
-                "serve", "--config", file, "--port", "0", "--attached", "--json", "--admin-token-file", tokenFile,
+                "serve", "--config", file, "--port", "0", "--exit-on-stdin-eof", "--json", "--admin-token-file", tokenFile,
             ]
             // What scrypt works in, 16 MiB at a time, the C library would keep for the next time; here it gives all of it back. So
             // does the address sanitizer, which keeps 256 MiB of what was freed.
@@ -45,15 +45,15 @@ struct MalformedRequestTests {
             }
             #expect(!process.hasEnded, "seed \(seed): \(process.soFar.errors.suffix(2000))")
             #expect(outcome.unanswered == [], "seed \(seed): a request that the server took and did not answer")
-            #expect(outcome.faults == outcome.journaledFaults, "seed \(seed): 500 without an entry")
+            #expect(outcome.faults == outcome.loggedFaults, "seed \(seed): 500 without an entry")
             #expect(outcome.faults == 0, "seed \(seed): \(outcome.examples.joined(separator: "\n"))")
-            #expect(outcome.journaled > Self.count / 2, "most have to reach what they were made for")
+            #expect(outcome.logged > Self.count / 2, "most have to reach what they were made for")
             #expect(outcome.routes == Set(FaultRoute.names + ["console", "admin"]))
             #expect(outcome.statuses.keys.contains(200) && outcome.statuses.keys.contains(400), "\(outcome.statuses)")
             let growth = outcome.after - outcome.before
             #expect(growth < 24 * 1024, "seed \(seed): from \(outcome.before) KiB to \(outcome.after) KiB; \(outcome.statuses)")
             let figures =
-                "seed \(seed): resident \(outcome.before) KiB, then \(outcome.after) KiB; \(outcome.journaled) journaled; statuses \(outcome.statuses.sorted { $0.key < $1.key })"
+                "seed \(seed): resident \(outcome.before) KiB, then \(outcome.after) KiB; \(outcome.logged) journaled; statuses \(outcome.statuses.sorted { $0.key < $1.key })"
             print("malformed requests: \(figures)")
             process.closeInput()
             try await process.end().succeeds()
@@ -74,21 +74,21 @@ private struct FuzzedServer: Sendable {
     let password: String
     let console: String
 
-    /// The server is a push front as well.
-    static let front = """
+    /// The server is a push gateway as well.
+    static let gateway = """
 
         push:
-          front: {keys: [{accessKey: AKIDFRONT, secret: secret-of-the-front}]}
+          gateway: {keys: [{accessKey: AKIDGATEWAY, secret: secret-of-the-front}]}
         """
-    private static let key = AWSCredentials(accessKey: "AKIDFRONT", secret: Secret("secret-of-the-front".utf8))
+    private static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("secret-of-the-front".utf8))
 
     struct Outcome: Sendable {
         var statuses: [Int: Int] = [:]
         var routes: Set<String> = []
         var faults = 0
-        var journaledFaults = 0
+        var loggedFaults = 0
         /// How many got past the parser of HTTP: entries of the journal, which has none of the administration.
-        var journaled = 0
+        var logged = 0
         var examples: [String] = []
         var unanswered: [String] = []
         var before = 0
@@ -142,8 +142,8 @@ private struct FuzzedServer: Sendable {
     private func tidy(_ outcome: inout Outcome) throws {
         let found = try JSON.value(of: Array(try admin("GET", "journal?status=500&limit=1").utf8))
         for (method, path) in [("DELETE", "journal"), ("POST", "reset")] { _ = try admin(method, path) }
-        outcome.journaledFaults += Int(try #require(found["count"]?.wholeNumber))
-        outcome.journaled = Int(try #require(found["last"]?.wholeNumber))
+        outcome.loggedFaults += Int(try #require(found["count"]?.wholeNumber))
+        outcome.logged = Int(try #require(found["last"]?.wholeNumber))
     }
 
     private func admin(_ method: String, _ path: String) throws -> String {
@@ -161,7 +161,7 @@ private struct FuzzedServer: Sendable {
 
     /// Sends bytes on a connection of their own, and reads until the server closes it.
     private func exchange(_ bytes: [UInt8]) throws -> String {
-        try #require(try ClientSocket(port: port, patience: 60).exchange(bytes))
+        try #require(try ClientSocket(port: port, timeout: 60).exchange(bytes))
     }
 
     // MARK: What is damaged
@@ -238,9 +238,9 @@ private struct FuzzedServer: Sendable {
             ValidRequest(route: "pushMessage", method: "POST", target: message + "authenticate", headers: typed, body: push),
             ValidRequest(route: "pushMessage", method: "POST", target: message + "register", headers: typed, body: push),
             ValidRequest(
-                route: "pushStream", target: "/am/json/push/desk",
+                route: "pushStream", target: "/am/json/push/stream",
                 headers: [
-                    "Authorization: Signet-Desk eyJhbGciOiJIUzI1NiJ9.eyJtZWNoYW5pc21VaWQiOiJ4Iiwibm9uY2UiOiJ5In0.AAAA",
+                    "Authorization: Signet-Push-Stream eyJhbGciOiJIUzI1NiJ9.eyJtZWNoYW5pc21VaWQiOiJ4Iiwibm9uY2UiOiJ5In0.AAAA",
                     "Last-Event-ID: 7",
                 ]),
         ]
@@ -293,7 +293,7 @@ private struct FuzzedServer: Sendable {
                 headers: cookie),
             ValidRequest(
                 route: "pages", method: "POST", target: "/am/XUI/", headers: form, body: "walk=x&csrf=y&IDToken1=demo&IDToken2=x"),
-            ValidRequest(route: "pages", target: "/am/XUI/wait?walk=x", headers: cookie),
+            ValidRequest(route: "pages", target: "/am/XUI/wait?flow=x", headers: cookie),
             ValidRequest(route: "pages", method: "POST", target: "/am/XUI/logout", headers: form, body: "csrf=x"),
             ValidRequest(route: "health", target: "/am/health"),
             ValidRequest(route: "console", target: "/am/console/open?token=x", headers: cookie),
@@ -313,7 +313,7 @@ private struct FuzzedServer: Sendable {
 
     /// The state of now, sealed.
     private func snapshot() throws -> [UInt8] {
-        let socket = try ClientSocket(port: port, patience: 60)
+        let socket = try ClientSocket(port: port, timeout: 60)
         socket.send("GET /am/admin/snapshot HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(token)\r\n\r\n")
         socket.endSending()
         var answer: [UInt8] = []
@@ -323,7 +323,7 @@ private struct FuzzedServer: Sendable {
         return Array(answer[head.upperBound...])
     }
 
-    // MARK: The push front
+    // MARK: The push gateway
 
     /// As the front asks, whatever the body is.
     @Sendable private static func signed(_ body: [UInt8]) -> [String] {
@@ -336,7 +336,7 @@ private struct FuzzedServer: Sendable {
     /// Each action with a body that is damaged and then signed, and one that is signed and then damaged.
     private func sns() throws -> [ValidRequest] {
         let type = "Content-Type: application/x-www-form-urlencoded"
-        let mailbox = try PushMailbox(of: Secret("a secret of thirty-two bytes....".utf8))
+        let inbox = try PushInbox(of: Secret("a secret of thirty-two bytes....".utf8))
         func form(_ fields: [(name: String, value: String)]) -> ValidRequest {
             ValidRequest(
                 route: "front", method: "POST", target: "/sns", headers: [type], body: FormCoding.encode(fields),
@@ -344,7 +344,7 @@ private struct FuzzedServer: Sendable {
         }
         let create = form([
             ("Action", "CreatePlatformEndpoint"), ("PlatformApplicationArn", "arn:aws:sns:us-east-1:123456789012:app/GCM/am"),
-            ("Token", mailbox.address), ("CustomUserData", "x"),
+            ("Token", inbox.address), ("CustomUserData", "x"),
         ])
         let lines =
             ["POST /sns HTTP/1.1", "Host: 127.0.0.1", type] + Self.signed(Array(create.body.utf8))
@@ -366,7 +366,7 @@ private struct FuzzedServer: Sendable {
             ]), form([("Action", "DeleteEndpoint"), ("EndpointArn", "\(endpoint)x")]),
             ValidRequest(
                 route: "front", target: "/sns",
-                headers: ["Authorization: \(PushMailbox.scheme) \(try mailbox.proof("nonce"))", "Last-Event-ID: 7"]),
+                headers: ["Authorization: \(PushInbox.scheme) \(try inbox.proof("nonce"))", "Last-Event-ID: 7"]),
         ]
     }
 }

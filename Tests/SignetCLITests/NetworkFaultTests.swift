@@ -121,7 +121,8 @@ struct NetworkFaultTests {
         let other = try RawServer { _ in Issue.record("the other place was asked") }
         let server = try RawServer { connection in
             guard connection.request() != nil else { return }
-            connection.answer("200 OK", headers: ["Link: <http://127.0.0.1:\(other.port)/desk>; rel=\"signet-desk\""], "{}")
+            connection.answer(
+                "200 OK", headers: ["Link: <http://127.0.0.1:\(other.port)/desk>; rel=\"signet-push-stream\""], "{}")
         }
         try await Workplace.with { place in
             try await place.signet("enroll", PushInvitation.sample(port: server.port).uri()).succeeds()

@@ -9,7 +9,7 @@ struct NoVaultTests {
     static let verbs: [[String]] = [
         ["enroll", "otpauth://totp/X:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"],
         ["accounts"], ["accounts", "--json"], ["code", "mira"], ["code", "mira", "--type", "totp", "--json"],
-        ["push", "listen"], ["push", "listen", "mira", "--once", "--for", "1"], ["push", "list"],
+        ["push", "listen"], ["push", "listen", "mira", "--once", "--timeout", "1"], ["push", "list"],
         ["push", "list", "--all", "--json"],
         ["protect", "list"], ["protect", "list", "--json"], ["protect", "add", "keyfile", "--json"], ["protect", "remove", "1"],
         ["protect", "rotate"],
@@ -86,7 +86,7 @@ struct NoVaultTests {
             ["no-such-verb"], ["code"], ["enroll"], ["accounts", "extra"], ["code", "mira", "--type", "push"],
             ["--no-such-option"],
             ["init", "--protect", "hope"], ["init", "--protect"], ["serve", "--port", "65536"], ["serve", "--port", "x"],
-            ["serve", "--push-timeout", "0"], ["serve", "--log-level", "loud"], ["push", "listen", "--for", "0"],
+            ["serve", "--push-timeout", "0"], ["serve", "--log-level", "loud"], ["push", "listen", "--timeout", "0"],
             ["push", "approve"],
             ["push", "approve", "1", "--number", "many"], ["push", "deny"],
         ])
@@ -137,7 +137,7 @@ struct NoVaultTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
     }
 
-    @Test("An enrolment URI in the wrong place is not repeated")
+    @Test("An enrollment URI in the wrong place is not repeated")
     func misplacedURI() async throws {
         try await Workplace.with(vault: false) { place in
             let uri = OATHSample.uri()

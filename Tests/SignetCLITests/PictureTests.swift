@@ -45,7 +45,7 @@ struct PictureTests {
         #expect(throws: PictureError.self) { try QRDrawing(text: "x").png(scale: scale) }
     }
 
-    @Test("The drawing for the terminal holds the code, with and without colours", arguments: [true, false])
+    @Test("The drawing for the terminal holds the code, with and without colors", arguments: [true, false])
     func terminal(ansi: Bool) throws {
         let drawing = try QRDrawing(text: Self.short)
         let lines = drawing.terminalText(ansi: ansi).split(separator: "\n").map { line in
@@ -60,7 +60,7 @@ struct PictureTests {
 
     // MARK: - What a picture may look like
 
-    @Test("A code in inverted colours is read")
+    @Test("A code in inverted colors is read")
     func inverted() throws {
         let image = try QRDrawing(text: Self.short).image()
         image.pixels.withBytes { pixels in
@@ -78,7 +78,7 @@ struct PictureTests {
 
     @Test("No code, two codes, and the same code twice are told apart")
     func count() throws {
-        let blank = try GreyImage(width: 300, height: 300)
+        let blank = try GrayImage(width: 300, height: 300)
         #expect(throws: PictureError.noCode) { try QRScanner.singleCode(in: blank) }
         #expect(try QRScanner.scan(blank).isEmpty)
 
@@ -125,7 +125,7 @@ struct PictureTests {
     @Test("A header that claims 900 million pixels is refused before they are allocated")
     func bomb() throws {
         var file = try QRDrawing(text: Self.short).png()
-        // The IHDR chunk with 30000 x 30000 pixels, 8 bits grey, and its checksum.
+        // The IHDR chunk with 30000 x 30000 pixels, 8 bits gray, and its checksum.
         let header: [UInt8] = [0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30, 8, 0, 0, 0, 0, 0x43, 0x4C, 0xA7, 0x66]
         file.replaceSubrange(16..<33, with: header)
         #expect(throws: PictureError.tooLarge("30000 x 30000 pixels; at most 40 million are read")) {
@@ -178,15 +178,15 @@ struct PictureTests {
 
     // MARK: - Helpers
 
-    private func sideBySide(_ left: GreyImage, _ right: GreyImage) throws -> GreyImage {
-        let result = try GreyImage(width: left.width + right.width, height: max(left.height, right.height))
+    private func sideBySide(_ left: GrayImage, _ right: GrayImage) throws -> GrayImage {
+        let result = try GrayImage(width: left.width + right.width, height: max(left.height, right.height))
         result.pixels.withBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 255) }
         paste(left, into: result, at: 0)
         paste(right, into: result, at: left.width)
         return result
     }
 
-    private func paste(_ image: GreyImage, into target: GreyImage, at column: Int) {
+    private func paste(_ image: GrayImage, into target: GrayImage, at column: Int) {
         image.pixels.withBytes { source in
             target.pixels.withBytes { pixels in
                 for row in 0..<image.height {
@@ -198,8 +198,8 @@ struct PictureTests {
         }
     }
 
-    private func piece(of image: GreyImage, margin: Int) throws -> GreyImage {
-        let result = try GreyImage(width: image.width - 2 * margin, height: image.height - 2 * margin)
+    private func piece(of image: GrayImage, margin: Int) throws -> GrayImage {
+        let result = try GrayImage(width: image.width - 2 * margin, height: image.height - 2 * margin)
         image.pixels.withBytes { source in
             result.pixels.withBytes { pixels in
                 for row in 0..<result.height {
@@ -213,8 +213,8 @@ struct PictureTests {
     }
 
     /// What a terminal shows: four pixels for each half block, dark where there is ink, or light.
-    private func screenshot(of lines: [[Character]], inkIsDark: Bool) throws -> GreyImage {
-        let image = try GreyImage(width: 4 * (lines.first?.count ?? 0), height: 8 * lines.count)
+    private func screenshot(of lines: [[Character]], inkIsDark: Bool) throws -> GrayImage {
+        let image = try GrayImage(width: 4 * (lines.first?.count ?? 0), height: 8 * lines.count)
         image.pixels.withBytes { pixels in
             for index in pixels.indices {
                 let (row, column) = (index / image.width, index % image.width)
@@ -238,7 +238,7 @@ struct PictureTests {
     }
 }
 
-/// A grey JPEG file, made by the library that reads it: TurboJPEG has no simpler source of one here.
+/// A gray JPEG file, made by the library that reads it: TurboJPEG has no simpler source of one here.
 struct JPEGSample {
     private typealias Compress =
         @convention(c) (
@@ -248,7 +248,7 @@ struct JPEGSample {
 
     let bytes: [UInt8]
 
-    init(of image: GreyImage) throws {
+    init(of image: GrayImage) throws {
         let library = try DynamicLibrary("libturbojpeg.so.0", aptPackage: "libturbojpeg0")
         let create: @convention(c) () -> UnsafeMutableRawPointer? = try library.function("tjInitCompress")
         let destroy: @convention(c) (UnsafeMutableRawPointer) -> CInt = try library.function("tjDestroy")

@@ -152,8 +152,8 @@ struct RealKeyProtectorTests {
             for name in ["vault.sqlite-wal", "vault.sqlite-shm"] {
                 try? FileManager.default.removeItem(atPath: "\(place.home)/\(name)")
             }
-            try await signet("code", "mira").fails(78, "older copy", "accept-older-copy")
-            try await signet("protect", "accept-older-copy").succeeds()
+            try await signet("code", "mira").fails(78, "older copy", "accept-rollback")
+            try await signet("protect", "accept-rollback").succeeds()
             #expect(try await signet("code", "mira").succeeds().line == first)
         }
     }

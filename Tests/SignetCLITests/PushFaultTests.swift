@@ -64,7 +64,7 @@ struct PushFaultTests {
         try await withServer { server, place in
             let delivery = try server.message(id: "M1")
             for id in 1...3 { server.send(delivery, id: String(id)) }
-            let listeners = try (0..<2).map { _ in try place.start(["push", "listen", "mira", "--json", "--for", "20"]) }
+            let listeners = try (0..<2).map { _ in try place.start(["push", "listen", "mira", "--json", "--timeout", "20"]) }
             for listener in listeners { try await listener.said { output, _ in output.split(separator: "\n").count == 3 } }
             for listener in listeners { listener.signal(SIGINT) }
             let ids = Set(await listeners.asyncMap { await $0.end() }.flatMap(\.jsonLines).map { $0["id"]?.string })
@@ -94,7 +94,7 @@ struct PushFaultTests {
         try await Workplace.with { place in
             try await place.signet("enroll", first.uri()).succeeds()
             first.send(try first.message(id: "M1"), id: "17")
-            let listening = try place.start(["push", "listen", "--json", "--for", "40"])
+            let listening = try place.start(["push", "listen", "--json", "--timeout", "40"])
             try await listening.said { output, _ in output.contains("M1") }
             first.stop()
             try await listening.said { _, errors in errors.contains("next try in") }
@@ -108,11 +108,11 @@ struct PushFaultTests {
         }
     }
 
-    @Test("Without a message in time, --once --for ends with 69; without --once with 0")
+    @Test("Without a message in time, --once --timeout ends with 69; without --once with 0")
     func nothingComes() async throws {
         try await withServer { _, place in
-            async let once = place.start(["push", "listen", "--once", "--for", "1"]).end()
-            async let some = place.start(["push", "listen", "--for", "1"]).end()
+            async let once = place.start(["push", "listen", "--once", "--timeout", "1"]).end()
+            async let some = place.start(["push", "listen", "--timeout", "1"]).end()
             try await once.fails(69, "no message came in 1 seconds")
             try await some.succeeds()
         }
@@ -121,7 +121,7 @@ struct PushFaultTests {
     @Test("A wait longer than any life is a wait")
     func longWait() async throws {
         try await withServer { server, place in
-            let listening = try place.start(["push", "listen", "--once", "--for", String(Int.max)])
+            let listening = try place.start(["push", "listen", "--once", "--timeout", String(Int.max)])
             try await listening.said { _, errors in errors.contains("Listening") }
             server.send(try server.message(id: "M1"), id: "1")
             try await listening.end().succeeds()
@@ -156,7 +156,7 @@ struct PushFaultTests {
             var second = try PushInvitation.sample(port: server.port)
             second.messageID = "REGISTER:2"
             try await place.signet("enroll", second.uri(account: "noa")).succeeds()
-            try await place.signet("push", "listen", "--once", "--for", "1").fails(65, "Harbor:mira", "Harbor:noa")
+            try await place.signet("push", "listen", "--once", "--timeout", "1").fails(65, "Harbor:mira", "Harbor:noa")
             try await place.signet("push", "listen", "nobody").fails(66, "'nobody'")
         }
         try await Workplace.with { place in
@@ -194,7 +194,7 @@ struct PushFaultTests {
             try await place.signet("push", "approve", id).fails(69, "no connection", "try again")
             let states = try await place.messages().map { $0["state"]?.string }
             #expect(states == ["pending"])
-            let listening = try await place.start(["push", "listen", "--once", "--for", "2"]).end()
+            let listening = try await place.start(["push", "listen", "--once", "--timeout", "2"]).end()
             listening.fails(69, "no connection", "next try in 0.5", "no message came in 2 seconds")
         }
     }
@@ -223,7 +223,7 @@ struct PushFaultTests {
     }
 
     private func listenOnce(_ place: Workplace) async throws -> JSONValue {
-        try await place.start(["push", "listen", "--once", "--json", "--for", "30"]).end().succeeds().json
+        try await place.start(["push", "listen", "--once", "--json", "--timeout", "30"]).end().succeeds().json
     }
 }
 

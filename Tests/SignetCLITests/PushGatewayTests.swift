@@ -4,27 +4,27 @@ import Testing
 
 @testable import signet
 
-@Suite("signet enroll --push-front, with two signet serve: one sends as AM does, one is the front")
+@Suite("signet enroll --push-gateway, with two signet serve: one sends as AM does, one is the front")
 struct PushGatewayTests {
-    private func withServers(_ body: (RunningServer, _ front: String, Workplace) async throws -> Void) async throws {
+    private func withServers(_ body: (RunningServer, _ gateway: String, Workplace) async throws -> Void) async throws {
         try await Workplace.with { place in
-            let front = try place.write(
+            let gateway = try place.write(
                 """
                 users: [{name: nobody}]
                 push:
-                  front:
-                    keys: [{accessKey: AKIDFRONT, secret: "the front's secret"}]
+                  gateway:
+                    keys: [{accessKey: AKIDGATEWAY, secret: "the front's secret"}]
                 """.utf8, to: "front.yaml")
-            try await RunningServer.with(place, ["--config", front, "--state", "memory"]) { frontServer in
-                let address = "http://127.0.0.1:\(try Endpoint(unchecked: frontServer.url).port)/sns"
+            try await RunningServer.with(place, ["--config", gateway, "--state", "memory"]) { gatewayServer in
+                let address = "http://127.0.0.1:\(try Endpoint(unchecked: gatewayServer.url).port)/sns"
                 let server = try place.write(
                     """
                     users: [{name: demo}]
                     push:
                       sns:
-                        accessKey: AKIDFRONT
+                        accessKey: AKIDGATEWAY
                         secret: "the front's secret"
-                        googleEndpoint: arn:aws:sns:us-east-1:123456789012:app/GCM/desk
+                        googleEndpoint: arn:aws:sns:us-east-1:123456789012:app/GCM/signet
                         endpoint: \(address)
                     """.utf8, to: "am.yaml")
                 try await RunningServer.with(place, ["--config", server]) { server in try await body(server, address, place) }
@@ -37,18 +37,18 @@ struct PushGatewayTests {
         return try #require(try Browser.step(state).hiddenValue("mfaDeviceRegistration"))
     }
 
-    @Test("Enrol, listen, approve: a login at a server that knows phones only is approved from a terminal", .tags(.slow))
+    @Test("Enroll, listen, approve: a login at a server that knows phones only is approved from a terminal", .tags(.slow))
     func approve() async throws {
-        try await withServers { server, front, place in
+        try await withServers { server, gateway, place in
             let uri = try await invitation(server)
-            try await place.start(["enroll", "-", "--push-front", front], input: .text(uri + "\n")).end().succeeds()
+            try await place.start(["enroll", "-", "--push-gateway", gateway], input: .text(uri + "\n")).end().succeeds()
             let account = try #require(try await place.accounts().first)
-            #expect(account["mechanisms"]?.array?.first?["pushFront"]?.string == front)
-            #expect(account["mechanisms"]?.array?.first?["desk"] == nil)
+            #expect(account["mechanisms"]?.array?.first?["pushGateway"]?.string == gateway)
+            #expect(account["mechanisms"]?.array?.first?["pushStream"] == nil)
 
             let login = try await server.browser.begin("PushNumberLogin")
             let right = try #require(try Browser.step(login).hiddenValue("pushChallengeNumber"))
-            let heard = try await place.start(["push", "listen", "--once", "--json", "--for", "30"]).end().succeeds().json
+            let heard = try await place.start(["push", "listen", "--once", "--json", "--timeout", "30"]).end().succeeds().json
             let id = try #require(heard["id"]?.string)
             try await place.signet("push", "approve", id, "--number", right).succeeds()
             #expect(try await server.refusal(of: login) == nil)
@@ -57,13 +57,13 @@ struct PushGatewayTests {
 
     @Test("An address that is none, or not safe, is refused before anybody is asked; so is a front for codes", .tags(.slow))
     func refusals() async throws {
-        try await withServers { server, front, place in
+        try await withServers { server, gateway, place in
             let uri = try await invitation(server)
             for address in ["front", "http://front.example/sns", "https://user@front.example/sns"] {
-                try await place.signet("enroll", "-", "--push-front", address, input: .text(uri)).fails(65, "--push-front")
+                try await place.signet("enroll", "-", "--push-gateway", address, input: .text(uri)).fails(65, "--push-gateway")
             }
             let codes = "otpauth://totp/Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"
-            try await place.signet("enroll", codes, "--push-front", front).fails(65, "none are offered")
+            try await place.signet("enroll", codes, "--push-gateway", gateway).fails(65, "none are offered")
             #expect(try await place.accounts().isEmpty)
         }
     }
@@ -72,13 +72,15 @@ struct PushGatewayTests {
     func noKey() async throws {
         try await Workplace.with(vault: false) { place in
             let file = try place.write(
-                "push: {sns: {googleEndpoint: \"arn:aws:sns:us-east-1:123456789012:app/GCM/desk\"}}".utf8, to: "am.yaml")
-            try await place.signet("serve", "--check", file).fails(65, ":1:13: push, sns: ", "no access key", "AWS_ACCESS_KEY_ID")
+                "push: {sns: {googleEndpoint: \"arn:aws:sns:us-east-1:123456789012:app/GCM/signet\"}}".utf8, to: "am.yaml")
+            try await place.signet("serve", "--validate-config", file).fails(
+                65, ":1:13: push, sns: ", "no access key", "AWS_ACCESS_KEY_ID")
             try await place.signet("serve", "--config", file, "--port", "0").fails(65, "no access key", "AWS_ACCESS_KEY_ID")
             let environment = ["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "s"]
-            try await place.signet("serve", "--check", file, environment: environment).succeeds()
+            try await place.signet("serve", "--validate-config", file, environment: environment).succeeds()
             let server = try place.start(
-                ["serve", "--config", file, "--port", "0", "--attached", "--json"], input: .open, environment: environment)
+                ["serve", "--config", file, "--port", "0", "--exit-on-stdin-eof", "--json"], input: .open,
+                environment: environment)
             try await server.said { output, _ in output.hasSuffix("\n") }
             server.closeInput()
             try await server.end().succeeds()

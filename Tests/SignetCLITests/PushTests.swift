@@ -60,12 +60,12 @@ struct PushTests {
             let message = try await listenOnce(place)
             let id = try #require(message["id"]?.string)
             #expect(message["type"]?.string == "biometric")
-            try await place.signet("push", "approve", id).fails(77, "not recognised", "--stand-in-for-biometric")
-            try await place.signet("push", "approve", id, input: .text("yes\n")).fails(77, "not recognised")
+            try await place.signet("push", "approve", id).fails(77, "not recognized", "--simulate-biometric")
+            try await place.signet("push", "approve", id, input: .text("yes\n")).fails(77, "not recognized")
             let states = try await place.messages().map { $0["state"]?.string }
             #expect(states == ["pending"])
-            let approved = try await place.signet("push", "approve", id, "--stand-in-for-biometric").succeeds()
-            #expect(approved.errors.contains("no reader") && approved.errors.contains("recognises nobody"))
+            let approved = try await place.signet("push", "approve", id, "--simulate-biometric").succeeds()
+            #expect(approved.errors.contains("no reader") && approved.errors.contains("recognizes nobody"))
             #expect(try await server.refusal(of: login) == nil)
         }
     }
@@ -152,7 +152,7 @@ struct PushTests {
             }
             let port = try Endpoint(url).port
             let second = try place.start(
-                ["serve", "--state", "memory", "--port", String(port), "--attached", "--json"], input: .open)
+                ["serve", "--state", "memory", "--port", String(port), "--exit-on-stdin-eof", "--json"], input: .open)
             try await second.said { output, _ in output.hasSuffix("\n") }
             let outcome = try await place.start(["push", "listen"]).end()
             outcome.fails(77, "does not know this mechanism", "HTTP 401")
@@ -190,6 +190,6 @@ struct PushTests {
     }
 
     private func listenOnce(_ place: Workplace) async throws -> JSONValue {
-        try await place.start(["push", "listen", "--once", "--json", "--for", "30"]).end().succeeds().json
+        try await place.start(["push", "listen", "--once", "--json", "--timeout", "30"]).end().succeeds().json
     }
 }

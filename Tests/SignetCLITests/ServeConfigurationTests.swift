@@ -17,17 +17,17 @@ struct ServeConfigurationTests {
         journeys:
           Login:
             nodes:
-              name: {type: UsernameCollectorNode, outcomes: {outcome: letter}}
-              letter: {type: EmailSuspendNode, outcomes: {outcome: success}}
+              name: {type: UsernameCollectorNode, outcomes: {outcome: email}}
+              email: {type: EmailSuspendNode, outcomes: {outcome: success}}
 
         """
 
     @Test("The starter file is a good file: it is printed, checked and served")
     func starter() async throws {
         try await Workplace.with(vault: false) { place in
-            let text = try await place.signet("serve", "--starter").succeeds().output
-            let path = try place.write(text.utf8, to: "desk.yaml", mode: 0o644)
-            let checked = try await place.signet("serve", "--check", path).succeeds()
+            let text = try await place.signet("serve", "--print-default-config").succeeds().output
+            let path = try place.write(text.utf8, to: "server.yaml", mode: 0o644)
+            let checked = try await place.signet("serve", "--validate-config", path).succeeds()
             #expect(checked.output.hasPrefix("\(path): 2 realms, 1 user, 1 client, ") && checked.errors == "")
             try await RunningServer.with(place, ["--config", path]) { server in
                 #expect(server.browser.user == "demo")
@@ -42,8 +42,8 @@ struct ServeConfigurationTests {
     @Test("What is in a file is counted")
     func counts() async throws {
         try await Workplace.with(vault: false) { place in
-            let path = try place.write(Self.small.utf8, to: "desk.yaml")
-            let outcome = try await place.signet("serve", "--check", path).succeeds()
+            let path = try place.write(Self.small.utf8, to: "server.yaml")
+            let outcome = try await place.signet("serve", "--validate-config", path).succeeds()
             #expect(outcome.output == "\(path): 2 realms, 2 users, 1 client, 1 journey\n")
         }
     }
@@ -51,16 +51,16 @@ struct ServeConfigurationTests {
     /// A file, the options, the exit code, and what is on standard error.
     static let bad: [([UInt8], String, Int32, [String])] = [
         (
-            Array("usres: []\nrealms: 5\n".utf8), "--check", 65,
+            Array("usres: []\nrealms: 5\n".utf8), "--validate-config", 65,
             ["2 problems", ":1:1: there is no setting `usres`: is `users` meant?", ":2:9: `realms` is a list of texts"]
         ), (Array("realms: [".utf8), "--config", 65, ["1 problem\n", "this is no YAML"]),
-        ([0x72, 0xFF, 0xFE], "--check", 65, ["UTF-8"]), ([], "--config", 65, ["the file is empty", "--starter"]),
+        ([0x72, 0xFF, 0xFE], "--validate-config", 65, ["UTF-8"]), ([], "--config", 65, ["the file is empty", "--starter"]),
     ]
 
     @Test("What is wrong with a file is told in full, and nothing is served", arguments: bad)
     func problems(bytes: [UInt8], option: String, exit: Int32, words: [String]) async throws {
         try await Workplace.with(vault: false) { place in
-            let path = try place.write(bytes, to: "desk.yaml")
+            let path = try place.write(bytes, to: "server.yaml")
             let outcome = try await place.signet("serve", option, path)
             outcome.fails(exit, path)
             for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)") }
@@ -69,17 +69,18 @@ struct ServeConfigurationTests {
         }
     }
 
-    @Test("A certificate that is not there is told by --check and by serving, unless another one is shown")
+    @Test("A certificate that is not there is reported by --validate-config and by serving, unless another one is shown")
     func certificate() async throws {
         try await Workplace.with(vault: false) { place in
             let (certificate, key) = (place.directory.file("none.pem"), place.directory.file("none.key"))
             let text = "server: {tls: {certificate: \(certificate), key: \(key)}}\n"
-            let path = try place.write(text.utf8, to: "desk.yaml")
-            for option in ["--check", "--config"] {
+            let path = try place.write(text.utf8, to: "server.yaml")
+            for option in ["--validate-config", "--config"] {
                 try await place.signet("serve", option, path, "--port", "0").fails(
                     65, "\(path): 2 problems", "\(path):1:29: server, tls: `certificate`: there is no file \(certificate)")
             }
-            try await place.signet("serve", "--check", path, "--tls", "--tls-directory", place.directory.file("tls")).succeeds()
+            try await place.signet("serve", "--validate-config", path, "--tls", "--tls-directory", place.directory.file("tls"))
+                .succeeds()
         }
     }
 
@@ -87,9 +88,9 @@ struct ServeConfigurationTests {
     func misuse() async throws {
         try await Workplace.with(vault: false) { place in
             let path = place.directory.file("none.yaml")
-            for option in ["--check", "--config"] { try await place.signet("serve", option, path).fails(66, path) }
-            try await place.signet("serve", "--check", path, "--config", path).fails(64, "exclude")
-            try await place.signet("serve", "--starter", "--config", path).fails(64, "exclude")
+            for option in ["--validate-config", "--config"] { try await place.signet("serve", option, path).fails(66, path) }
+            try await place.signet("serve", "--validate-config", path, "--config", path).fails(64, "exclude")
+            try await place.signet("serve", "--print-default-config", "--config", path).fails(64, "exclude")
             try await place.signet("serve", "--users", path, "--config", path).fails(64, "exclude")
         }
     }
@@ -97,8 +98,8 @@ struct ServeConfigurationTests {
     @Test("Who has no password gets one that is told, who has one keeps it, and letters are printed", arguments: [false, true])
     func letters(asJSON: Bool) async throws {
         try await Workplace.with(vault: false) { place in
-            let path = try place.write(Self.small.utf8, to: "desk.yaml")
-            let options = ["serve", "--port", "0", "--attached", "--config", path] + (asJSON ? ["--json"] : [])
+            let path = try place.write(Self.small.utf8, to: "server.yaml")
+            let options = ["serve", "--port", "0", "--exit-on-stdin-eof", "--config", path] + (asJSON ? ["--json"] : [])
             let process = try place.start(options, input: .open)
             let ready = try await process.said { output, _ in output.contains(asJSON ? "\n" : "Ctrl-C") }.output
             #expect(!ready.contains("horse"))

@@ -20,7 +20,7 @@ struct ServeTests {
 
             let (words, other) = try await start(place, "--state", "memory")
             try await other.said { output, _ in output.contains("Ctrl-C") }
-            #expect(words.output.hasPrefix("Signet desk server: http://127.0.0.1:"))
+            #expect(words.output.hasPrefix("Signet development server: http://127.0.0.1:"))
             other.signal(SIGTERM)
             try await other.end().succeeds()
             #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
@@ -54,7 +54,7 @@ struct ServeTests {
             let (words, third) = try await start(place, "--state", path)
             try await third.said { output, _ in output.contains("Ctrl-C") }
             #expect(third.soFar.output.contains("Console: no link could be made, see the log"))
-            #expect(words.output.hasPrefix("Signet desk server"))
+            #expect(words.output.hasPrefix("Signet development server"))
             third.signal(SIGTERM)
             try await third.end().succeeds()
         }
@@ -74,7 +74,7 @@ struct ServeTests {
             let (words, other) = try await start(place)
             try await other.said { output, _ in output.contains("Ctrl-C") }
             #expect(other.soFar.output.contains("\nClient: app  redirect: \(addresses.joined(separator: ", "))\n"))
-            #expect(words.output.hasPrefix("Signet desk server"))
+            #expect(words.output.hasPrefix("Signet development server"))
             other.signal(SIGTERM)
             try await other.end().succeeds()
         }
@@ -131,24 +131,26 @@ struct ServeTests {
     }
 
     @Test("Attached to an input that has ended already, it says what it has to say and ends in order, or says why it cannot")
-    func attachedToNothing() async throws {
+    func stdinIsClosed() async throws {
         try await Workplace.with(vault: false) { place in
-            let ended = try await place.signet("serve", "--port", "0", "--state", "memory", "--attached", "--json", "--admin")
+            let ended = try await place.signet(
+                "serve", "--port", "0", "--state", "memory", "--exit-on-stdin-eof", "--json", "--admin")
             #expect(try ended.succeeds().json["admin"]?["tokenFile"] != nil)
             #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
-            let elsewhere = ["serve", "--host", "192.0.2.1", "--exposed", "--state", "memory", "--attached"]
+            let elsewhere = ["serve", "--host", "192.0.2.1", "--allow-remote", "--state", "memory", "--exit-on-stdin-eof"]
             try await place.start(elsewhere).end().fails(69, "cannot listen")
         }
     }
 
     @Test("Attached, it ends when standard input does; otherwise it goes on")
-    func attached() async throws {
+    func exitOnStdinEOF() async throws {
         try await Workplace.with(vault: false) { place in
-            let attached = try place.start(["serve", "--state", "memory", "--port", "0", "--attached", "--json"], input: .open)
+            let exitOnStdinEOF = try place.start(
+                ["serve", "--state", "memory", "--port", "0", "--exit-on-stdin-eof", "--json"], input: .open)
             let free = try place.start(["serve", "--port", "0", "--json"], input: .open)
-            for process in [attached, free] { try await process.said { output, _ in output.hasSuffix("\n") } }
-            for process in [attached, free] { process.closeInput() }
-            try await attached.end().succeeds()
+            for process in [exitOnStdinEOF, free] { try await process.said { output, _ in output.hasSuffix("\n") } }
+            for process in [exitOnStdinEOF, free] { process.closeInput() }
+            try await exitOnStdinEOF.end().succeeds()
             #expect(!free.hasEnded)
             free.signal(SIGTERM)
             try await free.end().succeeds()
@@ -162,7 +164,7 @@ struct ServeTests {
             let outcome = try await place.signet("serve", "--port", String(taken.port), "--json")
             outcome.fails(69, String(taken.port), "in use")
             #expect(outcome.jsonError != nil)
-            try await place.signet("serve", "--host", "192.0.2.1", "--exposed", "--port", "0").fails(69, "192.0.2.1")
+            try await place.signet("serve", "--host", "192.0.2.1", "--allow-remote", "--port", "0").fails(69, "192.0.2.1")
         }
     }
 
@@ -252,19 +254,21 @@ struct ServeTests {
     }
 
     @Test("It listens where other machines can reach it only when that is said twice")
-    func exposed() async throws {
+    func allowRemote() async throws {
         try await Workplace.with(vault: false) { place in
-            for host in ["0.0.0.0", "::", "192.0.2.1", "desk.example.test"] {
-                try await place.signet("serve", "--host", host, "--port", "0").fails(64, "--exposed")
+            for host in ["0.0.0.0", "::", "192.0.2.1", "am.example.test"] {
+                try await place.signet("serve", "--host", host, "--port", "0").fails(64, "--allow-remote")
             }
         }
     }
 
     /// Options, the address that is announced, and whether it is warned of.
     static let addresses: [([String], String, Bool)] = [
-        (["--host", "0.0.0.0", "--exposed"], "http://127.0.0.1:", true), (["--host", "::", "--exposed"], "http://[::1]:", true),
+        (["--host", "0.0.0.0", "--allow-remote"], "http://127.0.0.1:", true),
+        (["--host", "::", "--allow-remote"], "http://[::1]:", true),
         (
-            ["--host", "0.0.0.0", "--exposed", "--public-url", "https://am.example.test/am"], "https://am.example.test/am", false
+            ["--host", "0.0.0.0", "--allow-remote", "--public-url", "https://am.example.test/am"], "https://am.example.test/am",
+            false
         ), (["--public-url", "http://desk.test:81/sso/"], "http://desk.test:81/sso", false), ([], "http://127.0.0.1:", false),
     ]
 
@@ -303,7 +307,7 @@ struct ServeTests {
     @Test("A file's public address counts unless the option says another")
     func filesPublicURL() async throws {
         try await Workplace.with(vault: false) { place in
-            let path = try place.write("server: {publicURL: \"https://file.test/am\"}\nusers: []\n".utf8, to: "desk.yaml")
+            let path = try place.write("server: {publicURL: \"https://file.test/am\"}\nusers: []\n".utf8, to: "server.yaml")
             for (options, url) in [
                 ([], "https://file.test/am"), (["--public-url", "https://option.test/am"], "https://option.test/am"),
             ] {

@@ -3,7 +3,7 @@ import Testing
 
 /// protocol/authenticator.md section 1.11, U1 to U18, as the tolerant union reads them. U10, and U12 with a trailing `&`,
 /// are rows of the vectors, which check every field.
-@Suite("Enrolment URIs in the dialects of the existing SDKs")
+@Suite("Enrollment URIs in the dialects of the existing SDKs")
 struct EnrollmentDialectTests {
     private static let key: String = Sample.oathSecretText
     private static let push: String =
@@ -130,7 +130,7 @@ struct EnrollmentDialectTests {
     }
 
     @Test(
-        "A colour may begin with a sign that is not escaped, and what comes after it is read; any other sign begins a fragment",
+        "A color may begin with a sign that is not escaped, and what comes after it is read; any other sign begins a fragment",
         arguments: [
             ("b=#519387&issuer=Bell", "#519387", "Bell"), ("issuer=Bell&b=#519387", "#519387", "Bell"),
             ("b=#519387#issuer=Bell", "#519387", "X"), ("issuer=Bell#&b=#519387", nil, "Bell"),
@@ -144,7 +144,7 @@ struct EnrollmentDialectTests {
         #expect(enrollment.account.issuer == issuer)
     }
 
-    @Test("A colour with such a sign may be the first parameter, and is written without one")
+    @Test("A color with such a sign may be the first parameter, and is written without one")
     func firstColour() throws {
         let enrollment = try EnrollmentURI.parse("otpauth://totp/X:mira?b=#519387&secret=\(Self.key)&issuer=Bell")
         #expect(enrollment.backgroundColor == "#519387" && enrollment.account.issuer == "Bell")

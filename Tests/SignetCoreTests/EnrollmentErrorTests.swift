@@ -1,7 +1,7 @@
 import SignetCore
 import Testing
 
-@Suite("Enrolment URIs that are refused, though the existing SDKs may take them")
+@Suite("Enrollment URIs that are refused, though the existing SDKs may take them")
 struct EnrollmentErrorTests {
     private static let key: String = Sample.oathSecretText
     private static let oath: String = "otpauth://totp/X:mira?secret=\(key)"
@@ -91,9 +91,9 @@ struct EnrollmentErrorTests {
     }
 
     @Test(
-        "A colour that is none is left out, not refused",
+        "A color that is none is left out, not refused",
         arguments: ["", "red", "12", "12345", "%EF%BC%91%EF%BC%92%EF%BC%93", "3366zz"])
-    func colours(value: String) throws {
+    func colors(value: String) throws {
         #expect(try EnrollmentURI.parse(Self.oath + "&b=" + value).backgroundColor == nil)
     }
 

@@ -2,9 +2,9 @@ import SignetCore
 import SignetTesting
 import Testing
 
-@Suite("Enrolments survive being written and read")
+@Suite("Enrollments survive being written and read")
 struct EnrollmentRoundTripTests {
-    @Test("Any enrolment is read as it was written", arguments: 0..<40 as Range<UInt64>)
+    @Test("Any enrollment is read as it was written", arguments: 0..<40 as Range<UInt64>)
     func property(seed: UInt64) throws {
         var maker = EnrollmentMaker(seed: seed)
         for _ in 0..<100 {
@@ -17,7 +17,7 @@ struct EnrollmentRoundTripTests {
     }
 
     @Test(
-        "The scheme is the narrowest that carries the enrolment",
+        "The scheme is the narrowest that carries the enrollment",
         arguments: [
             (true, false, "otpauth://totp/"), (false, true, "pushauth://push/"), (true, true, "mfauth://totp/"),
         ])
@@ -76,7 +76,7 @@ struct EnrollmentRoundTripTests {
     }
 }
 
-/// Makes enrolments that a person could meet, and the awkward ones among them rather too often.
+/// Makes enrollments that a person could meet, and the awkward ones among them rather too often.
 struct EnrollmentMaker {
     private var random: SeededGenerator
 

@@ -2,7 +2,7 @@ import Foundation
 import SignetCore
 import Testing
 
-@Suite("Enrolment URIs of the vectors")
+@Suite("Enrollment URIs of the vectors")
 struct EnrollmentVectorTests {
     @Test("Every accepted row is read as its fields say", arguments: try Vectors.rows("enrollment", "accept"))
     func accept(row: Vectors.Row) throws {
@@ -56,7 +56,7 @@ struct EnrollmentVectorTests {
         let name: String
     }
 
-    /// What the field of a row is in an enrolment, written as the vectors write it.
+    /// What the field of a row is in an enrollment, written as the vectors write it.
     private static func value(of field: String, in enrollment: Enrollment) throws -> JSONValue? {
         func text(_ value: String?) -> JSONValue? { value.map { .string($0) } }
         let oath = enrollment.oath

@@ -102,7 +102,7 @@ struct SecretTests {
         #expect(Set(secrets.map(\.count)) == [32])
     }
 
-    @Test("The parts of an enrolment that are not secret are still shown")
+    @Test("The parts of an enrollment that are not secret are still shown")
     func enrollment() throws {
         let enrollment = try EnrollmentURI.parse("otpauth://totp/Harbor:mira?secret=\(Sample.oathSecretText)")
         var dumped = ""

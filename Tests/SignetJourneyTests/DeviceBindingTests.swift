@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Keys that are bound to a device")
 struct DeviceBindingTests {
-    private static let device = DeviceBinding.Device(identifier: "d-1", name: "Mira's desk", application: "org.example.app")
+    private static let device = DeviceBinding.Device(identifier: "d-1", name: "Mira's laptop", application: "org.example.app")
     private static let clock = ManualClock(Date(timeIntervalSince1970: 1_735_689_600))
 
     private func vault(_ directory: TemporaryDirectory, in store: any RecordStore = MemoryStore()) throws -> Vault {
@@ -68,7 +68,7 @@ struct DeviceBindingTests {
             var step = try self.step()
             let key = try #require(try await step.answerDeviceBinding(with: binding(VaultDeviceKeys(vault))).key)
             let inputs = step.callbacks[0].inputs
-            #expect(inputs["deviceId"] == .string("d-1") && inputs["deviceName"] == .string("Mira's desk"))
+            #expect(inputs["deviceId"] == .string("d-1") && inputs["deviceName"] == .string("Mira's laptop"))
             #expect(inputs["clientError"] == .string(""))
             let bound = try Signature(inputs["jws"]?.string)
             let jwk = try #require(bound.header["jwk"])

@@ -60,7 +60,7 @@ struct LiveTests {
         }
     }
 
-    @Test("shows an enrolment URI, and waits")
+    @Test("shows an enrollment URI, and waits")
     func registration() async throws {
         try await LiveServer.with(pushTimeout: 1) { server in
             var step = try await server.journeys.start("PushRegistration").step

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite("A walk")
-struct WalkTests {
+struct JourneySessionTests {
     private static let login =
         #"{"authId":"1","callbacks":[{"type":"NameCallback","output":[],"input":[{"name":"IDToken1","value":""}]}]}"#
     private static let wait =

@@ -43,7 +43,7 @@ struct BrowserConsoleTests {
             try await page.click("a[href*='suspendedId']")
             try await page.waitForHeading("Go on signing in")
             try await page.click("button[type=submit]")
-            try await page.waitForHeading("The link is not good")
+            try await page.waitForHeading("The link is invalid")
         }
     }
 

@@ -20,7 +20,7 @@ struct BrowserDeviceTests {
             try await body(
                 Authenticator(
                     store: AccountRecords(unsealed: MemoryStore()), transport: transport,
-                    device: PushDevice(token: "token-1", name: "Mira's desk")))
+                    device: PushDevice(token: "token-1", name: "Mira's laptop")))
         }
     }
 

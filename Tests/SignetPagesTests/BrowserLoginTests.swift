@@ -121,7 +121,7 @@ struct BrowserLoginTests {
     }
 
     @Test("A letter: the page says to look in the mail, and its link goes on in the same browser, to the app")
-    func letter() async throws {
+    func email() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.login("EmailLogin", "&goto=\(server.authorize().percentEncoded())"))
             try await page.wait(for: "document.querySelector('[autocomplete=username]')")
@@ -129,7 +129,7 @@ struct BrowserLoginTests {
             try await page.click("button[type=submit]")
             try await page.waitForHeading("Look in your mail")
             try await page.look("letter")
-            let link = try #require(try await server.devServer.letters(to: "demo").last)
+            let link = try #require(try await server.devServer.emailLinks(to: "demo").last)
             // A program that looks at links does not use it up.
             for _ in 0..<2 {
                 try await page.open(link)

@@ -46,14 +46,14 @@ struct BrowserRecoveryTests {
     }
 
     @Test("A forgotten password: the link in the letter leads to another one, and the old one is good for nothing")
-    func letter() async throws {
+    func email() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.login("ForgottenPassword", "&goto=\(server.authorize().percentEncoded())"))
             try await page.wait(for: "document.querySelector('[autocomplete=username]')")
             try await page.fill("[autocomplete=username]", "demo")
             try await page.press("Enter")
             try await page.waitForHeading("Look in your mail")
-            try await page.open(try #require(server.devServer.letters(to: "demo").last))
+            try await page.open(try #require(server.devServer.emailLinks(to: "demo").last))
             try await page.waitForHeading("Go on signing in")
             try await page.look("letter-followed")
             try await page.click("button[type=submit]")

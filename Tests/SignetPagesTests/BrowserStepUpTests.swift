@@ -36,7 +36,7 @@ struct BrowserStepUpTests {
         try await AsyncHTTPTransport().use { transport in
             let authenticator = Authenticator(
                 store: AccountRecords(unsealed: MemoryStore()), transport: transport,
-                device: PushDevice(token: "token-1", name: "Mira's desk"))
+                device: PushDevice(token: "token-1", name: "Mira's laptop"))
             try await PageServer.run { server, page in
                 try await page.open(server.login("RecoveryRegistration"))
                 try await page.signIn()

@@ -46,7 +46,7 @@ struct Terminal: Sendable {
 
     /// Waits for a message, and returns its id.
     func nextMessage() async throws -> String {
-        let message = try await signet("push", "listen", "--once", "--json", "--for", "30")
+        let message = try await signet("push", "listen", "--once", "--json", "--timeout", "30")
         return try #require(try JSON.value(of: message.utf8)["id"]?.string)
     }
 }

@@ -141,7 +141,8 @@ struct ServerTests {
                 try await phone.answer(push, ["challengeResponse": .string(String(try #require(push.number)))], at: server).status
                     == 200)
             let end = try await server.poll(step)
-            _ = try await server.send(.get, "/am/json/push/desk", headers: ["Authorization": "Signet-Desk \(phone.proof("x"))"])
+            _ = try await server.send(
+                .get, "/am/json/push/stream", headers: ["Authorization": "Signet-Push-Stream \(phone.proof("x"))"])
             _ = try await server.send(.post, TestServer.authenticate, body: "{\"authId\":\"x.y.z\"}")
             let session = try #require(end.json["tokenId"]?.string)
             let code = try await server.code(session, ["nonce": "n-0S6_WzA2Mj"])

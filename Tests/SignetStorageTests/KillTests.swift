@@ -129,8 +129,8 @@ struct SharedVaultTests {
     func threads(areApart: Bool) async throws {
         try await TemporaryDirectory.with(inMemory: true) { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
-            let first = try directory.createVault(.keyFile, patience: 60)
-            let second = areApart ? try directory.openVault(patience: 60) : first
+            let first = try directory.createVault(.keyFile, timeout: 60)
+            let second = areApart ? try directory.openVault(timeout: 60) : first
             let key = RecordKey(.item, "counter")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for vault in [first, second] {

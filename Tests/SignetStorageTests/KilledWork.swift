@@ -73,12 +73,12 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
         case .save, .saveLarge, .saveAfterCrash, .createStore:
             // A file that was made and never written is none that opens; who wanted to make it can tell by that.
             if self == .createStore, !isStore(path + "/store") { return .nothing }
-            store = try SQLiteStore(path: path + "/store", patience: 60)
+            store = try SQLiteStore(path: path + "/store", timeout: 60)
             try checkIntegrity(path + "/store")
         case .createVault, .saveVault, .saveVaultAfterCrash, .rotateVault:
             let directory = VaultDirectory(path: path + "/vault")
             if self == .createVault, !directory.holdsVault { return .nothing }
-            store = try directory.openVault(patience: 60)
+            store = try directory.openVault(timeout: 60)
             try checkIntegrity(directory.recordsPath)
         }
         let value = try store.get(Self.key)
@@ -111,7 +111,7 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
 
     private func isStore(_ path: String) -> Bool {
         do {
-            _ = try SQLiteStore(path: path, patience: 60).get(Self.key)
+            _ = try SQLiteStore(path: path, timeout: 60).get(Self.key)
             return true
         } catch {
             return false

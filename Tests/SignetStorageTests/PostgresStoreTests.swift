@@ -13,10 +13,10 @@ struct PostgresStoreTests {
     private let key = RecordKey(.account, "Harbor Bank", "mira")
 
     private func withStore(
-        table: String = uniqueTable(), patience: Double = 20, _ body: (PostgresStore, PostgresServer, String) async throws -> Void
+        table: String = uniqueTable(), timeout: Double = 20, _ body: (PostgresStore, PostgresServer, String) async throws -> Void
     ) async throws {
         let server = try #require(PostgresTrait.server)
-        let store = try PostgresStore(connection: server.connection, table: table, creating: true, patience: patience)
+        let store = try PostgresStore(connection: server.connection, table: table, creating: true, timeout: timeout)
         defer { store.close() }
         try store.put([1], key)
         try await body(store, server, table)
@@ -66,7 +66,7 @@ struct PostgresStoreTests {
         let host = server.address.split(separator: "'")[1]
         let connection = connection.replacingOccurrences(of: "%H", with: host)
             .replacingOccurrences(of: "%P", with: PostgresServer.password)
-        #expect { try PostgresStore(connection: connection, table: "absent", patience: 3) } throws: { error in
+        #expect { try PostgresStore(connection: connection, table: "absent", timeout: 3) } throws: { error in
             let words = "\(error) \(String(reflecting: error))"
             return code(error) == expected && !words.contains("hunter") && !words.contains(PostgresServer.password)
         }
@@ -87,7 +87,7 @@ struct PostgresStoreTests {
 
     @Test("held by another process is busy after a while, can be read meanwhile, and is free when it lets go")
     func busy() async throws {
-        try await withStore(patience: 0.3) { store, server, table in
+        try await withStore(timeout: 0.3) { store, server, table in
             let holder = try PostgresStore(connection: server.connection, table: table)
             try holder.write { (records: any RecordWriter) throws(StoreError) in
                 try records.put([2], key)
@@ -103,7 +103,7 @@ struct PostgresStoreTests {
 
     @Test("whose server hangs is busy after a while, and works again when it goes on")
     func hangs() async throws {
-        try await withStore(patience: 0.3) { store, server, _ in
+        try await withStore(timeout: 0.3) { store, server, _ in
             let backend = try await #require(pid_t(server.execute(Self.otherBackends)[0]))
             kill(backend, SIGSTOP)
             defer { kill(backend, SIGCONT) }
@@ -270,7 +270,7 @@ struct PostgresStoreTests {
     @Test("loses no change of two programs with 4 connections each, and never lends one connection twice")
     func twoPrograms() async throws {
         try await withStore { store, server, table in
-            let other = try PostgresStore(connection: server.connection, table: table, connections: 2, patience: 20)
+            let other = try PostgresStore(connection: server.connection, table: table, connections: 2, timeout: 20)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<200 {
                     let store = number % 2 == 0 ? store : other

@@ -36,7 +36,7 @@ struct RecordStoreTests {
         arguments: [false, true], RecordStoreConformance.cases)
     func conformsInPostgreSQL(isSealed: Bool, promise: RecordStoreConformance.Case) async throws {
         let server = try #require(PostgresTrait.server)
-        let store = try PostgresStore(connection: server.connection, table: uniqueTable(), creating: true, patience: 60)
+        let store = try PostgresStore(connection: server.connection, table: uniqueTable(), creating: true, timeout: 60)
         defer { store.close() }
         try await TemporaryDirectory.with { directory in
             try await promise.check(isSealed ? vault(in: store, directory) : store)

@@ -8,12 +8,12 @@ enum SecretServiceProbe {
     /// Runs it, and gives its one line.
     static func run(
         _ arguments: [String], environment: [String: String], through wrapper: [String] = [],
-        within patience: Duration = Patience.usual, location: SourceLocation = #_sourceLocation
+        within timeout: Duration = TestTimeout.default, location: SourceLocation = #_sourceLocation
     ) async throws -> String {
         let words = wrapper + [Programs.built("SecretServiceProbe")] + arguments
         let own = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "SWIFT_BACKTRACE": "enable=no"]
         let ended = try await TestProcess.run(
-            words[0], Array(words.dropFirst()), environment: own.merging(environment) { $1 }, within: patience)
+            words[0], Array(words.dropFirst()), environment: own.merging(environment) { $1 }, within: timeout)
         #expect(ended.status == 0, "it ended badly: \(ended.errors)", sourceLocation: location)
         #expect(ended.errors == "", "a library spoke to the terminal", sourceLocation: location)
         return ended.line
@@ -23,10 +23,10 @@ enum SecretServiceProbe {
 extension Keyring {
     /// Runs the probe with this keyring.
     func probe(
-        _ arguments: String..., patience: Int = 10_000, unlock: Int? = nil, location: SourceLocation = #_sourceLocation
+        _ arguments: String..., timeout: Int = 10_000, unlock: Int? = nil, location: SourceLocation = #_sourceLocation
     ) async throws -> String {
         try await SecretServiceProbe.run(
-            ["\(patience)", unlock.map(String.init) ?? "-"] + arguments, environment: environment, location: location)
+            ["\(timeout)", unlock.map(String.init) ?? "-"] + arguments, environment: environment, location: location)
     }
 
     /// What the probe answers with `ok`.

@@ -292,7 +292,7 @@ struct KeyringEpochTests {
         try await Keyring.with(password: "right") { keyring in
             try await withThrowingTaskGroup(of: String.self) { group in
                 for first in 1...4 {
-                    group.addTask { try await keyring.probe("climb", "vault", "\(first)", "4", "60", patience: 30_000) }
+                    group.addTask { try await keyring.probe("climb", "vault", "\(first)", "4", "60", timeout: 30_000) }
                 }
                 for try await answer in group { #expect(answer.hasPrefix("ok climbed"), "\(answer)") }
             }

@@ -102,7 +102,7 @@ struct UnsafePlaceTests {
     func busy() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
-            let vault = try directory.createVault(.keyFile, patience: 0.1)
+            let vault = try directory.createVault(.keyFile, timeout: 0.1)
             var configuration = Configuration()
             configuration.allowsUnsafeTransactions = true
             let other = try DatabaseQueue(path: directory.recordsPath, configuration: configuration)

@@ -43,9 +43,9 @@ private enum Verb: String {
         guard let path = arguments.first else { exit(64) }
         switch self {
         case .save:
-            try Marks.around { try Work.save(SQLiteStore(path: path, patience: 60), arguments) }
+            try Marks.around { try Work.save(SQLiteStore(path: path, timeout: 60), arguments) }
         case .saveVault:
-            try Marks.around { try Work.save(VaultDirectory(path: path).openVault(patience: 60), arguments) }
+            try Marks.around { try Work.save(VaultDirectory(path: path).openVault(timeout: 60), arguments) }
         case .create:
             try Marks.around { _ = try SQLiteStore(path: path, creating: true) }
         case .createVault:
@@ -53,14 +53,14 @@ private enum Verb: String {
         case .rotateVault:
             try Marks.around {
                 let directory = VaultDirectory(path: path)
-                try directory.openVault(patience: 60).rotateKey { _ in KeyFile(path: directory.keyPath) }
+                try directory.openVault(timeout: 60).rotateKey { _ in KeyFile(path: directory.keyPath) }
             }
         case .incrementVault:
-            let vault = try VaultDirectory(path: path).openVault(patience: 60)
+            let vault = try VaultDirectory(path: path).openVault(timeout: 60)
             guard let times = arguments.last.flatMap(Int.init) else { exit(64) }
             for _ in 0..<times { try Work.increment(vault) }
         case .codesVault:
-            let vault = try VaultDirectory(path: path).openVault(patience: 60)
+            let vault = try VaultDirectory(path: path).openVault(timeout: 60)
             guard let times = arguments.last.flatMap(Int.init) else { exit(64) }
             for _ in 0..<times { try Work.useCounter(AccountRecords(vault)) }
         }

@@ -25,7 +25,7 @@ enum TokenWorker {
 
     private static func run(_ verb: String, directory: String, server: String) async throws {
         let place = VaultDirectory(path: directory)
-        let keychain = Keychain { () throws(StoreError) in try place.openVault(patience: 60) }
+        let keychain = Keychain { () throws(StoreError) in try place.openVault(timeout: 60) }
         let store = try verb == "stall" ? stalling(keychain, directory) : sharing(keychain, directory)
         let transport = AsyncHTTPTransport()
         let tokens = TokenSource(

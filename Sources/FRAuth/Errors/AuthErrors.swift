@@ -55,7 +55,7 @@ public enum AuthError: FRAuthFailure, Hashable {
         case .invalidOAuth2Client: "the OAuth 2.0 client is not configured"
         case .invalidGenericType: "a journey ends with a Token, an AccessToken or an FRUser"
         case .userAlreadyAuthenticated(let hasTokens):
-            "somebody is logged in already\(hasTokens ? "" : ", with a session and without tokens"); log out first"
+            "a user is logged in already\(hasTokens ? "" : ", with a session and without tokens"); log out first"
         case .authenticationCancelled: "given up"
         case .invalidResumeURI(let reason): reason
         case .userAuthenticationRequired: "the session has ended; log in again"

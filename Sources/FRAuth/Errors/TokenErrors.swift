@@ -86,7 +86,7 @@ public enum TokenError: FRAuthFailure, Hashable {
         switch self {
         case .failToParseToken(let reason): reason
         case .nullRefreshToken: "there is no refresh token"
-        case .nullToken: "nobody is logged in: there is neither a token nor a session"
+        case .nullToken: "no user is logged in: there is neither a token nor a session"
         }
     }
 }

@@ -18,7 +18,7 @@ extension FRAClient {
 
     /// Enrolls the mechanisms of a URI and returns the mechanism that was created.
     public func createMechanismFromUri(_ uri: String) async throws -> Mechanism {
-        try await engine.enrol(uri: uri)
+        try await engine.enroll(uri: uri)
     }
 
     /// Stores the push token of this device, which is needed to enroll push mechanisms. A second call with the same token changes

@@ -48,7 +48,7 @@ public final class FRAClient: Sendable {
 
     /// Enrolls all mechanisms of a URI, or none if one fails, and returns the mechanism that was created.
     public func createMechanismFromUri(uri: URL) async throws -> Mechanism {
-        try await engine.enrol(uri: uri.absoluteString)
+        try await engine.enroll(uri: uri.absoluteString)
     }
 
     // MARK: Accounts

@@ -6,7 +6,7 @@ extension LegacyEngine {
     // MARK: Enrollment
 
     /// Enrolls all mechanisms of a URI, or none if one fails. For a combined URI it returns the push mechanism.
-    func enrol(uri: String) async throws -> Mechanism {
+    func enroll(uri: String) async throws -> Mechanism {
         do {
             let enrollment = try EnrollmentURI.parse(uri, policy: endpoints)
             if enrollment.push != nil, try token() == nil { throw PushNotificationError.missingDeviceToken }
@@ -25,7 +25,7 @@ extension LegacyEngine {
                 throw LegacyErrors.error(error, identifier: existing?.legacyIdentifier)
             }
         } catch {
-            throw noted(error, "enrol")
+            throw noted(error, "enroll")
         }
     }
 

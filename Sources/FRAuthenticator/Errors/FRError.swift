@@ -45,7 +45,7 @@ public enum MechanismError: FRError, Hashable {
         case .invalidType: "the URI is for neither totp, hotp nor push"
         case .missingInformation(let part): "missing: \(part)"
         case .invalidInformation(let part): "not usable: \(part)"
-        case .alreadyExists(let identifier): "\(identifier) is enrolled already; remove it first to enrol it again"
+        case .alreadyExists(let identifier): "\(identifier) is enrolled already; remove it first to enroll it again"
         case .failedToUpdateInformation(let identifier): "\(identifier) could not be stored; nothing was changed"
         }
     }
@@ -86,7 +86,7 @@ public enum AccountError: FRError, Hashable {
         switch self {
         case .accountLocked(let policy): "the account is locked by the policy \(policy)"
         case .failToLockMissingPolicyName: "the policy has no name"
-        case .failToLockInvalidPolicy: "the policy is none of the account's"
+        case .failToLockInvalidPolicy: "the account does not have this policy"
         case .failToLockAccountAlreadyLocked: "the account is locked already"
         case .failToUnlockAccountNotLocked: "the account is not locked"
         case .failToRegisterPolicyViolation(let policy): "this device does not meet the issuer's policy \(policy)"

@@ -35,7 +35,7 @@ extension SignetCore.Mechanism {
             // Members that only this SDK has: the addresses of the server's push stream and of the push gateway, and the push
             // platform if it isn't AM.
             if let server = settings.streamEndpoint { members["deskEndpoint"] = .string(server.url) }
-            if let front = settings.gatewayEndpoint { members["frontEndpoint"] = .string(front.url) }
+            if let gateway = settings.gatewayEndpoint { members["frontEndpoint"] = .string(gateway.url) }
             if let platform = settings.platform { members["platform"] = .string(platform) }
         }
         return members

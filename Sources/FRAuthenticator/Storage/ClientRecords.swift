@@ -146,7 +146,8 @@ final class ClientRecords: AccountWriter {
     /// Returns the engine's value of a mechanism that the client returned.
     private func value(_ object: Mechanism) throws(StoreError) -> SignetCore.Mechanism {
         guard let state = object as? any MechanismState else {
-            throw StoreError(.otherType, "read a mechanism", "the storage client gave an object that is none of this module's")
+            throw StoreError(
+                .otherType, "read a mechanism", "the storage client returned an object of a type that this module does not have")
         }
         return state.core
     }

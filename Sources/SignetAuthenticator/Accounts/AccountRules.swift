@@ -31,7 +31,7 @@ package enum AccountRules {
 
     /// Stores an account with new mechanisms. An account that is already stored keeps its names, its lock, its creation time and
     /// its other mechanisms.
-    package static func enrol(
+    package static func enroll(
         _ enrollment: Enrollment, mechanisms: [Mechanism], now: Date, in records: any AccountWriter
     ) throws(StoreError) -> Result<EnrolledAccount, AuthenticatorError> {
         let existing = try records.mechanisms(of: enrollment.account)
@@ -64,7 +64,7 @@ package enum AccountRules {
             return .failure(.locked(.byHand(policy: policy)))
         }
         guard let reserved = settings.reserveCounter() else {
-            return .failure(AuthenticatorError(.counterExhausted, "the counter has reached its end; enrol the account again"))
+            return .failure(AuthenticatorError(.counterExhausted, "the counter has reached its end; enroll the account again"))
         }
         mechanism.kind = .oath(settings)
         try records.save(mechanism)
@@ -72,7 +72,7 @@ package enum AccountRules {
     }
 
     /// Moves a counter forward. A lower value than the current one is rejected.
-    package static func resynchronise(
+    package static func resynchronize(
         _ uid: String, counter: UInt64, in records: any AccountWriter
     ) throws(StoreError) -> Result<Mechanism, AuthenticatorError> {
         guard var mechanism = try records.mechanism(uid) else { return .failure(.unknownMechanism(uid)) }
@@ -139,7 +139,7 @@ package enum AccountRules {
     ) throws(StoreError) -> Result<Account, AuthenticatorError> {
         guard var account = try records.account(id) else { return .failure(.unknownAccount(id)) }
         guard account.lockingPolicy != nil else {
-            return .failure(AuthenticatorError(.notLocked, "nobody locked the account by hand"))
+            return .failure(AuthenticatorError(.notLocked, "the account was not locked by the user"))
         }
         account.lockingPolicy = nil
         try records.save(account)

@@ -158,7 +158,7 @@ extension OathCredential {
         do {
             enrollment = try EnrollmentURI.parse(uri)
         } catch {
-            throw OathError.translating(error, credentialId: nil) as? OathError ?? .invalidUri("not an enrolment URI")
+            throw OathError.translating(error, credentialId: nil) as? OathError ?? .invalidUri("not an enrollment URI")
         }
         guard let settings = enrollment.oath else { throw .invalidUri("the URI offers no one-time codes") }
         let now = SystemWallClock().now

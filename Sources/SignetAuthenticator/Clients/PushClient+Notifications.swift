@@ -104,7 +104,7 @@ extension PushClient {
     public func approveBiometricNotification(_ id: String, authenticationMethod: String) async throws -> Bool {
         try await answer("approveBiometricNotification", id) {
             guard !authenticationMethod.trimmingWhitespace().isEmpty else {
-                throw PushError.invalidParameterValue("authenticationMethod says how the person was recognised")
+                throw PushError.invalidParameterValue("authenticationMethod says how the person was recognized")
             }
             _ = try await authenticator.approve(id, presence: RecognisedByApp())
         }

@@ -155,7 +155,7 @@ extension PushCredential {
         do {
             enrollment = try EnrollmentURI.parse(uri)
         } catch {
-            throw PushError.translating(error, id: nil) as? PushError ?? .invalidUri("not an enrolment URI")
+            throw PushError.translating(error, id: nil) as? PushError ?? .invalidUri("not an enrollment URI")
         }
         guard let invitation = enrollment.push, let uid = enrollment.pushMechanismUID else {
             throw .invalidUri("the URI offers no push")

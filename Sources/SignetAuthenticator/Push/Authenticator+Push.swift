@@ -91,12 +91,12 @@ extension Authenticator {
         case .biometric:
             guard let presence else {
                 throw AuthenticatorError(
-                    .presenceRefused, "this login asks for the person to be recognised, and nothing here can")
+                    .presenceRefused, "this login asks for the person to be recognized, and nothing here can")
             }
             do {
                 try await presence.confirm(notification)
             } catch {
-                throw AuthenticatorError(.presenceRefused, "the person was not recognised")
+                throw AuthenticatorError(.presenceRefused, "the person was not recognized")
             }
             return .approve
         }

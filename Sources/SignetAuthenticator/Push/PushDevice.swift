@@ -30,7 +30,7 @@ public struct PushDevice: Sendable, Hashable {
 extension PushDevice {
     /// Returns the device as the server knows it when it sends to an inbox at a push gateway. It is an Android device, because
     /// tokens of Apple devices have a format of their own.
-    func at(_ mailbox: PushMailbox) -> PushDevice {
-        PushDevice(token: mailbox.address, name: name, type: "android", communicationType: "gcm")
+    func at(_ inbox: PushInbox) -> PushDevice {
+        PushDevice(token: inbox.address, name: name, type: "android", communicationType: "gcm")
     }
 }

@@ -47,7 +47,7 @@ final class PushStream: Sendable {
         do {
             return try outcome.get()
         } catch {
-            throw TransportError(.tooLarge, host: server.host, "the desk sent an event that is too large")
+            throw TransportError(.tooLarge, host: server.host, "the push stream sent an event that is too large")
         }
     }
 
@@ -80,7 +80,7 @@ enum PushStreamChallenge {
 /// The endpoint that delivers the messages of a mechanism, and the credentials for it.
 struct PushStreamCredentials: Sendable {
     let endpoint: Endpoint
-    private let mailbox: PushMailbox?
+    private let inbox: PushInbox?
     private let mechanismUID: String
     private let secret: Secret
 
@@ -89,16 +89,16 @@ struct PushStreamCredentials: Sendable {
     init?(_ push: PushSettings, mechanismUID: String) throws {
         guard let endpoint = push.streamEndpoint ?? push.gatewayEndpoint else { return nil }
         self.endpoint = endpoint
-        mailbox = push.streamEndpoint == nil ? try PushMailbox(of: push.secret) : nil
+        inbox = push.streamEndpoint == nil ? try PushInbox(of: push.secret) : nil
         self.mechanismUID = mechanismUID
         secret = push.secret
     }
 
-    var scheme: String { mailbox == nil ? PushStreamProof.scheme : PushMailbox.scheme }
+    var scheme: String { inbox == nil ? PushStreamProof.scheme : PushInbox.scheme }
 
     /// Returns the value of the `Authorization` header in response to a nonce.
     func authorization(_ nonce: String) throws -> String {
         let proof = PushStreamProof(mechanismUid: mechanismUID, nonce: nonce)
-        return "\(scheme) \(try mailbox?.proof(nonce) ?? CompactJWS.sign(JSON.encode(proof), with: secret))"
+        return "\(scheme) \(try inbox?.proof(nonce) ?? CompactJWS.sign(JSON.encode(proof), with: secret))"
     }
 }

@@ -41,7 +41,7 @@ public struct PushStreamListener: Sendable {
         guard let door = try PushStreamCredentials(push, mechanismUID: mechanismUID) else {
             throw AuthenticatorError(
                 .noPushStream,
-                "\(push.registrationEndpoint.host) hands out no push messages to desktops; enrol again with a push front"
+                "\(push.registrationEndpoint.host) has no push stream for desktops; enroll again with a push gateway"
             )
         }
         do {
@@ -69,7 +69,7 @@ public struct PushStreamListener: Sendable {
         while true {
             do {
                 try await connect(to: door, progress: &progress, tell)
-                throw TransportError(.interrupted, host: server.host, "the desk ended the connection")
+                throw TransportError(.interrupted, host: server.host, "the push stream ended the connection")
             } catch let error where error.isWorthAnotherTry {
                 try Task.checkCancellation()
                 let pause = progress.nextPause()
@@ -135,8 +135,8 @@ public struct PushStreamListener: Sendable {
 extension AuthenticatorError {
     fileprivate static func refusal(by server: Endpoint, status: Int) -> AuthenticatorError {
         (400..<500).contains(status)
-            ? AuthenticatorError(.refusedByServer, "the desk at \(server.host) does not know this mechanism", status: status)
-            : AuthenticatorError(.serverMisbehaved, "the desk at \(server.host) is out of order", status: status)
+            ? AuthenticatorError(.refusedByServer, "\(server.host) does not know this mechanism", status: status)
+            : AuthenticatorError(.serverMisbehaved, "the push stream of \(server.host) failed", status: status)
     }
 }
 

@@ -13,11 +13,11 @@ enum AegisFile {
     /// scrypt.
     private static let mostSlots = 8
 
-    static func recognises(_ json: JSONValue) -> Bool { json["header"]?.object != nil && json["db"] != nil }
+    static func recognizes(_ json: JSONValue) -> Bool { json["header"]?.object != nil && json["db"] != nil }
 
     static func read(_ bytes: [UInt8], passphrase: Secret?) throws(ImportError) -> ImportContent {
         let file = try format.json(bytes)
-        guard recognises(file) else { throw format.malformed("header", "it, or db, is not there") }
+        guard recognizes(file) else { throw format.malformed("header", "it, or db, is not there") }
         try checkVersion(file["version"], newest: newestVersion, part: "version")
         switch file["db"] {
         case .object(let content): return try gather(.object(content))

@@ -9,7 +9,7 @@ enum AndOTPFile {
     /// The accepted numbers of rounds. The app uses about 150,000; ten million take a machine several seconds.
     private static let rounds = 1_000...10_000_000
 
-    static func recognises(_ json: JSONValue) -> Bool {
+    static func recognizes(_ json: JSONValue) -> Bool {
         guard let entries = json.array else { return false }
         return entries.isEmpty || entries.contains { $0["secret"] != nil && $0["label"] != nil }
     }
@@ -35,7 +35,8 @@ enum AndOTPFile {
         guard let content = Sealing.open(bytes[headerLength...], with: key, context: []) else {
             throw ImportError(
                 .wrongPassphrase, format, "file",
-                "the passphrase is another one, the file is damaged, or an early andOTP made it, whose encryption is not read")
+                "the passphrase is wrong, the file is damaged, or an early version of andOTP wrote it, whose encryption is not supported"
+            )
         }
         return try format.json(content)
     }

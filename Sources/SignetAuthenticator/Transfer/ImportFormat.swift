@@ -56,10 +56,10 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         guard let json = try? JSON.value(of: bytes) else {
             return LegacySDKFile.isListOfObjects(bytes) ? .forgerock : nil
         }
-        if AegisFile.recognises(json) { return .aegis }
-        if TwoFASFile.recognises(json) { return .twoFAS }
-        if LegacySDKFile.recognises(json) { return .forgerock }
-        return AndOTPFile.recognises(json) ? .andOTP : nil
+        if AegisFile.recognizes(json) { return .aegis }
+        if TwoFASFile.recognizes(json) { return .twoFAS }
+        if LegacySDKFile.recognizes(json) { return .forgerock }
+        return AndOTPFile.recognizes(json) ? .andOTP : nil
     }
 
     /// Returns the bytes without the UTF-8 byte order mark that some editors write at the beginning.
@@ -106,7 +106,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     package static var unknown: ImportError {
         ImportError(
             .unknownFormat, nil, "file",
-            "it is none of these: " + allCases.map(\.title).joined(separator: ", ")
+            "it is in none of these formats: " + allCases.map(\.title).joined(separator: ", ")
                 + "; an export that another program has compressed or encrypted in its own way cannot be read")
     }
 }

@@ -50,7 +50,7 @@ enum LegacySDKFile {
         }
     }
 
-    static func recognises(_ json: JSONValue) -> Bool {
+    static func recognizes(_ json: JSONValue) -> Bool {
         var isThere = false
         try? forEachRecord(in: json) { record in
             if case .unknown = record { return }
@@ -62,7 +62,7 @@ enum LegacySDKFile {
     /// Returns true when the first line is an object with a known record.
     static func isListOfObjects(_ bytes: [UInt8]) -> Bool {
         guard let line = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1).first else { return false }
-        return (try? JSON.value(of: line)).map(recognises) ?? false
+        return (try? JSON.value(of: line)).map(recognizes) ?? false
     }
 
     static func read(_ bytes: [UInt8], policy: EndpointPolicy) throws(ImportError) -> ImportContent {

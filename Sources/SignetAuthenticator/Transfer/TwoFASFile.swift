@@ -10,7 +10,7 @@ enum TwoFASFile {
     /// The number of PBKDF2 rounds. The schema does not contain it; this is the number that the app uses.
     private static let rounds = 10_000
 
-    static func recognises(_ json: JSONValue) -> Bool {
+    static func recognizes(_ json: JSONValue) -> Bool {
         json["schemaVersion"] != nil && (json["services"] != nil || json["servicesEncrypted"] != nil)
     }
 

@@ -87,7 +87,7 @@ enum URIList {
         }
         guard enrollment.push == nil else {
             return skip(
-                .needsServer, "it registers with a server: enrol it with 'signet enroll'", type: "push",
+                .needsServer, "it registers with a server: enroll it with 'signet enroll'", type: "push",
                 name: enrollment.account.reportName)
         }
         guard let oath = enrollment.oath else { return }

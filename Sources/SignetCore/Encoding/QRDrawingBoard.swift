@@ -130,8 +130,8 @@ struct QRDrawingBoard: Sendable {
         var blocks = 0
         for row in 1..<side {
             for column in 1..<side {
-                let colour = self[column, row]
-                if self[column - 1, row] == colour, self[column, row - 1] == colour, self[column - 1, row - 1] == colour {
+                let color = self[column, row]
+                if self[column - 1, row] == color, self[column, row - 1] == color, self[column - 1, row - 1] == color {
                     blocks += 3
                 }
             }

@@ -21,7 +21,7 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
     public let reason: String
 
     /// The part and the reason.
-    public var description: String { "enrolment URI: \(part): \(reason)" }
+    public var description: String { "enrollment URI: \(part): \(reason)" }
 
     package init(_ code: Code, _ part: String, _ reason: String) {
         self.code = code

@@ -70,12 +70,13 @@ extension TamperingReadings {
             signals.append(
                 TamperingSignal(
                     .libraryFromSharedDirectory, weight: 0.8,
-                    reason: "a library was loaded from \(directory.path), which everybody can write to"))
+                    reason: "a library was loaded from \(directory.path), which every user can write to"))
         }
         if let file = executable.first(where: \.isOpenToAll) {
             signals.append(
                 TamperingSignal(
-                    .executableOpenToAll, weight: 0.8, reason: "everybody can write to \(file.path), where this program is"))
+                    .executableOpenToAll, weight: 0.8,
+                    reason: "every user can write to \(file.path), the directory of this program"))
         } else if let file = executable.first(where: \.isOpenToGroup) {
             signals.append(
                 TamperingSignal(

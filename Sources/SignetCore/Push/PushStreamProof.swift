@@ -14,13 +14,13 @@ package struct PushStreamProof: Sendable, Hashable {
     }
 
     /// The authentication scheme of the `WWW-Authenticate` and `Authorization` headers.
-    package static let scheme = "Signet-Desk"
+    package static let scheme = "Signet-Push-Stream"
     /// The relation of the `Link` header (RFC 8288) that contains the address of the push stream in the response to a
     /// registration.
-    package static let linkRelation = "signet-desk"
+    package static let linkRelation = "signet-push-stream"
     /// The value of the `Prefer` header (RFC 7240) of a registration by a device that receives its messages from the push stream.
     /// It tells a server that can also send to phones which way to use. Other servers must ignore it.
-    package static let preference = "signet-desk"
+    package static let preference = "signet-push-stream"
     /// The name of the events that carry messages.
     package static let eventName = "push"
 }

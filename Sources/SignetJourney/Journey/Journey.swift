@@ -158,7 +158,8 @@ public struct Journey: Sendable {
         if let session {
             let isPlain = session.withUnsafeBytes { $0.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: ";") } }
             guard isPlain, session.count > 0 else {
-                throw JourneyError(.invalidRequest, message: "the session token is none: it has a character that no token has")
+                throw JourneyError(
+                    .invalidRequest, message: "the session token is invalid: it contains a character that no token has")
             }
         }
         let cookies = try await tokens?.cookies()

@@ -15,7 +15,7 @@ public struct BrowserLogin: Sendable {
 
     private let tokens: TokenSource
     private let open: Opener
-    private let patience: Duration
+    private let timeout: Duration
 
     /// Creates a login for a token source.
     /// - Parameters:
@@ -23,11 +23,11 @@ public struct BrowserLogin: Sendable {
     ///   - patience: The timeout for the user.
     ///   - open: A function that opens the address. The default is the system's own (`xdg-open`).
     public init(
-        _ tokens: TokenSource, patience: Duration = .seconds(300),
+        _ tokens: TokenSource, timeout: Duration = .seconds(300),
         open: @escaping Opener = { try await SystemBrowser.open($0) }
     ) {
         self.tokens = tokens
-        self.patience = patience
+        self.timeout = timeout
         self.open = open
     }
 
@@ -52,7 +52,7 @@ public struct BrowserLogin: Sendable {
         } catch let error as LoopbackListener.InvalidAddress {
             throw TokenError(.notConfigured, .other(error.reason))
         } catch RedirectReceiver.Failure.timeout {
-            throw TokenError(.cancelled, .other("the login was not finished within \(patience)"))
+            throw TokenError(.cancelled, .other("the login was not finished within \(timeout)"))
         } catch RedirectReceiver.Failure.cancelled {
             throw TokenError(.cancelled)
         } catch {
@@ -71,7 +71,7 @@ public struct BrowserLogin: Sendable {
         }
         let wanted = try server.client.redirectURI
         if let receiver {
-            let query = try await receiver.answer(within: patience, accepting: isOurs) {
+            let query = try await receiver.answer(within: timeout, accepting: isOurs) {
                 try await open(try await server.authorizationAddress(attempt, redirectURI: wanted))
             }
             return (query, wanted)
@@ -79,7 +79,7 @@ public struct BrowserLogin: Sendable {
         let listener = try await LoopbackListener.listening(at: wanted)
         let redirectURI = listener.redirectURI
         // The closure creates the address, because the port is closed when the closure fails.
-        let query = try await listener.answer(within: patience, accepting: isOurs) {
+        let query = try await listener.answer(within: timeout, accepting: isOurs) {
             try await open(try await server.authorizationAddress(attempt, redirectURI: redirectURI))
         }
         return (query, redirectURI)

@@ -74,11 +74,13 @@ public struct IdentityClient: Sendable {
     public var reader: TokenReader { TokenReader(tokens.store, clock: clock) }
 
     /// Creates a run of a journey, for a user interface.
-    public func walk(options: JourneyOptions = JourneyOptions()) -> JourneySession { JourneySession(journeys, options: options) }
+    public func journeySession(options: JourneyOptions = JourneyOptions()) -> JourneySession {
+        JourneySession(journeys, options: options)
+    }
 
     /// Creates a login in the user's own browser.
     /// - Parameter patience: The timeout for the user.
-    public func browserLogin(patience: Duration = .seconds(300)) -> BrowserLogin { BrowserLogin(tokens, patience: patience) }
+    public func browserLogin(timeout: Duration = .seconds(300)) -> BrowserLogin { BrowserLogin(tokens, timeout: timeout) }
 
     /// Creates a login that the user completes on another device.
     public func deviceLogin() -> DeviceLogin { DeviceLogin(tokens) }

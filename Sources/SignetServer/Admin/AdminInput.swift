@@ -54,7 +54,7 @@ struct AdminBody: Sendable {
     /// - Throws: An error when there are unread members.
     func end() throws(APIError) {
         guard let name = members.keys.sorted().first else { return }
-        throw APIError(.badRequest, "Nobody asked for '\(name.prefix(64))' here.")
+        throw APIError(.badRequest, "Unknown parameter '\(name.prefix(64))'.")
     }
 
     private mutating func take<Value>(
@@ -121,7 +121,7 @@ struct AdminQuery: Sendable {
     /// - Throws: An error when there are unread parameters.
     func end() throws(APIError) {
         guard let name = fields.keys.sorted().first else { return }
-        throw APIError(.badRequest, "Nobody asked for '\(name.prefix(64))' here.")
+        throw APIError(.badRequest, "Unknown parameter '\(name.prefix(64))'.")
     }
 
     static func date(_ text: String) -> Date? { try? Date(text, strategy: .iso8601) }

@@ -52,10 +52,10 @@ enum AdminJSON {
             members["device"] = push.device.map { .string($0) }
             members["stream"] = push.stream.map { .integer(Int64($0)) }
             members["reason"] = push.reason.map { .string($0) }
-        case .letter(let letter):
-            members["kind"] = .string("letter")
-            members["user"] = .string(letter.user)
-            members["realm"] = .string(letter.realm)
+        case .email(let email):
+            members["kind"] = .string("email")
+            members["user"] = .string(email.user)
+            members["realm"] = .string(email.realm)
         case .sns(let request):
             members["kind"] = .string("sns")
             members["action"] = .string(request.action)
@@ -111,13 +111,13 @@ enum AdminJSON {
         members["user"] = row.user.map { .string($0.name) }
         members["number"] = push.number.map { .integer(Int64($0)) }
         switch row.progress {
-        case .onStream: members["way"] = .string("desk")
-        case .onItsWay: members["way"] = .string("onItsWay")
+        case .onStream: members["delivery"] = .string("stream")
+        case .onItsWay: members["delivery"] = .string("queued")
         case .sent(let id):
-            members["way"] = .string("sent")
+            members["delivery"] = .string("sent")
             members["snsMessageId"] = .string(id)
         case .undeliverable(let reason):
-            members["way"] = .string("undeliverable")
+            members["delivery"] = .string("undeliverable")
             members["reason"] = .string(reason)
         }
         return .object(members)

@@ -38,13 +38,13 @@ struct AdminOperations: Sendable {
 
     // MARK: Faults
 
-    func switchOn(_ rule: FaultRule) throws(FaultError) {
-        try server.faults.switchOn(rule)
+    func enable(_ rule: FaultRule) throws(FaultError) {
+        try server.faults.enable(rule)
         server.logger.notice("a fault was switched on", metadata: ["name": "\(rule.name)", "kind": "\(rule.kind.name)"])
     }
 
-    func switchOff(_ name: String) -> Bool {
-        let wasOn = server.faults.switchOff(name)
+    func disable(_ name: String) -> Bool {
+        let wasOn = server.faults.disable(name)
         if wasOn { server.logger.notice("a fault was switched off", metadata: ["name": "\(name)"]) }
         return wasOn
     }
@@ -123,9 +123,9 @@ struct AdminOperations: Sendable {
     // MARK: State
 
     /// Resets the state and the clock, and switches all faults off. The request log continues.
-    func startAgain() async throws {
-        try await server.startAgain()
-        server.faults.switchAllOff()
+    func reset() async throws {
+        try await server.reset()
+        server.faults.disableAll()
         server.logger.notice("the state was reset")
     }
 

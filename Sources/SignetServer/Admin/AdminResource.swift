@@ -76,10 +76,10 @@ struct AdminResource: Sendable {
             }
         case "clock": return try clock(reader, rest)
         case "faults": return try faults(reader, rest)
-        case "journal" where rest.isEmpty: return try journal(reader, &query)
+        case "request-log" where rest.isEmpty: return try requestLog(reader, &query)
         case "sessions": return try sessions(reader, rest, &query)
         case "users": return try users(reader, rest, &query)
-        case "letters" where rest.isEmpty: return try letters(reader, &query)
+        case "emails" where rest.isEmpty: return try emails(reader, &query)
         case "pushes" where rest.isEmpty:
             try reader.require(.get)
             return { try await pushes() }
@@ -88,7 +88,7 @@ struct AdminResource: Sendable {
             try reader.require(.post)
             return {
                 try await AdminBody(reader).end()
-                try await operations.startAgain()
+                try await operations.reset()
                 return try reply(.object([:]))
             }
         default: throw APIError.resourceNotFound
@@ -169,18 +169,18 @@ struct AdminResource: Sendable {
                 var body = try await AdminBody(reader)
                 let rule = try FaultRule(&body, now: server.clock.now)
                 try body.end()
-                try operations.switchOn(rule)
+                try operations.enable(rule)
                 let entry = server.faults.entries.last { $0.rule.name == rule.name }
                 return try reply(entry.map { AdminJSON.fault($0) } ?? .object([:]), .created)
             }
         case (.delete, 0):
             return {
-                server.faults.switchAllOff()
+                server.faults.disableAll()
                 return try reply(.object([:]))
             }
         case (.delete, 1):
             return {
-                guard operations.switchOff(path[0]) else { throw APIError(.notFound, "No fault of this name is on.") }
+                guard operations.disable(path[0]) else { throw APIError(.notFound, "No fault of this name is on.") }
                 return try reply(.object([:]))
             }
         case (_, 0): throw APIError.methodNotAllowed([.get, .post, .delete])
@@ -194,10 +194,10 @@ struct AdminResource: Sendable {
     /// The longest time that a request can wait for an entry, in seconds of the machine's time.
     private static let longestWait = 60.0
 
-    private func journal(_ reader: RequestReader, _ query: inout AdminQuery) throws -> Call {
+    private func requestLog(_ reader: RequestReader, _ query: inout AdminQuery) throws -> Call {
         if reader.request.method == .delete {
             return {
-                server.journal.clear()
+                server.requestLog.clear()
                 return try reply(.object([:]))
             }
         }
@@ -208,10 +208,10 @@ struct AdminResource: Sendable {
         return {
             if let wait {
                 // A wait without a match ends with an empty list.
-                _ = try? await server.journal.waitForEntry(matching: filter, within: .seconds(wait))
+                _ = try? await server.requestLog.waitForEntry(matching: filter, within: .seconds(wait))
             }
-            let last = server.journal.last
-            let entries = server.journal.entries(matching: filter)
+            let last = server.requestLog.last
+            let entries = server.requestLog.entries(matching: filter)
             return try reply(
                 .object([
                     "count": .integer(Int64(entries.count)), "last": .integer(Int64(last)),
@@ -253,20 +253,20 @@ struct AdminResource: Sendable {
         }
     }
 
-    private func letters(_ reader: RequestReader, _ query: inout AdminQuery) throws -> Call {
+    private func emails(_ reader: RequestReader, _ query: inout AdminQuery) throws -> Call {
         try reader.require(.get)
         let realm = try realm(&query)
         let name = query.text("user")
         return {
-            let letters = try await server.survey { state, moment in state.outbox.newest(ConsoleFacts.rows, at: moment.now) }
+            let emails = try await server.survey { state, moment in state.outbox.newest(ConsoleFacts.rows, at: moment.now) }
                 .filter { (realm == nil || $0.user.realm == realm) && (name == nil || $0.user.name == name) }
-            let told = letters.map { letter -> JSONValue in
+            let told = emails.map { email -> JSONValue in
                 .object([
-                    "user": .string(letter.user.name), "realm": .string(letter.user.realm.description),
-                    "link": .string(letter.link),
+                    "user": .string(email.user.name), "realm": .string(email.user.realm.description),
+                    "link": .string(email.link),
                 ])
             }
-            return try reply(.object(["letters": .array(told)]))
+            return try reply(.object(["emails": .array(told)]))
         }
     }
 

@@ -57,7 +57,8 @@ struct ConfigurationReader {
         }
         guard let value = parsed else {
             throw ConfigurationError([
-                ConfigurationProblem(.start, nil, "the file is empty: `signet serve --starter` prints one to start from")
+                ConfigurationProblem(
+                    .start, nil, "the file is empty: `signet serve --print-default-config` prints one to start from")
             ])
         }
         var reader = ConfigurationReader(ServerConfiguration(journeys: Journeys([])), outside)
@@ -147,14 +148,14 @@ struct ConfigurationReader {
 
     private mutating func readPush(_ value: MarkedValue?) {
         var reader = PushReader(environment: outside?.environment)
-        (configuration.sns, configuration.pushFront) = reader.read(value)
+        (configuration.sns, configuration.pushGateway) = reader.read(value)
         problems += reader.problems
-        guard let front = configuration.pushFront else { return }
-        let (path, context) = (front.normalPath, configuration.normalContextPath)
+        guard let gateway = configuration.pushGateway else { return }
+        let (path, context) = (gateway.normalPath, configuration.normalContextPath)
         if !context.isEmpty, path == context || path.hasPrefix(context + "/") {
             problems.append(
                 ConfigurationProblem(
-                    value?.place ?? .start, "push, front",
+                    value?.place ?? .start, "push, gateway",
                     "`path` lies in the `contextPath`, `\(context)`: take one outside of it"))
         }
     }
@@ -171,7 +172,7 @@ struct ConfigurationReader {
             reader.note(
                 reader.place(of: name),
                 isPart
-                    ? "nobody can begin the journey `\(given.shortened)`: take `innerTreeOnly` out of it, or name another one"
+                    ? "the journey `\(given.shortened)` can't be started: remove its `innerTreeOnly`, or name another one"
                     : "there is no journey `\(given.shortened)`" + names.advice(for: given, "there are"))
         }
         return given ?? standard

@@ -237,7 +237,7 @@ struct JourneyReader {
             problems.append(
                 ConfigurationProblem(
                     draft.place, "journey `\(draft.name.shortened)`",
-                    "it is walked inside of itself, by way of its inner journeys: it would never end"))
+                    "it contains itself through its inner journeys and would never end"))
         }
     }
 
@@ -251,7 +251,7 @@ struct JourneyReader {
             problems.append(
                 ConfigurationProblem(
                     first.place, "journey `\(draft.name.shortened)`, node `\(first.id.shortened)`",
-                    "from here the journey goes round for ever and asks nobody (\(names)): let an outcome lead out, to `success`, `failure` or a node that asks"
+                    "from here the journey runs in a cycle without a prompt (\(names)): connect an outcome to `success`, `failure` or a node that prompts"
                 ))
         }
     }

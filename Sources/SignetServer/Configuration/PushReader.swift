@@ -12,13 +12,13 @@ struct PushReader {
     }
 
     /// Reads the section. The parts that the section omits are nil.
-    mutating func read(_ value: MarkedValue?) -> (sns: SNSConfiguration?, front: PushGatewayConfiguration?) {
+    mutating func read(_ value: MarkedValue?) -> (sns: SNSConfiguration?, gateway: PushGatewayConfiguration?) {
         guard let value else { return (nil, nil) }
         var reader = SectionReader(value, subject: "push")
         let sns = reader.value("sns", kind: "the way to phones")
-        let front = reader.value("front", kind: "the push front")
+        let gateway = reader.value("gateway", kind: "the push gateway")
         problems += reader.finished()
-        return (sns.map { readSNS($0) }, front.map { readFront($0) })
+        return (sns.map { readSNS($0) }, gateway.map { readGateway($0) })
     }
 
     // MARK: SNS
@@ -114,11 +114,11 @@ struct PushReader {
 
     // MARK: Push gateway
 
-    private mutating func readFront(_ value: MarkedValue) -> PushGatewayConfiguration {
-        var reader = SectionReader(value, subject: "push, front")
-        var front = PushGatewayConfiguration(keys: [])
-        front.path = reader.text("path", front.path)
-        if front.normalPath.utf8.contains(where: { !Self.isPlain($0) }) {
+    private mutating func readGateway(_ value: MarkedValue) -> PushGatewayConfiguration {
+        var reader = SectionReader(value, subject: "push, gateway")
+        var gateway = PushGatewayConfiguration(keys: [])
+        gateway.path = reader.text("path", gateway.path)
+        if gateway.normalPath.utf8.contains(where: { !Self.isPlain($0) }) {
             reader.note(reader.place(of: "path"), "`path` is the path of an address, `/sns`, of letters, digits and `/ - . _ ~`")
         }
         let keys = reader.elements("keys", kind: "a list of access keys")
@@ -128,15 +128,15 @@ struct PushReader {
         }
         problems += reader.finished()
         for key in keys {
-            var part = SectionReader(key, subject: "push, front, keys")
+            var part = SectionReader(key, subject: "push, gateway, keys")
             let found = credentials(&part, areNeeded: key.mapping != nil)
-            if let found, front.keys.contains(where: { $0.accessKey == found.accessKey }) {
+            if let found, gateway.keys.contains(where: { $0.accessKey == found.accessKey }) {
                 part.note(key.place, "there is a key with this `accessKey` already")
             }
-            if let found { front.keys.append(found) }
+            if let found { gateway.keys.append(found) }
             problems += part.finished()
         }
-        return front
+        return gateway
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {

@@ -15,10 +15,10 @@ enum Starter {
 
     private static let people = #"""
         # A configuration of `signet serve`: who there is, what apps there are, and how people log in.
-        # Every setting and every node is described in docs/configuration.md. `signet serve --check FILE` says what is wrong with a file.
+        # Every setting and every node is described in docs/configuration.md. `signet serve --validate-config FILE` says what is wrong with a file.
 
         # server:
-        #   issuer: Signet Desk
+        #   issuer: Signet
         #   pushTimeout: 120
 
         realms: [/, /alpha]
@@ -74,11 +74,11 @@ enum Starter {
                 outcomes: {outcome: create}
               create: {type: CreateObjectNode, outcomes: {CREATED: success, FAILURE: failure}}
 
-          # A name, and a link in a letter.
+          # A name, and a link in an email.
           EmailLogin:
             nodes:
-              name: {type: UsernameCollectorNode, outcomes: {outcome: letter}}
-              letter: {type: EmailSuspendNode, outcomes: {outcome: success}}
+              name: {type: UsernameCollectorNode, outcomes: {outcome: email}}
+              email: {type: EmailSuspendNode, outcomes: {outcome: success}}
 
           # A name, and the answer to one of the person's questions: three times if need be.
           QuestionLogin:
@@ -87,14 +87,14 @@ enum Starter {
               question: {type: KbaVerifyNode, outcomes: {true: success, false: attempts}}
               attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: question, Reject: failure}}
 
-          # A forgotten password: whoever answers a question of theirs, or follows the link in a letter, chooses another.
+          # A forgotten password: a user who answers one of their questions, or follows the link in an email, sets a new one.
           ForgottenPassword:
             nodes:
               name: {type: UsernameCollectorNode, outcomes: {outcome: questions}}
-              questions: {type: KbaDecisionNode, outcomes: {true: question, false: letter}}
+              questions: {type: KbaDecisionNode, outcomes: {true: question, false: email}}
               question: {type: KbaVerifyNode, outcomes: {true: password, false: attempts}}
-              attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: question, Reject: letter}}
-              letter: {type: EmailSuspendNode, outcomes: {outcome: password}}
+              attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: question, Reject: email}}
+              email: {type: EmailSuspendNode, outcomes: {outcome: password}}
               password:
                 type: PageNode
                 pageHeader: Choose a new password

@@ -31,16 +31,16 @@ struct FaultInjector: Sendable {
             guard case .latency(let duration) = entry.rule.kind, take(entry) else { continue }
             try await Task.sleep(for: duration)
         }
-        if let spoilt = entries.first(where: { !$0.rule.carriesOut && take($0) }) {
+        if let tampered = entries.first(where: { !$0.rule.carriesOut && take($0) }) {
             let answer = Response(status: .ok)
             // A fault that isn't carried out replaces the whole response.
-            return try await spoil(answer, spoilt.rule, request.method) ?? answer
+            return try await tamper(answer, tampered.rule, request.method) ?? answer
         }
         var answer = try await handle(request)
         for entry in entries where entry.rule.carriesOut && !entry.rule.kind.isLatency {
             guard server.faults.take(entry) else { continue }
-            if let spoilt = try await spoil(answer, entry.rule, request.method) {
-                answer = spoilt
+            if let tampered = try await tamper(answer, entry.rule, request.method) {
+                answer = tampered
                 notes.note { $0.faults.append(entry.rule.name) }
             } else {
                 server.faults.giveBack(entry)
@@ -124,7 +124,7 @@ struct FaultInjector: Sendable {
 
 extension FaultInjector {
     /// Applies a fault to a response. Returns nil when the fault doesn't apply to this response.
-    private func spoil(_ answer: Response, _ rule: FaultRule, _ method: HTTPRequest.Method) async throws -> Response? {
+    private func tamper(_ answer: Response, _ rule: FaultRule, _ method: HTTPRequest.Method) async throws -> Response? {
         switch rule.kind {
         case .status(let status, let retryAfter): return try failure(status, retryAfter, method)
         case .html: return Self.portal

@@ -62,7 +62,7 @@ public struct FaultRule: Sendable, Hashable {
 
     /// Validates the rule.
     /// - Throws: The error in the rule.
-    func check(contextPath: String, realms: Set<RealmPath>, hasFront: Bool, at now: Date) throws(FaultError) {
+    func check(contextPath: String, realms: Set<RealmPath>, hasPushGateway: Bool, at now: Date) throws(FaultError) {
         guard !name.isEmpty, name.count <= Self.longestName, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x2F })
         else {
             throw .parameter("name", "is up to \(Self.longestName) characters of ASCII without spaces and slashes")
@@ -76,7 +76,9 @@ public struct FaultRule: Sendable, Hashable {
         }
         if isCarriedOut != nil, !kind.leavesChoice { throw .parameter("carriedOut", "cannot be chosen for \(kind.name)") }
         try route.check(contextPath: contextPath, realms: realms)
-        if route.text == FaultRoute.front, !hasFront { throw .parameter("route", "is the push front, and this server is none") }
+        if route.text == FaultRoute.gateway, !hasPushGateway {
+            throw .parameter("route", "is the push gateway, which this server does not have")
+        }
         if let home = kind.home, !route.reaches(home, below: contextPath) {
             throw .wrongRoute(kind: kind.name, route: route.text)
         }
@@ -84,7 +86,7 @@ public struct FaultRule: Sendable, Hashable {
 }
 
 /// The route of a fault: everywhere, a resource by its name (`authenticate`, `accessToken`, …), `pages`, `health`, the push
-/// gateway (`front`), or a path.
+/// gateway (`gateway`), or a path.
 ///
 /// In a path, `*` matches one segment, and `**` at the end matches any number of segments. The context path is optional:
 /// `/json/realms/root/realms/alpha/authenticate`, `/oauth2/**`, `/json/*/authenticate`.
@@ -102,11 +104,11 @@ public struct FaultRoute: Sendable, Hashable, ExpressibleByStringLiteral {
     public static let everywhere = FaultRoute("")
 
     /// The names of the resources and of the other named routes.
-    public static let names: [String] = ResourceAddress.Resource.allCases.map(\.rawValue) + [pages, health, front]
+    public static let names: [String] = ResourceAddress.Resource.allCases.map(\.rawValue) + [pages, health, gateway]
 
     static let pages = "pages"
     static let health = "health"
-    static let front = "front"
+    static let gateway = "gateway"
 
     /// Returns true when a request matches the route.
     /// - Parameters:

@@ -33,15 +33,15 @@ public final class FaultTable: Sendable {
 
     private let contextPath: String
     private let realms: Set<RealmPath>
-    private let hasFront: Bool
+    private let hasPushGateway: Bool
     private let clock: any WallClock
     private let table = Mutex(Table())
     private let listener = Mutex<@Sendable () -> Void>({})
 
-    init(contextPath: String, realms: Set<RealmPath>, hasFront: Bool, clock: any WallClock) {
+    init(contextPath: String, realms: Set<RealmPath>, hasPushGateway: Bool, clock: any WallClock) {
         self.contextPath = contextPath
         self.realms = realms
-        self.hasFront = hasFront
+        self.hasPushGateway = hasPushGateway
         self.clock = clock
     }
 
@@ -67,13 +67,13 @@ public final class FaultTable: Sendable {
     }
 
     /// The names of the routes at which faults are possible on this server.
-    var routes: [String] { FaultRoute.names.filter { hasFront || $0 != FaultRoute.front } }
+    var routes: [String] { FaultRoute.names.filter { hasPushGateway || $0 != FaultRoute.gateway } }
 
     /// Switches a fault on. It replaces a fault with the same name.
     /// - Throws: The error in the rule, for example ``FaultError/unknownRoute(_:)``.
-    public func switchOn(_ rule: FaultRule) throws(FaultError) {
+    public func enable(_ rule: FaultRule) throws(FaultError) {
         let now = clock.now
-        try rule.check(contextPath: contextPath, realms: realms, hasFront: hasFront, at: now)
+        try rule.check(contextPath: contextPath, realms: realms, hasPushGateway: hasPushGateway, at: now)
         var rule = rule
         rule.route = rule.route.below(contextPath)
         let isFull = change { table in
@@ -90,7 +90,7 @@ public final class FaultTable: Sendable {
     /// Switches a fault off.
     /// - Returns: True if a fault with this name was on.
     @discardableResult
-    public func switchOff(_ name: String) -> Bool {
+    public func disable(_ name: String) -> Bool {
         let now = clock.now
         return change { table in
             let wasOn = table.entries.contains { $0.rule.name == name && $0.isOn(at: now) }
@@ -100,7 +100,7 @@ public final class FaultTable: Sendable {
     }
 
     /// Switches all faults off.
-    public func switchAllOff() { change { $0.entries = [] } }
+    public func disableAll() { change { $0.entries = [] } }
 
     /// True when the table is empty, so that a server without faults can skip their handling.
     var isIdle: Bool { table.withLock { $0.entries.isEmpty } }

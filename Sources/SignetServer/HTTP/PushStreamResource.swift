@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import SignetCore
 
-/// `GET /json/.../push/desk`: the push stream (SSE) of a desktop authenticator (docs/desk.md).
+/// `GET /json/.../push/stream`: the push stream (SSE) of a desktop authenticator (docs/desk.md).
 struct PushStreamResource: Sendable {
     let server: ServerContext
 
@@ -14,7 +14,7 @@ struct PushStreamResource: Sendable {
             state.mechanism(provenBy: token, realm: realm, at: moment.now)
         }
         guard let mechanismUID else {
-            server.logger.info("desk proof refused", metadata: ["realm": "\(realm)"])
+            server.logger.info("push stream proof rejected", metadata: ["realm": "\(realm)"])
             throw try await challenge()
         }
         reader.notes.note { $0.client.device = mechanismUID }
@@ -22,8 +22,8 @@ struct PushStreamResource: Sendable {
         let delivery = FaultedDelivery(
             server: server, mechanismUID: mechanismUID, after: last, path: reader.request.uri.path,
             client: reader.notes.all.client)
-        let mailbox = PushStreamInbox(server: server, mechanismUID: mechanismUID, last: last, delivery: delivery)
-        return EventStream(server: server, streams: server.streams, name: mechanismUID, request: reader.request, mailbox: mailbox)
+        let inbox = PushStreamInbox(server: server, mechanismUID: mechanismUID, last: last, delivery: delivery)
+        return EventStream(server: server, streams: server.streams, name: mechanismUID, request: reader.request, inbox: inbox)
             .response
     }
 
@@ -35,7 +35,7 @@ struct PushStreamResource: Sendable {
 }
 
 /// The messages for a device with a push stream, after the delivery faults that a tester has switched on.
-private struct PushStreamInbox: StreamMailbox {
+private struct PushStreamInbox: StreamInbox {
     let server: ServerContext
     let mechanismUID: String
     /// The ID of the last event that the device has received.

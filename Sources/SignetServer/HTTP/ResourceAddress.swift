@@ -106,7 +106,7 @@ extension ResourceAddress.Resource {
         case .profileDevices: ["users", Self.any, "devices", "profile"]
         case .profileDevice: ["users", Self.any, "devices", "profile", Self.any]
         case .pushMessage: ["push", "sns", "message"]
-        case .pushStream: ["push", "desk"]
+        case .pushStream: ["push", "stream"]
         case .authorize: ["authorize"]
         case .accessToken: ["access_token"]
         case .revocation: ["token", "revoke"]

@@ -37,12 +37,12 @@ extension ServerContext {
     /// Returns the channel setup for connections to this server.
     /// - Throws: ``ServerTLSError`` when TLS is configured and there isn't a certificate.
     func channel(_ responder: @escaping HTTPChannelHandler.Responder) throws -> ServerChannel {
-        let (limits, telemetry, clock, journal) = (configuration.limits, telemetry, clock, journal)
+        let (limits, telemetry, clock, requestLog) = (configuration.limits, telemetry, clock, requestLog)
         let times = RequestTimes(
             head: .seconds(Int64(max(1, limits.headTime))), body: .seconds(Int64(max(1, limits.bodyTime))))
         let onHeadRefusal: @Sendable (HeadRefusal, any Channel) -> Void = { refusal, channel in
             if let reason = refusal.reason { telemetry.count([.refused(reason)]) }
-            journal.add(refusal, from: AppRequestContext(channel).address, at: clock.now)
+            requestLog.add(refusal, from: AppRequestContext(channel).address, at: clock.now)
         }
         let http = HTTP1Channel(
             responder: responder,

@@ -11,8 +11,8 @@ struct ServerResponder: HTTPResponder {
 
     func respond(to request: Request, context: AppRequestContext) async throws -> Response {
         let (began, moment, notes) = (ContinuousClock.now, server.clock.now, RequestLogContext())
-        let path = journalPath(request.uri.path)
-        let route = RouteName(request.uri.path, below: server.contextPath, front: server.configuration.pushFront)
+        let path = requestLogPath(request.uri.path)
+        let route = RouteName(request.uri.path, below: server.contextPath, gateway: server.configuration.pushGateway)
         // Set the resource first, so that a request that a guard rejects has one in the log too.
         notes.note { $0.resource = route.name }
         // A tester that reads the log doesn't need the tester's own requests in it, unless they failed. Faults don't apply to
@@ -21,7 +21,7 @@ struct ServerResponder: HTTPResponder {
         func record(_ status: HTTPResponse.Status) {
             guard !isTesters || status.kind == .serverError else { return }
             notes.note { $0.client.address = context.address }
-            server.journal.add(request, path: path, status, notes, at: moment, took: .now - began)
+            server.requestLog.add(request, path: path, status, notes, at: moment, took: .now - began)
         }
         var response: Response
         do {
@@ -59,7 +59,7 @@ struct ServerResponder: HTTPResponder {
     }
 
     /// Returns a path for the log without secrets: some session addresses contain a session token.
-    private func journalPath(_ path: String) -> String {
+    private func requestLogPath(_ path: String) -> String {
         let readable = path.contains("%") ? path.percentDecoded() ?? path : path
         guard let start = readable.firstRange(of: "/sessions/")?.upperBound else { return path }
         return readable[..<start] + "..."
@@ -111,7 +111,7 @@ struct ServerResponder: HTTPResponder {
         _ reader: RequestReader, _ context: AppRequestContext, _ version: inout APIVersion?
     ) async throws -> Response {
         let full = reader.request.uri.path
-        if let keys = server.frontKeys, let front = server.configuration.pushFront, front.isAt(full) {
+        if let keys = server.gatewayKeys, let gateway = server.configuration.pushGateway, gateway.isAt(full) {
             return try await PushGatewayResource(server: server, keys: keys).respond(to: reader)
         }
         guard full.hasPrefix(server.contextPath + "/") else { throw APIError.resourceNotFound }

@@ -51,7 +51,7 @@ extension ServerTransaction {
             expiresAt: moment.journeyEnd,
             userAgent: start.userAgent, noSession: start.noSession, place: NodePath(tree: tree.name, nodeID: tree.entry))
         journey.shownToken = shown.map { Secret($0.token.utf8) }
-        return try walk(journey, answers: nil, moment)
+        return try run(journey, answers: nil, moment)
     }
 
     /// Continues a journey. Each handle is valid for one answer, so of two concurrent requests with the same handle only one
@@ -71,7 +71,7 @@ extension ServerTransaction {
         var taken = journey
         _ = journeys.remove(journey.id, at: moment.now)
         taken.noSession = taken.noSession || request.noSession
-        return try walk(taken, answers: Answers(journey.asked, filledIn: request.callbacks), moment)
+        return try run(taken, answers: Answers(journey.asked, filledIn: request.callbacks), moment)
     }
 
     /// Continues a suspended journey. A link is valid once.
@@ -84,17 +84,17 @@ extension ServerTransaction {
         _ = journeys.remove(journey.id, at: moment.now)
         journey.expiresAt = moment.journeyEnd
         journey.memory = .resumed
-        return try walk(journey, answers: nil, moment)
+        return try run(journey, answers: nil, moment)
     }
 
     /// The maximum number of nodes that run in one request. It stops a tree that contains a loop.
-    private static var longestWalk: Int { 100 }
+    private static var maxTransitions: Int { 100 }
 
     /// The maximum nesting depth of journeys. It stops a journey that contains itself.
-    private static var deepestWalk: Int { 16 }
+    private static var maxInnerTrees: Int { 16 }
 
     /// Runs the journey until the next step, and counts its outcome when it ends.
-    private mutating func walk(_ journey: JourneyState, answers: Answers?, _ moment: RequestTime) throws(APIError) -> JourneyReply
+    private mutating func run(_ journey: JourneyState, answers: Answers?, _ moment: RequestTime) throws(APIError) -> JourneyReply
     {
         do throws(APIError) {
             let reply = try pass(journey, answers: answers, moment)
@@ -110,7 +110,7 @@ extension ServerTransaction {
     {
         var journey = journey
         var answers = answers
-        for _ in 0..<Self.longestWalk {
+        for _ in 0..<Self.maxTransitions {
             guard let node = trees[journey.place.tree]?.nodes[journey.place.nodeID] else { break }
             let visit = NodeInput(answers: answers, moment: moment)
             switch node.kind.process(visit, &journey, &self) {
@@ -119,7 +119,7 @@ extension ServerTransaction {
             case .refuse(let refusal): throw refusal
             case .fail(let reason): throw .loginFailure(because: reason, tree: journey.tree)
             case .enter(let name):
-                guard let inner = trees[name], journey.outer.count < Self.deepestWalk else {
+                guard let inner = trees[name], journey.outer.count < Self.maxInnerTrees else {
                     throw .loginFailure(because: "there is no way into the journey \(name)", tree: journey.tree)
                 }
                 journey.outer.append(journey.place)
@@ -198,7 +198,7 @@ extension ServerTransaction {
     /// Sends an email. It is stored for later inspection, and passed to the observers of the server's events.
     mutating func send(_ link: String, to user: UserKey, at now: Date) {
         outbox.keep(link, for: user, at: now)
-        effects.append(.letter(Email(user: user.name, realm: user.realm.description, link: link)))
+        effects.append(.email(Email(user: user.name, realm: user.realm.description, link: link)))
     }
 }
 
@@ -216,23 +216,23 @@ struct SentEmails {
         var links: [String]
     }
 
-    private var letters: Table<UserKey, Emails>
+    private var emails: Table<UserKey, Emails>
 
     init(_ transaction: RowCache) {
-        letters = Table(.letters, transaction)
+        emails = Table(.emails, transaction)
     }
 
     /// Returns a user's links, newest last.
-    func links(of user: UserKey, at now: Date) -> [String] { letters.value(for: user, at: now)?.links ?? [] }
+    func links(of user: UserKey, at now: Date) -> [String] { emails.value(for: user, at: now)?.links ?? [] }
 
     /// Returns the links of the users whose last emails are the newest, at most `limit` users. The links of each user are ordered
     /// from oldest to newest.
     func newest(_ limit: Int, at now: Date) -> [(user: UserKey, link: String)] {
-        letters.newest(limit, at: now).map(\.value).flatMap { letters in letters.links.map { (letters.user, $0) } }
+        emails.newest(limit, at: now).map(\.value).flatMap { emails in emails.links.map { (emails.user, $0) } }
     }
 
     mutating func keep(_ link: String, for user: UserKey, at now: Date) {
         let links = (links(of: user, at: now) + [link]).suffix(Self.size)
-        letters.insert(Emails(user: user, links: Array(links)), for: user, until: now.addingTimeInterval(Self.lifetime))
+        emails.insert(Emails(user: user, links: Array(links)), for: user, until: now.addingTimeInterval(Self.lifetime))
     }
 }

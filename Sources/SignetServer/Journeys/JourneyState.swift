@@ -83,12 +83,12 @@ enum NodeProgress: Codable, Sendable {
 struct PollingWait: Codable, Sendable, Hashable {
     let milliseconds: Int
     let dueAt: Date
-    private let patience: Int
+    private let tolerance: Int
     private(set) var strikes = 0
 
-    init(milliseconds: Int, from now: Date, patience: Int = Self.patience) {
+    init(milliseconds: Int, from now: Date, tolerance: Int = Self.tolerance) {
         self.milliseconds = milliseconds
-        self.patience = patience
+        self.tolerance = tolerance
         dueAt = now.addingTimeInterval(Double(milliseconds) / 1000)
     }
 
@@ -101,13 +101,13 @@ struct PollingWait: Codable, Sendable, Hashable {
     }
 
     /// The number of polls that may come more than ``grace`` seconds early. One more ends the login.
-    static let patience = 3
+    static let tolerance = 3
     static let grace = 2.0
 
     mutating func poll(at now: Date) -> Verdict {
         guard now < dueAt.addingTimeInterval(-Self.grace) else { return .due }
         strikes += 1
-        return strikes > patience ? .spam : .early
+        return strikes > tolerance ? .spam : .early
     }
 }
 

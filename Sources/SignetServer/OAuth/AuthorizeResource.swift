@@ -92,8 +92,8 @@ struct AuthorizeResource: Sendable {
         let present = state.session(tokens, in: client.key.realm, at: moment.now)
         // Ignore values that aren't journeys of the realm: `acr_values` is a voluntary request.
         let journeys = request.journeys.filter { state.trees[$0]?.isOffered(in: client.key.realm) ?? false }
-        let walked = journeys.first { present?.session.trees.contains($0) ?? false }
-        guard let shown = present, journeys.isEmpty || walked != nil,
+        let completed = journeys.first { present?.session.trees.contains($0) ?? false }
+        guard let shown = present, journeys.isEmpty || completed != nil,
             state.hasLoggedIn(shown.session, since: parameters, moment) || !request.wantsLogin(shown.session, at: moment.now)
         else {
             let refusal = AuthorizationErrorResponse(code: "login_required", message: "The request requires login.")
@@ -117,7 +117,7 @@ struct AuthorizeResource: Sendable {
         let grant = Grant(
             client: client.key, user: shown.session.user, scopes: request.scopes,
             authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: request.nonce,
-            journey: walked)
+            journey: completed)
         return .code(
             state.tokens.code(
                 for: grant, redirectURI: target.wasNamed ? target.redirectURI : nil, challenge: request.challenge,

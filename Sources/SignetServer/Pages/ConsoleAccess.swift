@@ -17,7 +17,7 @@ struct ConsoleAccess {
         table = Table(.console, transaction)
     }
 
-    private var guests: ConsoleSessions {
+    private var consoleSessions: ConsoleSessions {
         get { table["guests"] ?? ConsoleSessions() }
         set { table["guests"] = newValue }
     }
@@ -25,19 +25,19 @@ struct ConsoleAccess {
     /// Creates the token of a new link.
     mutating func invite() -> String {
         let token = RandomID.token()
-        guests.links = (guests.links + [TokenHash(token)]).suffix(Self.places)
+        consoleSessions.links = (consoleSessions.links + [TokenHash(token)]).suffix(Self.places)
         return token
     }
 
     /// Exchanges the token of a link for a cookie. It returns nil when the token is unknown, already used or displaced by newer
     /// ones.
     mutating func enter(with token: String) -> String? {
-        guard let index = guests.links.firstIndex(of: TokenHash(token)) else { return nil }
-        guests.links.remove(at: index)
+        guard let index = consoleSessions.links.firstIndex(of: TokenHash(token)) else { return nil }
+        consoleSessions.links.remove(at: index)
         let cookie = RandomID.token()
-        guests.browsers = (guests.browsers + [TokenHash(cookie)]).suffix(Self.places)
+        consoleSessions.browsers = (consoleSessions.browsers + [TokenHash(cookie)]).suffix(Self.places)
         return cookie
     }
 
-    func isOpen(to cookie: String) -> Bool { guests.browsers.contains(TokenHash(cookie)) }
+    func isOpen(to cookie: String) -> Bool { consoleSessions.browsers.contains(TokenHash(cookie)) }
 }

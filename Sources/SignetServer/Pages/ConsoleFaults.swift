@@ -5,7 +5,7 @@ import SignetCore
 
 extension ConsolePages {
     /// Switches on the fault that the form describes.
-    func switchOnFault(_ form: Parameters) throws {
+    func enableFault(_ form: Parameters) throws {
         func number(_ name: String) throws(APIError) -> Int? {
             guard let text = form[name] else { return nil }
             guard let number = Int(text) else { throw APIError(.badRequest, "\(name) is a whole number.") }
@@ -25,7 +25,7 @@ extension ConsolePages {
         let extent = try number("times").map { FaultRule.Extent.times($0) } ?? .untilSwitchedOff
         let route = FaultRoute(form["route"] ?? "")
         do {
-            try AdminOperations(server: server).switchOn(FaultRule(kind, name: unusedName(kind, at: route), at: route, extent))
+            try AdminOperations(server: server).enable(FaultRule(kind, name: unusedName(kind, at: route), at: route, extent))
         } catch {
             throw APIError(.badRequest, "\(error)")
         }
@@ -53,7 +53,7 @@ extension ConsoleView {
             }
             cell { row.rule.kind.name }
             cell { row.rule.route == .everywhere ? "everywhere" : row.rule.route.text }
-            cell { row.rule.client?.description ?? "everybody" }
+            cell { row.rule.client?.description ?? "all clients" }
             cell { String(row.applied) }
             cell { row.remaining.map { String($0) } ?? "" }
         }
@@ -72,9 +72,9 @@ extension ConsoleView {
             }
     }
 
-    var journal: Markup {
+    var requestLog: Markup {
         table(
-            .journal, "Journal", ["", "Time", "What", "Path or message", "Status", "Took", "Faults"], facts.entries
+            .requestLog, "Request log", ["", "Time", "What", "Path or message", "Status", "Took", "Faults"], facts.entries
         ) { row in
             cell { String(row.number) }
             cell { time(row.at) }
@@ -89,9 +89,9 @@ extension ConsoleView {
                 cell { tag("code") { push.messageID } }
                 cell { push.reason ?? push.stream.map { "stream \($0)" } ?? "" }
                 cell { "" }
-            case .letter(let letter):
-                cell { "letter" }
-                cell { "to \(letter.user)" }
+            case .email(let email):
+                cell { "email" }
+                cell { "to \(email.user)" }
                 cell { "" }
                 cell { "" }
             case .sns(let request):

@@ -66,7 +66,7 @@ struct ConsolePages: Sendable {
             }
         }
         guard let cookie else {
-            throw APIError(.forbidden, "The link is not good, or not any more: each opens the console once.")
+            throw APIError(.forbidden, "The link is invalid, or not any more: each opens the console once.")
         }
         server.logger.notice("the console was opened")
         return LoginPages.redirect(to: address, [cookie])
@@ -80,8 +80,8 @@ struct ConsolePages: Sendable {
         case "/clock/resume": try await operations.change(clock: .resume)
         case "/clock/reset": try await operations.change(clock: .reset)
         case "/session": if let key = form["key"] { _ = try await operations.endSession(TokenHash(text: key)) }
-        case "/fault": try switchOnFault(form)
-        case "/fault/off": if let name = form["name"] { _ = operations.switchOff(name) }
+        case "/fault": try enableFault(form)
+        case "/fault/off": if let name = form["name"] { _ = operations.disable(name) }
         case "/link":
             let link = try await server.consoleLink()
             return HTMLPage(

@@ -4,9 +4,9 @@ import SignetCore
 enum ConsoleTable: String, Sendable, CaseIterable {
     case sessions
     case pushes
-    case letters
+    case emails
     case users
-    case journal
+    case requestLog
     case faults
 }
 

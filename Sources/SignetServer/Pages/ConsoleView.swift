@@ -60,7 +60,7 @@ struct ConsoleFacts: Sendable {
     let users: TablePage<UserRow>
     let sessions: TablePage<SessionRow>
     let pushes: TablePage<PushRow>
-    let letters: TablePage<EmailRow>
+    let emails: TablePage<EmailRow>
     let journeys: [RealmJourneys]
     let entries: TablePage<RequestLogEntry>
     let faults: TablePage<FaultTable.Entry>
@@ -71,12 +71,12 @@ struct ConsoleFacts: Sendable {
     init(_ server: ServerContext, at place: ConsoleQuery) async throws {
         offset = server.clock.offset
         isStopped = server.clock.isStopped
-        entries = TablePage(server.journal.entries.reversed(), place[.journal])
+        entries = TablePage(server.requestLog.entries.reversed(), place[.requestLog])
         faults = TablePage(server.faults.entries, place[.faults])
         routes = server.faults.routes
         journeys = server.realms.sorted { $0.description < $1.description }
             .map { RealmJourneys(realm: $0, names: server.trees.names(offeredIn: $0)) }
-        (now, baseURL, users, sessions, pushes, letters) = try await server.survey {
+        (now, baseURL, users, sessions, pushes, emails) = try await server.survey {
             [streams = server.streams] state, moment in
             let userCount = state.directory.count(at: moment.now, limit: Self.mostCounted)
             let users = TablePage(state.directory.users(Self.rows, at: moment.now), of: userCount, place[.users]) { user in
@@ -96,7 +96,7 @@ struct ConsoleFacts: Sendable {
                 TablePage(pushes, place[.pushes]) { push in
                     PushRow(push, state, streams, at: moment.now)
                 },
-                TablePage(state.outbox.newest(Self.rows, at: moment.now), place[.letters]) {
+                TablePage(state.outbox.newest(Self.rows, at: moment.now), place[.emails]) {
                     EmailRow(user: $0.user, link: $0.link)
                 }
             )
@@ -122,7 +122,7 @@ struct ConsoleView: Sendable {
                 + tag("p") {
                     tag("a", ["href": "\(contextPath)/console\(place.query)", "class": "button plain"]) { "Look again" }
                 }
-                + clock + faults + sessions + pushes + letters + users + journal + journeys + others,
+                + clock + faults + sessions + pushes + emails + users + requestLog + journeys + others,
             isWide: true)
     }
 
@@ -194,7 +194,7 @@ struct ConsoleView: Sendable {
 
     private static func way(_ progress: PushReport.Progress) -> String {
         switch progress {
-        case .onStream: "desk"
+        case .onStream: "stream"
         case .onItsWay: "on its way to SNS"
         case .sent: "SNS has it"
         case .undeliverable(let reason): "not delivered: \(reason)"
@@ -210,8 +210,8 @@ struct ConsoleView: Sendable {
         }
     }
 
-    private var letters: Markup {
-        table(.letters, "Letters", ["User", "Realm", "Link"], facts.letters) { row in
+    private var emails: Markup {
+        table(.emails, "Emails", ["User", "Realm", "Link"], facts.emails) { row in
             cell { row.user.name }
             cell { row.user.realm.description }
             cell { tag("a", ["href": row.link]) { "Follow it" } }

@@ -56,7 +56,7 @@ struct HTMLPage: Sendable {
                     if let purpose { tag("p", ["class": "purpose"]) { purpose } }
                     content
                 }
-                tag("footer") { "A Signet server for desks and tests" }
+                tag("footer") { "A Signet server for development and tests" }
             }
         }
     }
@@ -79,15 +79,15 @@ extension HTTPFields {
 
 /// The static files of the pages, below `/XUI`.
 enum PageAsset: String, CaseIterable {
-    case style = "face.css"
-    case script = "face.js"
-    case icon = "face.svg"
+    case style = "app.css"
+    case script = "app.js"
+    case icon = "app.svg"
 
     private var bytes: [UInt8] {
         switch self {
-        case .style: PackageResources.face_css
-        case .script: PackageResources.face_js
-        case .icon: PackageResources.face_svg
+        case .style: PackageResources.app_css
+        case .script: PackageResources.app_js
+        case .icon: PackageResources.app_svg
         }
     }
 

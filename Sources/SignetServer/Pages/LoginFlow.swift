@@ -47,7 +47,7 @@ struct LoginFlowEnd: Codable, Sendable {
 struct LoginFlowStart: Sendable {
     enum Kind: Sendable {
         case journey(JourneyStart)
-        case letter(token: String)
+        case email(token: String)
     }
 
     var kind: Kind
@@ -70,27 +70,27 @@ extension ServerTransaction {
         }
         let state: LoginFlow.State
         switch start.kind {
-        case .letter(let token):
+        case .email(let token):
             state = .invited(token: Secret(token.utf8))
             if destination == nil { destination = destinationOfSuspended(browser, start.realm, moment) }
         case .journey(let journey):
             state = advance(moment) { (server) throws(APIError) in try server.begin(journey, moment) }
         }
-        let walk = LoginFlow(
+        let flow = LoginFlow(
             id: RandomID.token(), browser: browser, realm: start.realm, query: start.query, destination: destination,
-            expiresAt: moment.walkEnd, state: state)
-        walks.insert(walk, for: walk.id, group: walk.browser.text, until: walk.expiresAt)
-        return walk.id
+            expiresAt: moment.flowEnd, state: state)
+        flows.insert(flow, for: flow.id, group: flow.browser.text, until: flow.expiresAt)
+        return flow.id
     }
 
     /// Returns the current state of a browser's login flow. If the flow was waiting and the wait is over, it first continues the
     /// journey.
-    mutating func walk(_ id: String, of browser: TokenHash, _ moment: RequestTime) -> LoginFlow? {
-        guard var walk = walks.value(for: id, at: moment.now), walk.browser == browser else { return nil }
-        if case .open(let step, let due?) = walk.state, moment.now >= due {
-            move(&walk, from: step, callbacks: nil, moment)
+    mutating func flow(_ id: String, of browser: TokenHash, _ moment: RequestTime) -> LoginFlow? {
+        guard var flow = flows.value(for: id, at: moment.now), flow.browser == browser else { return nil }
+        if case .open(let step, let due?) = flow.state, moment.now >= due {
+            move(&flow, from: step, callbacks: nil, moment)
         }
-        return walk
+        return flow
     }
 
     /// Processes the answer to a page. An answer to a page that is not the current one is ignored, because the user has pressed
@@ -98,29 +98,29 @@ extension ServerTransaction {
     mutating func answer(
         _ id: String, page: Int, of browser: TokenHash, form: Parameters, userAgent: String?, _ moment: RequestTime
     ) {
-        guard var walk = walks.value(for: id, at: moment.now), walk.browser == browser, walk.page == page else { return }
-        switch walk.state {
+        guard var flow = flows.value(for: id, at: moment.now), flow.browser == browser, flow.page == page else { return }
+        switch flow.state {
         case .open(let step, _):
             let answers = StepAnswers(step, browser: browser, userAgent: userAgent)
-            move(&walk, from: step, callbacks: answers.callbacks(form), moment)
+            move(&flow, from: step, callbacks: answers.callbacks(form), moment)
         case .invited(let token):
-            let realm = walk.realm
-            walk.page += 1
-            walk.state = advance(moment) { (server) throws(APIError) in try server.resume(token.text, in: realm, moment) }
-            walks.insert(walk, for: walk.id, group: walk.browser.text, until: walk.expiresAt)
+            let realm = flow.realm
+            flow.page += 1
+            flow.state = advance(moment) { (server) throws(APIError) in try server.resume(token.text, in: realm, moment) }
+            flows.insert(flow, for: flow.id, group: flow.browser.text, until: flow.expiresAt)
         case .done, .failed: break
         }
     }
 
-    private mutating func move(_ walk: inout LoginFlow, from step: JourneyStep, callbacks: JSONValue?, _ moment: RequestTime) {
+    private mutating func move(_ flow: inout LoginFlow, from step: JourneyStep, callbacks: JSONValue?, _ moment: RequestTime) {
         let request = JourneyContinuation(
-            realm: walk.realm, authID: step.authId, callbacks: callbacks, noSession: false)
-        walk.state = advance(moment) { (server) throws(APIError) in try server.proceed(request, moment) }
+            realm: flow.realm, authID: step.authId, callbacks: callbacks, noSession: false)
+        flow.state = advance(moment) { (server) throws(APIError) in try server.proceed(request, moment) }
         // While the journey waits, the page stays the same, so that its buttons remain valid.
         let goesOnWaiting =
-            if case .open(let next, _) = walk.state { callbacks == nil && next.isSamePage(as: step) } else { false }
-        if !goesOnWaiting { walk.page += 1 }
-        walks.insert(walk, for: walk.id, group: walk.browser.text, until: walk.expiresAt)
+            if case .open(let next, _) = flow.state { callbacks == nil && next.isSamePage(as: step) } else { false }
+        if !goesOnWaiting { flow.page += 1 }
+        flows.insert(flow, for: flow.id, group: flow.browser.text, until: flow.expiresAt)
     }
 
     private mutating func advance(
@@ -143,22 +143,22 @@ extension ServerTransaction {
     /// Returns the destination of the flow that waits for the email. The link in the email does not contain it, so it is taken
     /// from the waiting flow of the same browser.
     private func destinationOfSuspended(_ browser: TokenHash, _ realm: RealmPath, _ moment: RequestTime) -> ReturnAddress? {
-        walks.group(browser.text, at: moment.now).filter { walk in
-            guard walk.realm == realm, case .open(let step, _) = walk.state else { return false }
+        flows.group(browser.text, at: moment.now).filter { flow in
+            guard flow.realm == realm, case .open(let step, _) = flow.state else { return false }
             return step.callback("SuspendedTextOutputCallback") != nil
         }.max { $0.expiresAt < $1.expiresAt }?.destination
     }
 
     /// Returns the CSRF token of a form. It is bound to the browser's cookie, the login flow and the page.
-    func csrf(of walk: String, page: Int, browser: TokenHash) -> String {
-        proof("walk \(walk) \(page) \(browser.text)")
+    func csrf(of flow: String, page: Int, browser: TokenHash) -> String {
+        proof("flow \(flow) \(page) \(browser.text)")
     }
 }
 
 extension RequestTime {
     /// The expiry of a login flow. It covers the wait for an email and a complete journey after it. A user that
     /// returns to the page in the two hours after that sees that the login has timed out, with a link to try again.
-    fileprivate var walkEnd: Date {
+    fileprivate var flowEnd: Date {
         let seconds = max(1, configuration.journeyTimeout) + max(1, configuration.suspensionTimeout) + 7200
         return now.addingTimeInterval(Double(seconds))
     }
@@ -166,7 +166,7 @@ extension RequestTime {
 
 extension APIError {
     static let foreignReturn = APIError(
-        .badRequest, "The address to return to is none of this server's, and no client of the realm has registered it.")
+        .badRequest, "The return address belongs neither to this server nor to a client that is registered in the realm.")
     /// The error for a form that was created for a different browser.
     static let foreignForm = APIError(
         .forbidden, "The form was not made for this browser. Cookies must be allowed to sign in here.")

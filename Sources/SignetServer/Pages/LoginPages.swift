@@ -53,7 +53,7 @@ struct LoginPages: Sendable {
         case "", "/":
             if reader.request.method == .post { return try await take(reader) }
             try reader.require(.get)
-            guard let id = reader.query("walk") else { return try await begin(reader, realm) }
+            guard let id = reader.query("flow") else { return try await begin(reader, realm) }
             return try await show(id, reader)
         case "/wait":
             try reader.require(.get)
@@ -73,9 +73,9 @@ struct LoginPages: Sendable {
     private func begin(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
         let query = (reader.request.uri.query ?? "").split(separator: "&").filter { !$0.hasPrefix("suspendedId=") }
         var start = LoginFlowStart(
-            kind: .letter(token: ""), realm: realm, query: query.joined(separator: "&"), goto: reader.query("goto"))
+            kind: .email(token: ""), realm: realm, query: query.joined(separator: "&"), goto: reader.query("goto"))
         if let token = reader.query("suspendedId") {
-            start.kind = .letter(token: token)
+            start.kind = .email(token: token)
         } else {
             var journey = try JourneyStart(reader, realm: realm, server.configuration)
             // The parameter `service` is AM's short form for the journey.
@@ -96,8 +96,8 @@ struct LoginPages: Sendable {
 
     private func show(_ id: String, _ reader: RequestReader) async throws -> Response {
         guard let browser = reader.browser.map({ TokenHash($0) }),
-            let (walk, csrf) = try await server.transact({ state, moment in
-                state.walk(id, of: browser, moment).map { ($0, state.csrf(of: id, page: $0.page, browser: browser)) }
+            let (flow, csrf) = try await server.transact({ state, moment in
+                state.flow(id, of: browser, moment).map { ($0, state.csrf(of: id, page: $0.page, browser: browser)) }
             })
         else {
             var page = APIError(.notFound, "This sign-in is over, or was begun in another browser. Cookies must be allowed here.")
@@ -105,40 +105,40 @@ struct LoginPages: Sendable {
             page.title = "There is nothing here"
             return page.response(at: server)
         }
-        let again = "\(server.contextPath)/XUI/?\(walk.query)"
-        switch walk.state {
-        case .done(let end): return try await finish(walk, end, again)
+        let again = "\(server.contextPath)/XUI/?\(flow.query)"
+        switch flow.state {
+        case .done(let end): return try await finish(flow, end, again)
         case .failed(let refusal):
             if let reason = refusal.reason { server.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
             return refusal.page(again: again).response(at: server)
         case .invited:
-            return invitation(form(walk, csrf)).leading(to: walk.destination).response(at: server)
+            return invitation(form(flow, csrf)).leading(to: flow.destination).response(at: server)
         case .open(let step, let due):
             let left = due.map { max(0, Int(($0.timeIntervalSince(server.clock.now) * 1000).rounded(.up))) }
             let view = StepView(
-                step: step, form: form(walk, csrf), wait: left, pollAddress: "\(server.contextPath)/XUI/wait?walk=\(id)")
-            return view.page.leading(to: walk.destination).response(at: server)
+                step: step, form: form(flow, csrf), wait: left, pollAddress: "\(server.contextPath)/XUI/wait?flow=\(id)")
+            return view.page.leading(to: flow.destination).response(at: server)
         }
     }
 
-    private func form(_ walk: LoginFlow, _ csrf: String) -> FormHandle {
-        FormHandle(action: address(of: walk.id), walk: walk.id, page: walk.page, csrf: csrf)
+    private func form(_ flow: LoginFlow, _ csrf: String) -> FormHandle {
+        FormHandle(action: address(of: flow.id), flow: flow.id, page: flow.page, csrf: csrf)
     }
 
     private func invitation(_ form: FormHandle) -> HTMLPage {
         HTMLPage(
             title: "Go on signing in",
-            content: tag("p") { "You came with the link in a letter, which is good once." }
+            content: tag("p") { "You followed the link of an email. It works once." }
                 + form.markup(stage: nil) {
                     tag("div", ["class": "buttons"]) { PagePart.button("Continue") }
                 })
     }
 
-    private func finish(_ walk: LoginFlow, _ end: LoginFlowEnd, _ again: String) async throws -> Response {
+    private func finish(_ flow: LoginFlow, _ end: LoginFlowEnd, _ again: String) async throws -> Response {
         guard let token = end.token else {
             return HTMLPage(
                 title: "Done",
-                content: tag("p") { "\(end.user.name) has walked \(end.tree) to its end. It opens no session." }
+                content: tag("p") { "\(end.user.name) has completed \(end.tree). It opens no session." }
                     + PagePart.link("Once more", to: again)
             ).response(at: server)
         }
@@ -147,16 +147,16 @@ struct LoginPages: Sendable {
         }
         guard let cookie else { return SessionPages.none(again).response(at: server) }
         server.logger.info(
-            "logged in", metadata: ["journey": "\(end.tree)", "realm": "\(walk.realm)", "user": "\(end.user.name)"])
-        let own = "\(server.contextPath)/XUI/session?realm=\(walk.realm.description.percentEncoded())"
-        return Self.redirect(to: walk.destination?.location ?? own, [cookie])
+            "logged in", metadata: ["journey": "\(end.tree)", "realm": "\(flow.realm)", "user": "\(end.user.name)"])
+        let own = "\(server.contextPath)/XUI/session?realm=\(flow.realm.description.percentEncoded())"
+        return Self.redirect(to: flow.destination?.location ?? own, [cookie])
     }
 
     /// Processes a submitted form and redirects the browser to the next page, so that reloading that page does not submit the
     /// form again.
     private func take(_ reader: RequestReader) async throws -> Response {
         let form = try await reader.form()
-        guard let browser = reader.browser.map({ TokenHash($0) }), let id = form["walk"],
+        guard let browser = reader.browser.map({ TokenHash($0) }), let id = form["flow"],
             let page = form["page"].flatMap({ Int($0) }), let csrf = form["csrf"]
         else { throw APIError.foreignForm }
         let userAgent = reader.header("user-agent").map { String($0.prefix(256)) }
@@ -169,13 +169,13 @@ struct LoginPages: Sendable {
 
     /// Answers the poll of the page's script: the number of the current page, and the remaining wait time.
     private func wait(_ reader: RequestReader) async throws -> Response {
-        guard let browser = reader.browser.map({ TokenHash($0) }), let id = reader.query("walk"),
-            let (walk, now) = try await server.transact({ state, moment in
-                state.walk(id, of: browser, moment).map { ($0, moment.now) }
+        guard let browser = reader.browser.map({ TokenHash($0) }), let id = reader.query("flow"),
+            let (flow, now) = try await server.transact({ state, moment in
+                state.flow(id, of: browser, moment).map { ($0, moment.now) }
             })
         else { throw APIError.resourceNotFound }
-        var body: [String: JSONValue] = ["page": .integer(Int64(walk.page))]
-        if case .open(_, let due?) = walk.state {
+        var body: [String: JSONValue] = ["page": .integer(Int64(flow.page))]
+        if case .open(_, let due?) = flow.state {
             body["wait"] = .integer(Int64(max(0, (due.timeIntervalSince(now) * 1000).rounded(.up))))
         }
         var response = try JSONReply.make(.ok, JSONValue.object(body))
@@ -184,7 +184,7 @@ struct LoginPages: Sendable {
         return response
     }
 
-    private func address(of walk: String) -> String { "\(server.contextPath)/XUI/?walk=\(walk)" }
+    private func address(of flow: String) -> String { "\(server.contextPath)/XUI/?flow=\(flow)" }
 
     static func redirect(to location: String, _ cookies: [HTTPField] = []) -> Response {
         var headers: HTTPFields = [.location: location, .cacheControl: "no-store", .contentLength: "0"]
@@ -213,7 +213,7 @@ extension HTMLPage {
 /// The hidden fields of a form in a login flow.
 struct FormHandle: Sendable {
     let action: String
-    let walk: String
+    let flow: String
     let page: Int
     let csrf: String
 
@@ -221,7 +221,7 @@ struct FormHandle: Sendable {
         stage: String?, _ attributes: Markup.Attributes = [:], @MarkupBuilder _ content: () -> Markup
     ) -> Markup {
         tag("form", ["method": "post", "action": action, "data-page": String(page), "data-stage": stage] + attributes) {
-            PagePart.hidden("walk", walk)
+            PagePart.hidden("flow", flow)
             PagePart.hidden("page", String(page))
             PagePart.hidden("csrf", csrf)
             content()
@@ -242,9 +242,9 @@ extension APIError {
     private var explanation: (String, String) {
         if isTimeout { return ("Time is up", "The sign-in took too long, so it ended.") }
         if self == .suspensionNotFound {
-            return ("The link is not good", "A link in a letter works once, and for a while. Sign in again to get another.")
+            return ("The link is invalid", "A link in an email works once and for a limited time. Sign in again to get another.")
         }
-        if self == .lockedOut { return ("Locked", "This account is locked. Somebody who looks after it can unlock it.") }
+        if self == .lockedOut { return ("Locked", "This account is locked. An administrator can unlock it.") }
         if message == "Login failure" {
             return (
                 "Not signed in",

@@ -60,7 +60,7 @@ extension HTMLPage {
     /// Returns the meaning of a standard scope (OpenID Connect Core 1.0 section 5.4), or the name of any other scope.
     private static func meaning(of scope: String) -> String {
         switch scope {
-        case "openid": "to know who you are (openid)"
+        case "openid": "your identity (openid)"
         case "profile": "to read your name and profile (profile)"
         case "email": "to read your e-mail address (email)"
         case "address": "to read your postal address (address)"

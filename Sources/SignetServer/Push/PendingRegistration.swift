@@ -66,7 +66,7 @@ struct PendingRegistration: Codable, Sendable {
         return PushDevice(
             owner: user, secret: secret, mechanismUID: registration.mechanismUid, deviceID: registration.deviceId,
             deviceName: registration.deviceName, deviceType: registration.deviceType,
-            communicationType: registration.communicationType, communicationID: "desk:\(resourceID)", resourceID: resourceID,
+            communicationType: registration.communicationType, communicationID: "stream:\(resourceID)", resourceID: resourceID,
             registeredAt: now)
     }
 

@@ -11,10 +11,10 @@ import Foundation
 struct PushMessageStore {
     /// The maximum number of messages that wait for one mechanism. A login that would exceed it fails, because messages that were
     /// sent are never discarded to make room.
-    static let mailboxSize = 64
+    static let inboxCapacity = 64
 
     /// The metadata of a mechanism's inbox, which is stored apart from its messages.
-    struct Mailbox: Codable, Sendable {
+    struct Inbox: Codable, Sendable {
         var messageIDs: [String] = []
         var lastEventID: UInt64 = 0
     }
@@ -23,11 +23,11 @@ struct PushMessageStore {
     private static let memory = 86_400.0
 
     private var pushes: Table<String, PendingPush>
-    private var mailboxes: Table<String, Mailbox>
+    private var inboxes: Table<String, Inbox>
 
     init(_ transaction: RowCache) {
         pushes = Table(.push, transaction)
-        mailboxes = Table(.mailbox, transaction)
+        inboxes = Table(.inbox, transaction)
     }
 
     func entry(_ messageID: String, at now: Date) -> PendingPush? {
@@ -39,32 +39,32 @@ struct PushMessageStore {
 
     /// Returns true when a message can be added without losing another one.
     mutating func hasRoom(for mechanismUID: String, at now: Date) -> Bool {
-        retained(for: mechanismUID, after: nil, at: now).count < Self.mailboxSize && !pushes.isFull(at: now)
+        retained(for: mechanismUID, after: nil, at: now).count < Self.inboxCapacity && !pushes.isFull(at: now)
     }
 
     /// Adds a message. The store remembers it until `end`, so that a login that polls late still finds the answer.
     mutating func add(_ push: PendingPush, until end: Date, at now: Date) {
         var push = push
-        let mailbox = mailboxes.value(for: push.mechanismUID, at: now) ?? Mailbox()
+        let inbox = inboxes.value(for: push.mechanismUID, at: now) ?? Inbox()
         let readable = Set(retained(for: push.mechanismUID, after: nil, at: now).map(\.messageID))
         // Rows that a later version of the server wrote cannot be read here. They stay in the inbox.
-        let waiting = mailbox.messageIDs.filter { readable.contains($0) || pushes.isBroken($0) }
-        let last = mailbox.lastEventID
+        let waiting = inbox.messageIDs.filter { readable.contains($0) || pushes.isBroken($0) }
+        let last = inbox.lastEventID
         // Event ids are derived from the time, so that they still increase after the inbox was forgotten. Otherwise a device
         // would ignore a new message as one that it has already received.
         push.eventID = max(last + 1, UInt64(max(0, now.timeIntervalSince1970 * 1_000_000)))
         pushes.insert(push, for: push.messageID, until: end)
-        mailboxes.insert(
-            Mailbox(messageIDs: waiting + [push.messageID], lastEventID: push.eventID), for: push.mechanismUID,
+        inboxes.insert(
+            Inbox(messageIDs: waiting + [push.messageID], lastEventID: push.eventID), for: push.mechanismUID,
             until: end.addingTimeInterval(Self.memory))
     }
 
     /// Returns the messages that wait for an answer, oldest first: those after the event `last`. It returns all of them when
     /// `last` is nil or is an id that this server has not sent yet.
     func retained(for mechanismUID: String, after last: UInt64?, at now: Date) -> [PendingPush] {
-        guard let mailbox = mailboxes.value(for: mechanismUID, at: now) else { return [] }
-        let start = last.map { $0 <= mailbox.lastEventID ? $0 : 0 } ?? 0
-        return pushes.values(for: mailbox.messageIDs, at: now)
+        guard let inbox = inboxes.value(for: mechanismUID, at: now) else { return [] }
+        let start = last.map { $0 <= inbox.lastEventID ? $0 : 0 } ?? 0
+        return pushes.values(for: inbox.messageIDs, at: now)
             .filter { $0.state == .waiting && now < $0.deadline && $0.eventID > start }
     }
 
@@ -81,7 +81,7 @@ struct PushMessageStore {
 
     /// Returns the ids of all messages in an inbox, including those that cannot be read.
     func named(for mechanismUID: String, at now: Date) -> [String] {
-        mailboxes.value(for: mechanismUID, at: now)?.messageIDs ?? []
+        inboxes.value(for: mechanismUID, at: now)?.messageIDs ?? []
     }
 
     /// Takes a device's answer. Only the first valid answer counts.
@@ -98,10 +98,10 @@ struct PushMessageStore {
     /// Removes the messages of a mechanism that no longer exists.
     mutating func forget(mechanismUID: String, at now: Date) {
         // An inbox that cannot be read contains nothing that is still needed.
-        if mailboxes.discardBroken(mechanismUID) { return }
-        let forgotten = mailboxes.update(mechanismUID, at: now) { mailbox in
-            defer { mailbox.messageIDs = [] }
-            return mailbox.messageIDs
+        if inboxes.discardBroken(mechanismUID) { return }
+        let forgotten = inboxes.update(mechanismUID, at: now) { inbox in
+            defer { inbox.messageIDs = [] }
+            return inbox.messageIDs
         }
         for id in forgotten ?? [] { pushes.discard(id) }
     }

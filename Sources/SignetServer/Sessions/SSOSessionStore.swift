@@ -41,22 +41,22 @@ struct SessionOptions: Codable, Sendable, Hashable {
 /// (``Directory/isActive(_:)``).
 struct SSOSessionStore {
     private var sessions: Table<TokenHash, SSOSession>
-    private let ticks: MonotonicCounter
+    private let counter: MonotonicCounter
     private let directory: Directory
 
-    init(_ transaction: RowCache, _ ticks: MonotonicCounter, _ directory: Directory) {
+    init(_ transaction: RowCache, _ counter: MonotonicCounter, _ directory: Directory) {
         sessions = Table(.session, transaction)
-        self.ticks = ticks
+        self.counter = counter
         self.directory = directory
     }
 
     /// Returns a number above that of every earlier login. Unlike the time, it distinguishes two logins at the same time.
-    private func nextLogin(at now: Date) -> Int { ticks.next(at: now) }
+    private func nextLogin(at now: Date) -> Int { counter.next(at: now) }
 
     /// Returns the number of the last known login, at this server or in the sessions of a request. Those sessions may have been
     /// opened at another server, or before this one was started.
     func lastLogin(_ tokens: [String], at now: Date) -> Int {
-        tokens.compactMap { look(TokenHash($0), at: now)?.login }.reduce(ticks.latest) { max($0, $1) }
+        tokens.compactMap { look(TokenHash($0), at: now)?.login }.reduce(counter.latest) { max($0, $1) }
     }
 
     /// Opens a session and returns its token.

@@ -117,7 +117,7 @@ extension TransactionQueue {
 
     /// Removes all rows, except the signing keys of ID tokens, which clients may have cached, and the rows that snapshots do not
     /// contain. The server's state is then that of the ``ServerConfiguration``.
-    func startAgain() async throws(StoreError) {
+    func reset() async throws(StoreError) {
         try await exclusively { (reader, _) throws(StoreError) in
             var changes = RowChanges()
             for row in try Self.stored(reader) where row.key != SigningKeys.row { changes.rows[row.key] = .some(nil) }

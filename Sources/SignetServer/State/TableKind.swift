@@ -26,14 +26,14 @@ extension TableKind {
     static let deviceCode = TableKind("device-code", DeviceAuthorization.self, capacity: 10_000)
     static let dispatch = TableKind("dispatch", PushDispatch.self, capacity: 50_000)
     static let gatewayEndpoint = TableKind("front-endpoint", PushGatewayEndpoint.self, capacity: PushGatewayStore.mostEndpoints)
-    static let frontMailbox = TableKind("front-mailbox", PushGatewayStore.Mailbox.self, capacity: PushGatewayStore.mostEndpoints)
-    static let frontMessage = TableKind("front-message", MailboxMessage.self, capacity: 50_000)
+    static let gatewayInbox = TableKind("front-mailbox", PushGatewayStore.Inbox.self, capacity: PushGatewayStore.mostEndpoints)
+    static let gatewayMessage = TableKind("front-message", InboxMessage.self, capacity: 50_000)
     static let grant = TableKind("grant", Grant.self, capacity: 100_000)
     static let guesses = TableKind("guesses", TokenBucket.self, capacity: 20_000)
     static let journey = TableKind("journey", JourneyState.self, capacity: 50_000)
-    static let letters = TableKind("letters", SentEmails.Emails.self, capacity: 10_000)
+    static let emails = TableKind("letters", SentEmails.Emails.self, capacity: 10_000)
     static let lockout = TableKind("lockout", LockoutStore.Failures.self, capacity: 20_000)
-    static let mailbox = TableKind("mailbox", PushMessageStore.Mailbox.self, capacity: 50_000)
+    static let inbox = TableKind("mailbox", PushMessageStore.Inbox.self, capacity: 50_000)
     static let nonce = TableKind("nonce", Bool.self, capacity: 100_000)
     static let oathDevice = TableKind("oath-device", OATHDevice.self)
     static let otherDevices = TableKind("other-devices", [OtherDevice].self)
@@ -47,12 +47,12 @@ extension TableKind {
     static let session = TableKind("session", SSOSession.self, capacity: 100_000)
     static let suspendedJourney = TableKind("suspended-journey", JourneyState.self, capacity: 50_000)
     static let userCode = TableKind("user-code", TokenHash.self, capacity: 10_000)
-    static let walk = TableKind("walk", LoginFlow.self, capacity: 50_000)
+    static let flow = TableKind("walk", LoginFlow.self, capacity: 50_000)
 
     static let all: [TableKind] = [
-        .accessToken, .changedPerson, .code, .consent, .console, .deviceCode, .dispatch, .gatewayEndpoint, .frontMailbox,
-        .frontMessage, .grant, .guesses, .journey, .letters, .lockout, .mailbox, .nonce, .oathDevice, .otherDevices, .person,
+        .accessToken, .changedPerson, .code, .consent, .console, .deviceCode, .dispatch, .gatewayEndpoint, .gatewayInbox,
+        .gatewayMessage, .grant, .guesses, .journey, .emails, .lockout, .inbox, .nonce, .oathDevice, .otherDevices, .person,
         .push, .pushDevice, .pushOwner, .recoveryCodes, .refreshToken, .registration, .session, .suspendedJourney, .userCode,
-        .walk,
+        .flow,
     ]
 }

@@ -106,7 +106,8 @@ struct AuthorityDirectory {
             let name =
                 try known?.certificate?.subject
                 ?? DistinguishedName {
-                    CommonName("Signet desk authority (\(permitted.sorted().filter { $0 != "localhost" }.first ?? "localhost"))")
+                    CommonName(
+                        "Signet development authority (\(permitted.sorted().filter { $0 != "localhost" }.first ?? "localhost"))")
                 }
             let identifier = SubjectKeyIdentifier(hash: key.publicKey)
             let extensions = try Certificate.Extensions {
@@ -174,7 +175,7 @@ struct AuthorityDirectory {
             return try Certificate(
                 version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: key.publicKey,
                 notValidBefore: now - Self.day, notValidAfter: end, issuer: authority.certificate.subject,
-                subject: try DistinguishedName { CommonName("Signet desk server") }, signatureAlgorithm: .ecdsaWithSHA256,
+                subject: try DistinguishedName { CommonName("Signet development server") }, signatureAlgorithm: .ecdsaWithSHA256,
                 extensions: extensions, issuerPrivateKey: authority.key)
         }
         let certificate = try Self.unwrap(made)

@@ -75,7 +75,7 @@ enum PrivateFiles {
         guard status.isDirectory else { throw ServerTLSError("\(directory) is no directory") }
         guard status.isOwn, status.permissions & 0o022 == 0 else {
             throw ServerTLSError(
-                "\(directory) is not this user's alone, and keys must not lie there: name another, or chmod 700 it if nobody else needs it"
+                "\(directory) can be read by other users, so keys can't be stored there: name another directory, or run chmod 700 on it"
             )
         }
         let lock = open("\(directory)/.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)

@@ -20,7 +20,7 @@ enum KeychainFailure {
             (.keyUnavailable, "the system has to ask the person, and cannot do that now")
         case errSecNotAvailable, errSecNoSuchKeychain, errSecServiceNotAvailable:
             (.keyUnavailable, "there is no keychain now; try again when the person is logged in")
-        case errSecAuthFailed: (.denied, "the person was not recognised")
+        case errSecAuthFailed: (.denied, "the person was not recognized")
         case errSecUserCanceled: (.denied, "the person declined")
         case errSecMissingEntitlement:
             (.denied, "the app has no right to this item: it lacks the entitlement for its keychain access group")

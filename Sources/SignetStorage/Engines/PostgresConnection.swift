@@ -20,11 +20,11 @@ final class PostgresConnection: Sendable {
 
     private let handle: Mutex<Handle>
     /// The timeout for the server's response to a command.
-    private let patience: Duration
+    private let timeout: Duration
 
     init(_ settings: PostgresSettings) throws(StoreError) {
         let functions = try PostgresSettings.functions()
-        patience = .seconds(settings.patience + Self.grace)
+        timeout = .seconds(settings.timeout + Self.grace)
         let connection = try settings.withParameters { names, values in
             functions.pointee.PQconnectStartParams(names, values, 1)
         }
@@ -33,7 +33,7 @@ final class PostgresConnection: Sendable {
         // error.
         _ = functions.pointee.PQsetErrorVerbosity(connection, PQERRORS_SQLSTATE)
         _ = functions.pointee.PQsetNoticeProcessor(connection, { _, _ in }, nil)
-        guard Self.connect(connection, functions.pointee, until: .now + patience) else {
+        guard Self.connect(connection, functions.pointee, until: .now + timeout) else {
             let words = functions.pointee.PQerrorMessage(connection).map { String(cString: $0) } ?? ""
             functions.pointee.PQfinish(connection)
             throw settings.connectionFailure(words)
@@ -122,15 +122,15 @@ final class PostgresConnection: Sendable {
         }
     }
 
-    /// Returns the notifications from other connections on the channels that this one listens on. Waits at most `patience` for
+    /// Returns the notifications from other connections on the channels that this one listens on. Waits at most `timeout` for
     /// the first one, and returns an empty array when none arrives. Returns nil when the connection is lost. If the server has
     /// disappeared without closing the connection, there are just no notifications; send a command to find out.
-    func notifications(patience: Duration) -> [String]? {
+    func notifications(timeout: Duration) -> [String]? {
         // Notifications that arrived with the response to a command have been read from the socket already.
         if let early = handle.withLock({ $0.notifications() }), !early.isEmpty { return early }
         // The lock is not held while waiting, because no other caller uses a connection that listens.
         guard let socket = handle.withLock({ $0.socket }) else { return nil }
-        guard let isReady = Self.wait(for: socket, Int16(POLLIN), until: .now + patience) else { return nil }
+        guard let isReady = Self.wait(for: socket, Int16(POLLIN), until: .now + timeout) else { return nil }
         return isReady ? handle.withLock { $0.notifications() } : []
     }
 
@@ -144,7 +144,7 @@ final class PostgresConnection: Sendable {
                 handle.close()
                 throw PostgresFailure.connectionLost(operation)
             }
-            return try handle.answer(operation, until: .now + patience)
+            return try handle.answer(operation, until: .now + timeout)
         }
     }
 }

@@ -21,7 +21,7 @@ final class PostgresRows: RowStore {
     private let mark = "\(RandomID.uuid()) "
 
     /// The timeout for a statement, in seconds.
-    private static let patience = 5.0
+    private static let timeout = 5.0
     /// The number of attempts of a transaction before it locks the table exclusively.
     private static let friendlyAttempts = 3
     private static let attempts = 8
@@ -30,7 +30,7 @@ final class PostgresRows: RowStore {
     /// - Throws: ``StoreError/Code/denied``, ``StoreError/Code/failed`` and other errors of a server that cannot be used;
     ///   ``StoreError/Code/newerFormat`` when a later version created the table.
     init(connection: String) throws(StoreError) {
-        settings = try PostgresSettings(connection, patience: Self.patience)
+        settings = try PostgresSettings(connection, timeout: Self.timeout)
         sweeper = PostgresSweeper { [settings] () throws(StoreError) in try Self.connect(settings) }
         let mark = mark
         listener = PostgresListener(ignoring: mark) { [settings] () throws(StoreError) in try Self.connect(settings) }
@@ -42,7 +42,7 @@ final class PostgresRows: RowStore {
 
     private static func connect(_ settings: PostgresSettings) throws(StoreError) -> PostgresConnection {
         let connection = try PostgresConnection(settings)
-        try PostgresRowCommands.setUp(connection, patience: patience)
+        try PostgresRowCommands.setUp(connection, timeout: timeout)
         return connection
     }
 
@@ -134,8 +134,8 @@ enum PostgresRowCommands {
     static let channel = "signet_row"
     private static let version = "1"
 
-    static func setUp(_ connection: PostgresConnection, patience: Double) throws(StoreError) {
-        let milliseconds = Int(patience * 1000)
+    static func setUp(_ connection: PostgresConnection, timeout: Double) throws(StoreError) {
+        let milliseconds = Int(timeout * 1000)
         _ = try connection.run(
             """
             SET statement_timeout = \(milliseconds); SET lock_timeout = \(milliseconds);

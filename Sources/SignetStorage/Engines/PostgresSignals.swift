@@ -49,7 +49,7 @@ final class PostgresListener: Sendable {
     private func hear(_ connection: PostgresConnection, _ receive: (_ signal: String?) -> Void) {
         var lastWord = ContinuousClock.now
         while isOpen {
-            guard let heard = connection.notifications(patience: Self.pause) else { return }
+            guard let heard = connection.notifications(timeout: Self.pause) else { return }
             for signal in heard where !signal.hasPrefix(mark) {
                 receive(signal.split(separator: " ", maxSplits: 1).last.map(String.init) ?? "")
             }

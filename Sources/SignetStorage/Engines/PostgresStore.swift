@@ -24,7 +24,7 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
 
     /// The default timeout for another process and for the response to a command, in seconds. After the timeout, a transaction
     /// fails with ``StoreError/Code/busy``.
-    public static let defaultPatience = 5.0
+    public static let defaultTimeout = 5.0
     /// The length of the longest name of a record, in bytes, which the table's index accepts.
     public static let longestName = 2_000
 
@@ -40,18 +40,18 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
     ///   server does not accept the user; ``StoreError/Code/failed`` when it cannot be reached or libpq is not installed.
     public init(
         connection: String, table: String = "signet_record", creating: Bool = false, connections: Int = 4,
-        patience: Double = defaultPatience
+        timeout: Double = defaultTimeout
     ) throws(StoreError) {
         guard (1...63).contains(table.utf8.count), !table.utf8.contains(0) else {
             throw StoreError(.failed, "open the store", "a table's name has 1 to 63 bytes and no NUL")
         }
         let name = "\"" + table.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
         self.table = name
-        let settings = try PostgresSettings(connection, patience: patience)
+        let settings = try PostgresSettings(connection, timeout: timeout)
         if creating { try Self.createTable(name, settings) }
         pool = PostgresPool(size: connections) { () throws(StoreError) in
             let connection = try PostgresConnection(settings)
-            try PostgresCommands.setUp(connection, table: name, patience: patience)
+            try PostgresCommands.setUp(connection, table: name, timeout: timeout)
             return connection
         }
         // This opens the first connection, which fails if the table does not exist.
@@ -166,9 +166,9 @@ private enum PostgresCommands {
     /// `SGNT` as a number: the first key of the advisory locks of this store.
     private static let lockClass = 0x5347_4E54
 
-    static func setUp(_ connection: PostgresConnection, table: String, patience: Double) throws(StoreError) {
+    static func setUp(_ connection: PostgresConnection, table: String, timeout: Double) throws(StoreError) {
         // The server interprets zero as no limit.
-        let milliseconds = max(1, Int((patience * 1000).rounded(.up)))
+        let milliseconds = max(1, Int((timeout * 1000).rounded(.up)))
         _ = try connection.run(
             "SET lock_timeout = \(milliseconds); SET statement_timeout = \(milliseconds); SET standard_conforming_strings = on",
             "open the store")

@@ -16,21 +16,21 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
     private let database: DatabaseQueue
 
     /// The default timeout for another process, in seconds. After the timeout, a transaction fails with ``StoreError/Code/busy``.
-    public static let defaultPatience = 5.0
+    public static let defaultTimeout = 5.0
 
     /// Opens a file of records.
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - creating: Pass true to create the file. If it exists already, the call fails with ``StoreError/Code/exists``.
     ///   - patience: The timeout for another process, in seconds.
-    public init(path: String, creating: Bool = false, patience: Double = defaultPatience) throws(StoreError) {
+    public init(path: String, creating: Bool = false, timeout: Double = defaultTimeout) throws(StoreError) {
         if creating {
             try PrivateFile.create(path, containing: [])
         } else {
             try PrivateFile.check(path)
         }
         do {
-            database = try Self.open(path, creating: creating, patience: patience)
+            database = try Self.open(path, creating: creating, timeout: timeout)
         } catch {
             // An unfinished file contains no data yet.
             if creating { PrivateFile.removeDatabase(path) }
@@ -103,13 +103,13 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         }
     }
 
-    private static func open(_ path: String, creating: Bool, patience: Double) throws -> DatabaseQueue {
+    private static func open(_ path: String, creating: Bool, timeout: Double) throws -> DatabaseQueue {
         do {
-            return try open(path, creating: creating, configuration(patience: patience, alone: false))
+            return try open(path, creating: creating, configuration(timeout: timeout, alone: false))
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE {
             // A full disk has no room for the index that processes share. A process that locks out all others keeps the index in
             // memory, so that it can still read the records.
-            return try open(path, creating: creating, configuration(patience: patience, alone: true))
+            return try open(path, creating: creating, configuration(timeout: timeout, alone: true))
         }
     }
 
@@ -127,9 +127,9 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
     /// - Parameters:
     ///   - patience: The timeout for another process, in seconds.
     ///   - alone: Pass true to lock out every other process until the file is closed.
-    private static func configuration(patience: Double, alone: Bool) -> Configuration {
+    private static func configuration(timeout: Double, alone: Bool) -> Configuration {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(patience)
+        configuration.busyMode = .timeout(timeout)
         configuration.prepareDatabase { database in
             if alone { try database.execute(sql: "PRAGMA locking_mode=EXCLUSIVE") }
             try database.execute(sql: "PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY")

@@ -42,7 +42,7 @@ struct SoftwareKey: AgreementKey {
         do {
             key = try scalar.withUnsafeBytes { try P256.KeyAgreement.PrivateKey(rawRepresentation: $0) }
         } catch {
-            throw StoreError(.keyMismatch, "use a key", "a private key of P-256 is a scalar of 32 bytes; this is none")
+            throw StoreError(.keyMismatch, "use a key", "a P-256 private key is a scalar of 32 bytes; this value isn't one")
         }
     }
 

@@ -154,7 +154,9 @@ package enum PrivateFile {
         guard status.st_uid == geteuid() else { throw refuse("it belongs to another user (uid \(status.st_uid))") }
         guard status.st_mode & 0o077 == 0 else {
             let fix = type == S_IFDIR ? "chmod 700" : "chmod 600"
-            throw refuse("others can reach it (mode 0\(String(status.st_mode & 0o7777, radix: 8))); if nobody has, \(fix) it")
+            throw refuse(
+                "others can reach it (mode 0\(String(status.st_mode & 0o7777, radix: 8))); if no other user has read it, \(fix) it"
+            )
         }
         guard type == S_IFDIR || status.st_nlink == 1 else { throw refuse("it has a second name (hard link)") }
     }
@@ -188,12 +190,12 @@ package enum PrivateFile {
 struct DirectoryLock {
     private let descriptor: Int32
 
-    /// Waits at most `patience` seconds for other holders, and takes the lock.
+    /// Waits at most `timeout` seconds for other holders, and takes the lock.
     /// - Throws: ``StoreError/Code/busy`` when another process still holds the lock.
-    init(_ path: String, patience: Double) throws(StoreError) {
+    init(_ path: String, timeout: Double) throws(StoreError) {
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw PrivateFile.failure("open \(path)") }
-        let end = ContinuousClock.now + .seconds(patience)
+        let end = ContinuousClock.now + .seconds(timeout)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EINTR || errno == EWOULDBLOCK, ContinuousClock.now < end else {
                 let isHeld = errno == EWOULDBLOCK

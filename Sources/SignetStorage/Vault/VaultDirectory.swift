@@ -60,11 +60,11 @@ public struct VaultDirectory: Sendable, Hashable {
     ///   - patience: The timeout for other processes, in seconds.
     /// - Throws: ``StoreError/Code/exists`` when the directory already holds a vault.
     public func createVault(
-        _ seal: Seal, patience: Double = SQLiteStore.defaultPatience
+        _ seal: Seal, timeout: Double = SQLiteStore.defaultTimeout
     ) throws(StoreError) -> Vault {
         _ = try PrivateFile.createDirectory(path)
         try PrivateFile.checkDirectory(path)
-        let lock = try DirectoryLock(path, patience: patience)
+        let lock = try DirectoryLock(path, timeout: timeout)
         defer { lock.release() }
         guard !holdsVault else {
             throw StoreError(.exists, "create vault", "there is a vault in \(path) already; nothing was changed")
@@ -75,7 +75,7 @@ public struct VaultDirectory: Sendable, Hashable {
             case .keyFile: try createRecordsAndKey()
             }
         // The vault is not opened again, because that would ask the user for the same passphrase twice.
-        return vault.moved(to: try openRecords(patience: patience))
+        return vault.moved(to: try openRecords(timeout: timeout))
     }
 
     private func createRecordsAndKey() throws(StoreError) -> Vault {
@@ -117,25 +117,25 @@ public struct VaultDirectory: Sendable, Hashable {
     /// - Throws: ``StoreError/Code/noVault`` when the directory holds no vault, in which case nothing is created; and the errors
     ///   of ``Vault/open(_:protectors:acceptingRollback:)``.
     public func openVault(
-        protectors: [any KeyProtector] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience
+        protectors: [any KeyProtector] = [], acceptingRollback: Bool = false, timeout: Double = SQLiteStore.defaultTimeout
     ) throws(StoreError) -> Vault {
         try Vault.open(
-            openRecords(patience: patience), protectors: protectors + [KeyFile(path: keyPath)],
+            openRecords(timeout: timeout), protectors: protectors + [KeyFile(path: keyPath)],
             acceptingRollback: acceptingRollback)
     }
 
-    /// Opens the vault like ``openVault(protectors:acceptingRollback:patience:)``, on a thread of its own.
+    /// Opens the vault like ``openVault(protectors:acceptingRollback:timeout:)``, on a thread of its own.
     public func unlockVault(
-        protectors: [any KeyProtector] = [], acceptingRollback: Bool = false, patience: Double = SQLiteStore.defaultPatience
+        protectors: [any KeyProtector] = [], acceptingRollback: Bool = false, timeout: Double = SQLiteStore.defaultTimeout
     ) async throws(StoreError) -> Vault {
         try await Blocking.run { () throws(StoreError) in
-            try openVault(protectors: protectors, acceptingRollback: acceptingRollback, patience: patience)
+            try openVault(protectors: protectors, acceptingRollback: acceptingRollback, timeout: timeout)
         }
     }
 
     /// Returns the header of the vault without opening the vault. The header is not authenticated.
     public func header() throws(StoreError) -> VaultHeader {
-        try Vault.header(of: openRecords(patience: SQLiteStore.defaultPatience))
+        try Vault.header(of: openRecords(timeout: SQLiteStore.defaultTimeout))
     }
 
     /// Returns the problems of the directory and its files: each one that other users can access, that belongs to another user,
@@ -151,16 +151,16 @@ public struct VaultDirectory: Sendable, Hashable {
     /// Removes the vault and everything in it, even if it cannot be opened. This cannot be undone.
     /// - Parameter id: The ID of the vault; see ``Vault/reset(_:confirming:)``.
     public func reset(confirming id: String?) throws(StoreError) {
-        let lock = try DirectoryLock(path, patience: SQLiteStore.defaultPatience)
+        let lock = try DirectoryLock(path, timeout: SQLiteStore.defaultTimeout)
         defer { lock.release() }
-        let store = try openRecords(patience: SQLiteStore.defaultPatience)
+        let store = try openRecords(timeout: SQLiteStore.defaultTimeout)
         try Vault.reset(store, confirming: id)
         try store.close()
         PrivateFile.removeDatabase(recordsPath)
         PrivateFile.remove(keyPath)
     }
 
-    private func openRecords(patience: Double) throws(StoreError) -> SQLiteStore {
+    private func openRecords(timeout: Double) throws(StoreError) -> SQLiteStore {
         do throws(StoreError) {
             try PrivateFile.checkDirectory(path)
         } catch {
@@ -168,6 +168,6 @@ public struct VaultDirectory: Sendable, Hashable {
             throw error.code == .noVault ? StoreError(.noVault, "open vault", "\(path) does not exist") : error
         }
         guard holdsVault else { throw StoreError(.noVault, "open vault", "there is no vault in \(path)") }
-        return try SQLiteStore(path: recordsPath, patience: patience)
+        return try SQLiteStore(path: recordsPath, timeout: timeout)
     }
 }

@@ -29,7 +29,7 @@ extension Vault {
         let told = try store.write { (records: any RecordWriter) throws(StoreError) in
             let now = try current(in: records).0
             guard now.slots == old.0.slots, now.keyID == old.0.keyID else {
-                throw StoreError(.busy, "rotate key", "somebody else changed the vault's slots; nothing was changed")
+                throw StoreError(.busy, "rotate key", "another process changed the vault's key slots; nothing was changed")
             }
             header.epoch = now.epoch + 1
             header.lastBackup = now.lastBackup

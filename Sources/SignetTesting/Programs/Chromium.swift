@@ -67,7 +67,7 @@ package actor Chromium {
         var message: [String: JSONValue] = ["id": .integer(id), "method": .string(method), "params": .object(parameters)]
         message["sessionId"] = session.map { .string($0) }
         process.send(JSON.encode(.object(message)) + [0])
-        let deadline = ContinuousClock.now + Patience.usual
+        let deadline = ContinuousClock.now + TestTimeout.default
         while true {
             let isLast = process.hasEnded || ContinuousClock.now > deadline
             read()
@@ -150,8 +150,8 @@ package struct ChromiumPage: Sendable {
 
     /// Waits until an expression is true, also across page changes.
     /// - Throws: ``Chromium/Failure`` when the timeout ends before that.
-    package func wait(for expression: String, within patience: Duration = Patience.usual) async throws {
-        let deadline = ContinuousClock.now + patience
+    package func wait(for expression: String, within timeout: Duration = TestTimeout.default) async throws {
+        let deadline = ContinuousClock.now + timeout
         while true {
             let isLast = ContinuousClock.now > deadline
             // The evaluation fails while the browser changes pages.

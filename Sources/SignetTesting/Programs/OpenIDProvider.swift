@@ -48,7 +48,7 @@ public struct OpenIDProvider: Sendable {
     }
 
     private static func waitUntilUp(_ server: TestProcess, _ address: String) async throws {
-        let end = ContinuousClock.now + Patience.usual
+        let end = ContinuousClock.now + TestTimeout.default
         try await AsyncHTTPTransport().use { transport in
             while !server.hasEnded, ContinuousClock.now < end {
                 if (try? await transport.send(HTTPRequest("GET", address, timeout: .seconds(2)))) != nil { return }

@@ -175,7 +175,7 @@ public actor SoftwareTPM {
     }
 
     private func ready(_ process: TestProcess, _ name: String, _ isReady: () async -> Bool) async throws {
-        let end = ContinuousClock.now + Patience.usual
+        let end = ContinuousClock.now + TestTimeout.default
         while await !isReady() {
             guard !process.hasEnded, ContinuousClock.now < end else {
                 let soFar = process.soFar

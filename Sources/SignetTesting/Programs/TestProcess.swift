@@ -103,9 +103,9 @@ package final class TestProcess: Sendable {
     /// - Throws: ``CannotStart``.
     package static func run(
         _ program: String, _ arguments: [String] = [], environment: [String: String] = ProcessInfo.processInfo.environment,
-        input: Input = .nothing, within patience: Duration = Patience.usual
+        input: Input = .nothing, within timeout: Duration = TestTimeout.default
     ) async throws(CannotStart) -> Outcome {
-        try await TestProcess(program, arguments, environment: environment, input: input).end(within: patience)
+        try await TestProcess(program, arguments, environment: environment, input: input).end(within: timeout)
     }
 
     /// Sends a signal, unless the process has ended. With `group` the signal goes to the whole process group.
@@ -138,8 +138,8 @@ package final class TestProcess: Sendable {
 
     /// Waits until the process ends. After the timeout the process is killed, which its status shows. Cancellation of the waiting
     /// task does not end the wait.
-    package func end(within patience: Duration = Patience.usual) async -> Outcome {
-        let deadline = ContinuousClock.now + patience
+    package func end(within timeout: Duration = TestTimeout.default) async -> Outcome {
+        let deadline = ContinuousClock.now + timeout
         return await withCheckedContinuation { continuation in
             let ended: Outcome? = state.withLock { state in
                 if state.status != nil { return outcome(state) }
@@ -162,9 +162,9 @@ package final class TestProcess: Sendable {
     /// - Throws: ``NotSaid``.
     @discardableResult
     package func said(
-        within patience: Duration = Patience.usual, _ condition: (_ output: String, _ errors: String) -> Bool
+        within timeout: Duration = TestTimeout.default, _ condition: (_ output: String, _ errors: String) -> Bool
     ) async throws -> Outcome {
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + timeout
         while true {
             // The deadline is read before the output: on a busy machine the timeout may end before the first check, and one check
             // must follow it.

@@ -87,10 +87,10 @@ final class BackgroundProcess {
     @discardableResult
     func stop() -> Int32 {
         if process.isRunning { process.terminate() }
-        let patience = DispatchWorkItem { [identifier] in kill(identifier, SIGKILL) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + 5, execute: patience)
+        let timeout = DispatchWorkItem { [identifier] in kill(identifier, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 5, execute: timeout)
         process.waitUntilExit()
-        patience.cancel()
+        timeout.cancel()
         return process.terminationStatus
     }
 }

@@ -34,10 +34,10 @@ struct DemoPush {
         let message = try await nextMessage()
         let unseen = try await stage.attempt(["push", "approve", message])
         guard unseen.status == Failure.Exit.notAllowed.rawValue else {
-            throw DemoFailure("it was approved without anybody being asked")
+            throw DemoFailure("it was approved without asking the user")
         }
-        _ = try await stage.signet("push", "approve", message, "--stand-in-for-biometric")
-        return try await success(of: login) + " (with a stand-in for the reader)"
+        _ = try await stage.signet("push", "approve", message, "--simulate-biometric")
+        return try await success(of: login) + " (with a simulated sensor)"
     }
 
     func deny() async throws -> String {
@@ -50,7 +50,7 @@ struct DemoPush {
     func letExpire() async throws -> String {
         let login = try await begin("PushLogin")
         let message = try await nextMessage()
-        Console.line("      nobody answers for \(DemoStage.pushTimeout) s")
+        Console.line("      no answer for \(DemoStage.pushTimeout) s")
         let outcome = try await refusal { try await browser.wait(from: login) }
         // The authenticator uses the server's clock, which it knows from responses, in whole seconds.
         try await Task.sleep(for: .seconds(1))
@@ -65,7 +65,7 @@ struct DemoPush {
 
     /// Waits on the push stream for one message, as `signet push listen` does. Returns its ID.
     private func nextMessage() async throws -> String {
-        let line = try await stage.signet("push", "listen", "--once", "--for", String(DemoStage.pushTimeout), "--json")
+        let line = try await stage.signet("push", "listen", "--once", "--timeout", String(DemoStage.pushTimeout), "--json")
         guard let id = try? JSON.value(of: line.utf8)["id"]?.string else {
             throw DemoFailure("no message came")
         }

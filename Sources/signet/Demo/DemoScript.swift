@@ -90,7 +90,7 @@ struct DemoScript {
         let push = DemoPush(stage: stage, browser: browser)
         _ = try await steps.perform("log in; approve with a tap") { ((), try await push.approveByTap()) }
         _ = try await steps.perform("log in; pick a wrong number, then the right one") { ((), try await push.approveByNumber()) }
-        _ = try await steps.perform("log in; approve with biometrics (a stand-in, and it says so)") {
+        _ = try await steps.perform("log in; approve with biometrics (simulated, and reported as such)") {
             ((), try await push.approveByBiometrics())
         }
         _ = try await steps.perform("log in; deny it, and the login fails") { ((), try await push.deny()) }

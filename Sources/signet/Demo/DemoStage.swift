@@ -34,13 +34,14 @@ struct DemoStage {
     /// Starts `signet serve` with the starter configuration, and reads its address.
     func startServer() async throws -> (process: BackgroundProcess, browser: Browser, url: String) {
         let configuration = "\(home)/signet.yaml"
-        try Data(try await ChildProcess.run(program, ["serve", "--starter"], environment: environment).output.utf8).write(
-            to: URL(filePath: configuration))
+        try Data(try await ChildProcess.run(program, ["serve", "--print-default-config"], environment: environment).output.utf8)
+            .write(
+                to: URL(filePath: configuration))
         let process = try BackgroundProcess(
             program,
             [
                 "serve", "--state", "memory", "--config", configuration, "--port", "0", "--push-timeout",
-                String(Self.pushTimeout), "--attached",
+                String(Self.pushTimeout), "--exit-on-stdin-eof",
                 "--json",
             ],
             environment: environment)

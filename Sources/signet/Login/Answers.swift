@@ -37,7 +37,7 @@ struct AnswerOption: ExpressibleByArgument, Sendable {
     var problem: String? {
         guard isComplete else { return "--answer takes NAME=-, for a line of standard input, or NAME=VALUE." }
         guard value != nil, Self.secrets.contains(name.plainWord) || name.asksForOneTimeCode else { return nil }
-        return "--answer \(name)=… would show a secret to everybody who can list processes; say --answer \(name)=-"
+        return "--answer \(name)=… would show a secret in the list of processes; use --answer \(name)=-"
             + " and give it on standard input."
     }
 }

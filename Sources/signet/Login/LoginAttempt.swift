@@ -93,11 +93,11 @@ struct LoginAttempt {
         var options = JourneyOptions()
         options.forceAuthentication = arguments.force
         var walk = TerminalLogin(
-            client.journeys, options: options, session: session, interview: Interview(arguments.answer, json: arguments.json),
+            client.journeys, options: options, session: session, prompts: PromptSession(arguments.answer, json: arguments.json),
             enrolls: arguments.enroll)
         let state = try await walk.run(isResumed: arguments.resume)
         let unused = walk.unusedAnswers.map { $0.shown }.joined(separator: ", ")
-        if !unused.isEmpty { Console.error("Nobody asked for: \(unused)") }
+        if !unused.isEmpty { Console.error("The server did not ask for: \(unused)") }
         if case .loggedIn = state { return true }
         return false
     }
@@ -105,7 +105,7 @@ struct LoginAttempt {
     private func onAnotherDevice() async throws -> AccessToken {
         let login = client.deviceLogin()
         let invitation = try await login.begin()
-        if let address = invitation.completeURI { _ = StepScreen.draw(address) }
+        if let address = invitation.completeURI { _ = StepPrinter.draw(address) }
         Console.error("Open \(invitation.verificationURI) on another device and enter the code \(invitation.userCode)")
         return try await login.finish(invitation)
     }

@@ -66,7 +66,7 @@ struct ProfileStore: Sendable, Equatable {
     /// - Throws: ``Failure`` with the names of the existing profiles.
     func profile(_ wanted: String?) throws -> LoginProfile {
         guard !profiles.isEmpty else {
-            throw Failure(.notAllowed, "login.nobody", "nobody is logged in here: signet login SERVER")
+            throw Failure(.notAllowed, "login.none", "no user is logged in here: signet login SERVER")
         }
         guard let wanted = wanted ?? defaultName else {
             if profiles.count == 1 { return profiles[0] }

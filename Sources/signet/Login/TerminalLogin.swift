@@ -9,8 +9,8 @@ struct TerminalLogin {
     private let options: JourneyOptions
     private let session: Session
     private let enrolls: Bool
-    private var form: StepForm
-    private var screen = StepScreen()
+    private var form: StepPrompter
+    private var screen = StepPrinter()
     /// The URI of the last enrollment that was offered; a waiting step repeats it.
     private var offered: String?
 
@@ -23,16 +23,16 @@ struct TerminalLogin {
     /// - Parameters:
     ///   - session: The vault, for device keys and for accounts that the journey enrolls.
     ///   - enrolls: True to enroll an account of the journey in the vault without asking.
-    init(_ journeys: Journey, options: JourneyOptions, session: Session, interview: Interview, enrolls: Bool) {
+    init(_ journeys: Journey, options: JourneyOptions, session: Session, prompts: PromptSession, enrolls: Bool) {
         self.journeys = journeys
         self.options = options
         self.session = session
         self.enrolls = enrolls
-        form = StepForm(interview, device: DeviceAnswers(session, for: journeys.profile))
+        form = StepPrompter(prompts, device: DeviceAnswers(session, for: journeys.profile))
     }
 
     /// The names of the answers that weren't used.
-    var unusedAnswers: [String] { form.interview.unusedAnswers }
+    var unusedAnswers: [String] { form.prompts.unusedAnswers }
 
     /// Runs the journey to its end. Returns the final state, which is never a step.
     /// - Parameter isResumed: True to resume at the link of an email.
@@ -45,7 +45,7 @@ struct TerminalLogin {
                 throw Failure(
                     .protocolBroken, "journey.endless", "the journey goes round and round; given up after \(count) steps")
             }
-            screen.show(step, form.interview)
+            screen.show(step, form.prompts)
             try await offerEnrolment(step)
             state = try await next(step)
         }
@@ -99,12 +99,12 @@ struct TerminalLogin {
         let button = step.first(ConfirmationCallback.self)
         if let button, let label = button.options.first {
             let isPressed: Bool
-            if form.interview.hasAnswer(button.question(button.prompt, "confirmation")) {
+            if form.prompts.hasAnswer(button.question(button.prompt, "confirmation")) {
                 isPressed = true
-            } else if form.interview.hasPerson {
+            } else if form.prompts.hasPerson {
                 if label != shownButton { Console.error("Press Enter for '\(label.shown)'.") }
                 shownButton = label
-                isPressed = try await Keyboard.hasEnter(within: time)
+                isPressed = try await TerminalInput.hasEnter(within: time)
             } else {
                 try await Task.sleep(for: time)
                 isPressed = false
@@ -120,7 +120,7 @@ struct TerminalLogin {
 
     private mutating func press(_ button: ConfirmationCallback, in step: inout JourneyStep) async throws {
         let question = button.question(button.prompt.isEmpty ? "Go on with" : button.prompt, "confirmation")
-        let option = try await form.interview.choice(question, of: button.options, standard: 0)
+        let option = try await form.prompts.choice(question, of: button.options, standard: 0)
         try step.fill(ConfirmationCallback.self) { try $0.select(option) }
     }
 
@@ -129,17 +129,17 @@ struct TerminalLogin {
     /// Resumes the journey at the link of an email.
     private mutating func resumed() async throws -> JourneyState {
         let question = Question(prompt: "Link from the e-mail", names: ["link"], isSecret: true)
-        guard form.interview.hasPerson || form.interview.hasAnswer(question) else {
+        guard form.prompts.hasPerson || form.prompts.hasAnswer(question) else {
             throw Failure(
                 .usage, "answer.missing",
                 "the journey goes on at the link of an e-mail: say --resume --answer link=- and give the link on standard input",
                 part: "link")
         }
         while true {
-            let link = try await form.interview.text(question).trimmingWhitespace()
+            let link = try await form.prompts.text(question).trimmingWhitespace()
             do {
                 return try await journeys.resume(link, options: options)
-            } catch let error as JourneyError where error.code == .invalidResumeURI && form.interview.hasPerson {
+            } catch let error as JourneyError where error.code == .invalidResumeURI && form.prompts.hasPerson {
                 Console.error("That is not the link: \(error.message)")
             }
         }
@@ -153,7 +153,7 @@ struct TerminalLogin {
         }
         await Self.openBrowser(redirect.url)
         let question = Question(prompt: "Address that the browser has come back to", names: ["address"], isSecret: true)
-        let address = try await form.interview.text(question).trimmingWhitespace()
+        let address = try await form.prompts.text(question).trimmingWhitespace()
         return try await journeys.next(step, returnedTo: address, options: options)
     }
 
@@ -173,20 +173,20 @@ struct TerminalLogin {
     private mutating func offerEnrolment(_ step: JourneyStep) async throws {
         guard let uri = step.enrollmentURI, uri != offered else { return }
         offered = uri
-        let question = Question(prompt: "Enrol the account in this vault", names: ["enroll", "enrol"])
-        let isDrawn = !enrolls && StepScreen.draw(uri)
+        let question = Question(prompt: "Enroll the account in this vault", names: ["enroll"])
+        let isDrawn = !enrolls && StepPrinter.draw(uri)
         var isWanted = enrolls
-        if !isWanted, form.interview.hasPerson || form.interview.hasAnswer(question) {
-            isWanted = try await form.interview.agreement(question, standard: false)
+        if !isWanted, form.prompts.hasPerson || form.prompts.hasAnswer(question) {
+            isWanted = try await form.prompts.agreement(question, standard: false)
         }
         guard isWanted else {
             if !isDrawn {
-                form.interview.tell("The server offers a new authenticator account; --enroll puts it into this vault.")
+                form.prompts.tell("The server offers a new authenticator account; --enroll puts it into this vault.")
             }
             return
         }
         let enrollment = try EnrollmentURI.parse(uri, policy: journeys.profile.policy)
         _ = try await session.online { try await $0.enroll(enrollment) }
-        form.interview.tell("Enrolled \(enrollment.account.issuer.shown): \(enrollment.account.accountName.shown) in this vault.")
+        form.prompts.tell("Enrolled \(enrollment.account.issuer.shown): \(enrollment.account.accountName.shown) in this vault.")
     }
 }

@@ -3,24 +3,24 @@
 enum JPEGDecoder {
     /// Decodes the brightness of a JPEG picture. A warning counts as an error, because the decoder only warns when the rest of
     /// the file is missing, and fills it with gray.
-    static func decode(_ file: UnsafeRawBufferPointer) throws(PictureError) -> GreyImage {
+    static func decode(_ file: UnsafeRawBufferPointer) throws(PictureError) -> GrayImage {
         let library = try Library()
         guard let decoder = library.create() else { throw .unreadable("no memory for a JPEG decoder") }
         defer { _ = library.destroy(decoder) }
 
-        var (width, height, subsampling, colours): (CInt, CInt, CInt, CInt) = (0, 0, 0, 0)
+        var (width, height, subsampling, colors): (CInt, CInt, CInt, CInt) = (0, 0, 0, 0)
         let header = library.readHeader(
-            decoder, file.baseAddress, CUnsignedLong(file.count), &width, &height, &subsampling, &colours)
+            decoder, file.baseAddress, CUnsignedLong(file.count), &width, &height, &subsampling, &colors)
         guard header == 0 else { throw failure(library, decoder) }
         guard width > 0, height > 0 else { throw .damaged("JPEG: it ends before its pixels begin") }
-        guard colours != Library.cmyk, colours != Library.ycck else {
+        guard colors != Library.cmyk, colors != Library.ycck else {
             throw .unreadable("it is a JPEG for print (CMYK); save it as PNG")
         }
 
-        let image = try GreyImage(width: Int(width), height: Int(height))
+        let image = try GrayImage(width: Int(width), height: Int(height))
         let read = image.pixels.withBytes {
             library.decompress(
-                decoder, file.baseAddress, CUnsignedLong(file.count), $0.baseAddress, width, 0, height, Library.grey,
+                decoder, file.baseAddress, CUnsignedLong(file.count), $0.baseAddress, width, 0, height, Library.gray,
                 Library.stopOnWarning | Library.limitScans)
         }
         guard read == 0 else { throw failure(library, decoder) }
@@ -45,7 +45,7 @@ extension JPEGDecoder {
             ) -> CInt
 
         /// TJPF_GRAY, a pixel format.
-        static let grey: CInt = 6
+        static let gray: CInt = 6
         /// TJCS_CMYK and TJCS_YCCK, color spaces without a conversion to gray.
         static let cmyk: CInt = 3
         static let ycck: CInt = 4

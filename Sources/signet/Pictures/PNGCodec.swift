@@ -6,14 +6,14 @@ enum PNGCodec {
     /// Decodes any PNG to grayscale, with transparent pixels over white.
     ///
     /// A file that lacks only its end chunk (the last 12 bytes) is accepted: all pixels and their checksums are present.
-    static func decode(_ file: UnsafeRawBufferPointer) throws(PictureError) -> GreyImage {
+    static func decode(_ file: UnsafeRawBufferPointer) throws(PictureError) -> GrayImage {
         let library = try Library()
         let header = library.newImage()
         defer { library.discard(header) }
 
         guard library.beginReading(header, file.baseAddress, file.count) != 0 else { throw failure(header) }
         header.pointee.format = png_uint_32(PNG_FORMAT_GRAY)
-        let image = try GreyImage(width: Int(header.pointee.width), height: Int(header.pointee.height))
+        let image = try GrayImage(width: Int(header.pointee.width), height: Int(header.pointee.height))
         var white = png_color(red: 255, green: 255, blue: 255)
         let read = image.pixels.withBytes {
             library.finishReading(header, &white, $0.baseAddress, png_int_32(image.width), nil)
@@ -23,7 +23,7 @@ enum PNGCodec {
     }
 
     /// Encodes a picture as a PNG in 8-bit grayscale.
-    static func encode(_ image: GreyImage) throws(PictureError) -> [UInt8] {
+    static func encode(_ image: GrayImage) throws(PictureError) -> [UInt8] {
         let library = try Library()
         let header = library.newImage()
         defer { library.discard(header) }

@@ -4,12 +4,12 @@ enum PictureReader {
     static let maximumBytes = 10_000_000
 
     /// Reads the file at `path`.
-    static func read(path: String) throws(PictureError) -> GreyImage {
+    static func read(path: String) throws(PictureError) -> GrayImage {
         try decode(PictureFile.contents(of: path))
     }
 
     /// Reads a picture from memory, for example from standard input.
-    static func read(_ bytes: [UInt8]) throws(PictureError) -> GreyImage {
+    static func read(_ bytes: [UInt8]) throws(PictureError) -> GrayImage {
         try checkSize(bytes.count)
         return try decode(WipedMemory(bytes))
     }
@@ -20,7 +20,7 @@ enum PictureReader {
         throw .tooLarge("\(byteCount) bytes; at most \(maximumBytes / 1_000_000) million are read")
     }
 
-    private static func decode(_ file: WipedMemory) throws(PictureError) -> GreyImage {
+    private static func decode(_ file: WipedMemory) throws(PictureError) -> GrayImage {
         let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF]
         return try file.withBytes { (bytes) throws(PictureError) in

@@ -6,7 +6,7 @@ enum QRScanner {
     private static let smallSide = 200
 
     /// Returns the text of the only code in the picture; throws `.noCode` or `.severalCodes`. Identical codes count as one.
-    static func singleCode(in image: GreyImage) throws(PictureError) -> String {
+    static func singleCode(in image: GrayImage) throws(PictureError) -> String {
         let found = try payloads(in: image)
         guard let payload = found.first else { throw .noCode }
         guard found.count == 1 else { throw .severalCodes(found.count) }
@@ -14,7 +14,7 @@ enum QRScanner {
     }
 
     /// Returns the distinct texts of all codes in the picture, in zbar's order; empty for a picture without codes.
-    static func scan(_ image: GreyImage) throws(PictureError) -> [String] {
+    static func scan(_ image: GrayImage) throws(PictureError) -> [String] {
         var texts: [String] = []
         for payload in try payloads(in: image) {
             texts.append(try text(payload))
@@ -22,7 +22,7 @@ enum QRScanner {
         return texts
     }
 
-    private static func payloads(in image: GreyImage) throws(PictureError) -> [[UInt8]] {
+    private static func payloads(in image: GrayImage) throws(PictureError) -> [[UInt8]] {
         let scanner = try ZBarScanner()
         let found = try scanner.codes(in: image)
         if !found.isEmpty { return found }

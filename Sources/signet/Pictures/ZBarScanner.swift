@@ -30,7 +30,7 @@ final class ZBarScanner {
     }
 
     /// Returns the bytes of every distinct QR code in the picture.
-    func codes(in image: GreyImage) throws(PictureError) -> [[UInt8]] {
+    func codes(in image: GrayImage) throws(PictureError) -> [[UInt8]] {
         guard let frame = library.createImage() else { throw .unreadable("no memory for a picture") }
         defer { library.destroyImage(frame) }
         library.setFormat(frame, Library.y800)

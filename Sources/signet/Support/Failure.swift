@@ -91,7 +91,7 @@ struct Failure: Error {
         let way =
             error.code == .noVault
             ? "; make one with 'signet init', or with 'signet init --protect keyfile' where a file may keep its key" : ""
-        let older = error.code == .rolledBack ? ": signet protect accept-older-copy" : ""
+        let older = error.code == .rolledBack ? ": signet protect accept-rollback" : ""
         self.init(exit, "store.\(error.code.rawValue)", error.description + way + older)
     }
 

@@ -46,7 +46,7 @@ struct PassphraseSource: Sendable {
     private func typed() throws(StoreError) -> Secret {
         guard Terminal.isThere else {
             throw StoreError(
-                .keyUnavailable, "read passphrase", "nobody can be asked here; give it on a descriptor: \(option)")
+                .keyUnavailable, "read passphrase", "there is no terminal to ask at; give it on a descriptor: \(option)")
         }
         guard let first = try Terminal.hiddenLine(prompt) else {
             throw Self.givenUp
@@ -130,7 +130,7 @@ enum Terminal {
     private static func line(on descriptor: Int32, unless isAskedToEnd: () -> Bool) -> [UInt8]? {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
-        while Keyboard.isReadable(descriptor, unless: isAskedToEnd) {
+        while TerminalInput.isReadable(descriptor, unless: isAskedToEnd) {
             let count = read(descriptor, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count == 1 else { return nil }

@@ -95,7 +95,7 @@ struct Session {
 /// The transport of commands that make no requests; it throws on every request.
 struct NoTransport: HTTPTransport {
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        throw TransportError(.connect, host: "-", "this verb makes no request")
+        throw TransportError(.connect, host: "-", "this command makes no request")
     }
 
     func stream(

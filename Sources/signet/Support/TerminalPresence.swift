@@ -10,10 +10,10 @@ struct TerminalPresence: UserPresence {
 
     func confirm(_ notification: PushNotification) async throws {
         Console.error(
-            "This login asks for biometric approval. This machine has no reader: a stand-in is used, which recognises nobody.")
+            "This login asks for biometric approval. This machine has no sensor: the check is simulated and recognizes no user.")
         if vouched { return }
         guard Console.canAsk else {
-            Console.error("Nobody can be asked here; pass --stand-in-for-biometric to vouch yourself.")
+            Console.error("There is no terminal to ask at; pass --simulate-biometric to confirm the approval.")
             throw NotConfirmed()
         }
         Console.error("Type 'yes' to approve:")

@@ -12,7 +12,7 @@ let keychainChecks: [Check] = [
         try expect(
             StandInKeychain.items[0][kSecAttrAccessible] == "text(\"\(kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly)\")",
             "it is accessible otherwise")
-        try expect(StandInKeychain.items[0][kSecAttrSynchronizable] == "flag(false)", "it is synchronised")
+        try expect(StandInKeychain.items[0][kSecAttrSynchronizable] == "flag(false)", "it is synchronized")
     },
     Check("a write that changes nothing does not write") {
         try store.put([1], key)

@@ -13,7 +13,7 @@ protocol Family: Sendable {
     func kept(of count: Int) -> Int
     /// What the family lists.
     func listed() async throws -> Listing
-    func enrol(_ uri: String) async throws
+    func enroll(_ uri: String) async throws
     func code(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws -> String
     /// Takes a message in, and returns the id of its notification.
     func receive(_ delivery: PushDelivery) async throws -> String
@@ -119,8 +119,8 @@ enum APIError: Error, Hashable {
     }
 }
 
-/// Recognises everybody, for either family.
-struct Recognised: UserPresence, FRAUserPresence {
+/// Recognizes everybody, for either family.
+struct Recognized: UserPresence, FRAUserPresence {
     func confirm(_ notification: SignetCore.PushNotification) async throws {}
     func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws {}
 }
@@ -137,7 +137,7 @@ struct ModernFamily: Family {
             case .records(let records): records
             }
         authenticator = Authenticator(
-            store: store, transport: transport, device: PushDevice(token: "unused", name: "Mira's desk"), clock: clock,
+            store: store, transport: transport, device: PushDevice(token: "unused", name: "Mira's laptop"), clock: clock,
             retention: .newest(Self.most))
     }
 
@@ -160,7 +160,7 @@ struct ModernFamily: Family {
         }
     }
 
-    func enrol(_ uri: String) async throws {
+    func enroll(_ uri: String) async throws {
         try await APIError.translating {
             if try EnrollmentURI.parse(uri).push != nil,
                 try await authenticator.deviceToken() == nil
@@ -189,7 +189,7 @@ struct ModernFamily: Family {
     }
 
     func approve(_ id: String, number: Int?) async throws {
-        try await APIError.translating { _ = try await authenticator.approve(id, number: number, presence: Recognised()) }
+        try await APIError.translating { _ = try await authenticator.approve(id, number: number, presence: Recognized()) }
     }
 
     func deny(_ id: String) async throws {

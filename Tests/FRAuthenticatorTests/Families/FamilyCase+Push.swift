@@ -6,7 +6,7 @@ extension FamilyCase {
     /// An account with push, and a message that waits.
     private static func waiting(_ kind: PushKind = .tap) -> @Sendable (Stage) async throws -> Void {
         { stage in
-            try await stage.enrol(.combined)
+            try await stage.enroll(.combined)
             try await stage.receive(kind)
         }
     }
@@ -16,7 +16,7 @@ extension FamilyCase {
     static let messages: [FamilyCase] =
         [
             FamilyCase("a message is taken in") {
-                try await $0.enrol(.push)
+                try await $0.enroll(.push)
                 try await $0.login()
             } act: {
                 $0.notification = try await $0.family.receive($0.delivery)
@@ -30,7 +30,7 @@ extension FamilyCase {
                 before == after && after.notifications.map(\.id) == [stage.notification]
             },
             FamilyCase("a message that nobody signed is refused", refused: .forged) {
-                try await $0.enrol(.push)
+                try await $0.enroll(.push)
                 try await $0.login()
             } act: {
                 let delivery = try $0.delivery
@@ -41,13 +41,13 @@ extension FamilyCase {
                 )
             },
             FamilyCase("a message to nobody here is refused", refused: .unknown) {
-                try await $0.enrol(.push)
+                try await $0.enroll(.push)
             } act: {
                 let message = try Sample.message(to: "nobody")
                 _ = try await $0.family.receive(PushDelivery(messageId: "1", message: message))
             },
             FamilyCase("of many messages as many are kept as the family keeps") { stage in
-                try await stage.enrol(.push)
+                try await stage.enroll(.push)
                 for _ in 0..<3 {
                     try await stage.receive()
                     stage.server.clock.advance(by: 1)
@@ -67,7 +67,7 @@ extension FamilyCase {
         answered("approved with its number", number, as: .approved) {
             try await $0.family.approve($0.notification, number: $0.server.number)
         },
-        answered("approved by who is recognised", .biometric, as: .approved) {
+        answered("approved by who is recognized", .biometric, as: .approved) {
             try await $0.family.approve($0.notification, number: nil)
         },
         answered("denied", .tap, as: .denied) { try await $0.family.deny($0.notification) },
@@ -101,7 +101,7 @@ extension FamilyCase {
     ]
 
     private static let locked: @Sendable (Stage) async throws -> Void = { stage in
-        try await stage.enrol(.underPolicy, .push)
+        try await stage.enroll(.underPolicy, .push)
         try await stage.receive()
         try await stage.family.lock(stage.account, policy: "custom")
     }
@@ -121,7 +121,7 @@ extension FamilyCase {
 
     static let tokens: [FamilyCase] = [
         FamilyCase("servers are told of another token", tellsServers: true) {
-            try await $0.enrol(.combined)
+            try await $0.enroll(.combined)
         } act: {
             try await $0.family.take(token: "token-2")
         } isDone: { before, after, stage in

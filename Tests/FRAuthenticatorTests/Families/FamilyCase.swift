@@ -45,36 +45,36 @@ struct FamilyCase: Sendable, CustomTestStringConvertible {
 }
 
 extension FamilyCase {
-    static let all = enrolments + codes + accounts + removals + messages + tokens
+    static let all = enrollments + codes + accounts + removals + messages + tokens
 
-    static let enrolments: [FamilyCase] = [
+    static let enrollments: [FamilyCase] = [
         FamilyCase("time-based codes are enrolled", again: .duplicate) {
-            try await $0.enrol(.totp)
+            try await $0.enroll(.totp)
         } isDone: { _, after, stage in
             after.kinds == [.totp] && after.accounts[0].timeAdded == stage.server.clock.now
         },
         FamilyCase("counter-based codes are enrolled", again: .duplicate) {
-            try await $0.enrol(.hotp)
+            try await $0.enroll(.hotp)
         } isDone: { _, after, _ in
             after.kinds == [.hotp] && after.counter == 7
         },
         FamilyCase("push is enrolled", again: .duplicate) {
-            try await $0.enrol(.push)
+            try await $0.enroll(.push)
         } isDone: { _, after, _ in
             after.kinds == [.push] && after.accounts.count == 1
         },
         FamilyCase("codes and push are enrolled together", again: .duplicate) {
-            try await $0.enrol(.combined)
+            try await $0.enroll(.combined)
         } isDone: { _, after, _ in
             after.kinds == [.push, .totp] && after.accounts.count == 1
         },
         FamilyCase("an account keeps its names, its lock and its time when more is enrolled", again: .duplicate) { stage in
-            try await stage.enrol(.underPolicy)
+            try await stage.enroll(.underPolicy)
             try await stage.family.rename(stage.account, to: "Harbour")
             try await stage.family.lock(stage.account, policy: "custom")
             stage.server.clock.advance(by: 60)
         } act: {
-            try await $0.enrol(.push)
+            try await $0.enroll(.push)
         } isDone: { before, after, _ in
             guard let old = before.accounts.first, let new = after.accounts.first else { return false }
             return Set(after.kinds) == [.totp, .push] && after.mechanisms.contains(before.mechanisms[0])
@@ -85,21 +85,21 @@ extension FamilyCase {
         duplicate("push", [.push], then: .push), duplicate("codes, with push that is new", [.totp], then: .combined),
         FamilyCase("what is under a policy that the device does not meet is not enrolled", refused: .policyViolation) { _ in
         } act: {
-            try await $0.enrol(.underUnmetPolicy)
+            try await $0.enroll(.underUnmetPolicy)
         },
     ]
 
     private static func duplicate(_ what: String, _ first: [Offer], then second: Offer) -> FamilyCase {
         FamilyCase("\(what), that are there already, are not enrolled again", refused: .duplicate) { stage in
-            for offer in first { try await stage.enrol(offer) }
+            for offer in first { try await stage.enroll(offer) }
         } act: {
-            try await $0.enrol(second)
+            try await $0.enroll(second)
         }
     }
 
     static let codes: [FamilyCase] = [
         FamilyCase("a time-based code is made of the time") {
-            try await $0.enrol(.totp)
+            try await $0.enroll(.totp)
         } act: {
             $0.show(try await $0.family.code(.totp, of: $0.account))
         } isDone: { before, after, stage in
@@ -107,7 +107,7 @@ extension FamilyCase {
             return before == after && stage.codes.allSatisfy { $0 == expected }
         },
         FamilyCase("a counter-based code is durable before it is shown, and never shown twice") {
-            try await $0.enrol(.hotp)
+            try await $0.enroll(.hotp)
         } act: {
             $0.show(try await $0.family.code(.hotp, of: $0.account))
         } isDone: { before, after, stage in
@@ -127,7 +127,7 @@ extension FamilyCase {
     /// What a lock refuses.
     private static func whileLocked(_ what: String, _ act: @escaping @Sendable (Stage) async throws -> Void) -> FamilyCase {
         FamilyCase("no \(what) while the account is locked", refused: .locked) { stage in
-            try await stage.enrol(.underPolicy, .hotp, .push)
+            try await stage.enroll(.underPolicy, .hotp, .push)
             try await stage.receive()
             try await stage.family.lock(stage.account, policy: "custom")
         } act: {
@@ -137,7 +137,7 @@ extension FamilyCase {
 
     static let accounts: [FamilyCase] = [
         FamilyCase("an account gets another name") {
-            try await $0.enrol(.combined)
+            try await $0.enroll(.combined)
         } act: {
             try await $0.family.rename($0.account, to: "Harbour")
         } isDone: { before, after, _ in
@@ -147,7 +147,7 @@ extension FamilyCase {
         },
         whileLocked("names are changed") { try await $0.family.rename($0.account, to: "Harbour") },
         FamilyCase("an account is locked", again: .alreadyLocked) {
-            try await $0.enrol(.underPolicy)
+            try await $0.enroll(.underPolicy)
         } act: {
             try await $0.family.lock($0.account, policy: "custom")
         } isDone: { before, after, _ in
@@ -156,7 +156,7 @@ extension FamilyCase {
             return after == expected
         },
         FamilyCase("an account is unlocked", again: .notLocked) {
-            try await $0.enrol(.underPolicy)
+            try await $0.enroll(.underPolicy)
             try await $0.family.lock($0.account, policy: "custom")
         } act: {
             try await $0.family.unlock($0.account)
@@ -166,13 +166,13 @@ extension FamilyCase {
             return after == expected
         },
         FamilyCase("a locked account is not locked again", refused: .alreadyLocked) {
-            try await $0.enrol(.underPolicy)
+            try await $0.enroll(.underPolicy)
             try await $0.family.lock($0.account, policy: "custom")
         } act: {
             try await $0.family.lock($0.account, policy: "custom")
         },
         FamilyCase("what is not locked is not unlocked", refused: .notLocked) {
-            try await $0.enrol(.totp)
+            try await $0.enroll(.totp)
         } act: {
             try await $0.family.unlock($0.account)
         },
@@ -180,7 +180,7 @@ extension FamilyCase {
 
     /// An account with all that there can be.
     private static let furnished: @Sendable (Stage) async throws -> Void = { stage in
-        try await stage.enrol(.totp, .hotp, .push)
+        try await stage.enroll(.totp, .hotp, .push)
         try await stage.receive()
         try await stage.receive(.number(choices: [34, 56, 82]))
     }

@@ -130,10 +130,10 @@ struct FamilyTests {
         let family = stage.family
         try await family.take(token: "token-1")
         let other = AccountID(issuer: "Quay Bank", accountName: "mira")
-        try await family.enrol(
+        try await family.enroll(
             Sample.combined.replacing("Harbor%20Bank", with: "Quay%20Bank")
                 .replacing(Sample.base64("Harbor Bank"), with: Sample.base64("Quay Bank")).replacing("REGISTER:1", with: "R:2"))
-        try await family.enrol(Sample.hotp.replacing("Harbor", with: "Quay"))
+        try await family.enroll(Sample.hotp.replacing("Harbor", with: "Quay"))
         _ = try await family.code(.hotp, of: other)
         try await family.rename(other, to: "Quay")
         guard let push = try stage.place.state().of(other).mechanisms.first(where: { $0.kindName == .push }) else {

@@ -20,7 +20,7 @@ struct LegacyFamily: Family {
         settings.logger = Logger(label: "test", factory: { _ in CountingLog(lines: failures) })
         client = FRAClient(
             LegacyEngine(
-                backing: backing, policies: PolicyBox(FRAPolicyEvaluator()), presence: Recognised(), settings: settings))
+                backing: backing, policies: PolicyBox(FRAPolicyEvaluator()), presence: Recognized(), settings: settings))
     }
 
     /// It keeps every message.
@@ -42,7 +42,7 @@ struct LegacyFamily: Family {
         return listing
     }
 
-    func enrol(_ uri: String) async throws {
+    func enroll(_ uri: String) async throws {
         try await APIError.translating { _ = try await client.createMechanismFromUri(uri) }
     }
 

@@ -41,8 +41,8 @@ final class Stage: Sendable {
     var codes: [String] { notes.withLock { $0.codes } }
     func show(_ code: String) { notes.withLock { $0.codes.append(code) } }
 
-    func enrol(_ offers: Offer...) async throws {
-        for offer in offers { try await family.enrol(try await server.uri(offer)) }
+    func enroll(_ offers: Offer...) async throws {
+        for offer in offers { try await family.enroll(try await server.uri(offer)) }
     }
 
     /// Has the server send a message.
@@ -68,7 +68,7 @@ enum FamilyKind: String, CaseIterable, Sendable {
     }
 }
 
-/// What a server offers to enrol.
+/// What a server offers to enroll.
 enum Offer: Sendable {
     case totp, hotp, push, combined
     /// Codes that need no server, under a policy that nobody here judges.
@@ -143,7 +143,7 @@ final class RealServer: CaseServer {
     /// - Parameter desk: The server that runs.
     init(_ server: LiveServer) async throws {
         self.server = server
-        let uri = try await server.enrol("PushRegistration") { $0 }
+        let uri = try await server.enroll("PushRegistration") { $0 }
         account = try EnrollmentURI.parse(uri).account
     }
 
@@ -152,8 +152,8 @@ final class RealServer: CaseServer {
 
     func uri(_ offer: Offer) async throws -> String {
         switch offer {
-        case .push: try await server.enrol("PushRegistration") { $0 }
-        case .combined: try await server.enrol("CombinedRegistration") { $0 }
+        case .push: try await server.enroll("PushRegistration") { $0 }
+        case .combined: try await server.enroll("CombinedRegistration") { $0 }
         default: localURI(offer) ?? ""
         }
     }

@@ -38,7 +38,7 @@ struct Bench {
         HTTPResponse(status: 200, body: Array("{}".utf8))
     }
 
-    /// Enrols the sample account with codes and push.
+    /// Enrolls the sample account with codes and push.
     @discardableResult func enrollBoth() async throws -> (account: Account, totp: TOTPMechanism, push: PushMechanism) {
         if (try? client.registerForRemoteNotifications("token-1")) == nil { throw Unexpected() }
         _ = try await client.createMechanismFromUri(Sample.combined)
@@ -70,20 +70,20 @@ final class Tally: Sendable {
     func add() { count.withLock { $0 += 1 } }
 }
 
-/// Recognises everybody, and remembers for what.
+/// Recognizes everybody, and remembers for what.
 final class Sensor: FRAUserPresence {
-    private let state = Mutex<(recognises: Bool, prompts: [String])>((true, []))
+    private let state = Mutex<(recognizes: Bool, prompts: [String])>((true, []))
     var prompts: [String] { state.withLock { $0.prompts } }
 
-    init(recognises: Bool = true) {
-        state.withLock { $0.recognises = recognises }
+    init(recognizes: Bool = true) {
+        state.withLock { $0.recognizes = recognizes }
     }
 
     func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws {
-        let recognised = state.withLock { state in
+        let recognized = state.withLock { state in
             state.prompts.append(title)
-            return state.recognises
+            return state.recognizes
         }
-        if !recognised { throw Unexpected() }
+        if !recognized { throw Unexpected() }
     }
 }

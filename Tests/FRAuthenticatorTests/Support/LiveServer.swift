@@ -39,7 +39,7 @@ struct LiveServer {
     }
 
     /// Has a device scan what a registration's page shows.
-    func enrol<R>(_ name: String, _ scan: (String) async throws -> R) async throws -> R {
+    func enroll<R>(_ name: String, _ scan: (String) async throws -> R) async throws -> R {
         guard let uri = try await start(name).hiddenValue("mfaDeviceRegistration") else { throw Unexpected() }
         return try await scan(uri)
     }

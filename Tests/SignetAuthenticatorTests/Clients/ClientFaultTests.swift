@@ -50,7 +50,7 @@ struct ClientFaultTests {
     func push(operation: StoreCall.Operation, number: Int) async throws {
         let faulty = FaultyStore(MemoryStore())
         let bench = try await PushBench { $0.storage = AccountRecords(unsealed: faulty) }
-        let credential = try await bench.enrol()
+        let credential = try await bench.enroll()
         let client = bench.client
         let first = try #require(
             try await client.processNotification(messageData: PushBench.message(to: credential.id, messageId: "1")))

@@ -158,7 +158,7 @@ struct ClientOptionTests {
             if isSlow.isOn { await gate.pass() }
             return HTTPResponse(status: 200)
         }
-        let credential = try await bench.enrol()
+        let credential = try await bench.enroll()
         #expect(bench.transport.requests.map(\.timeout) == [.milliseconds(200)])
         let notification = try #require(
             try await bench.client.processNotification(messageData: PushBench.message(to: credential.id)))
@@ -244,7 +244,7 @@ struct ClientOptionTests {
         } answer: { _ in
             HTTPResponse(status: isRefusing.isOn ? 400 : 200)
         }
-        let push = try await bench.enrol()
+        let push = try await bench.enroll()
         let data = try PushBench.message(to: push.id)
         let notification = try #require(try await bench.client.processNotification(messageData: data))
         _ = try await bench.client.denyNotification(notification.id)
@@ -276,7 +276,7 @@ struct ClientOptionTests {
 
     // MARK: policyEvaluator
 
-    @Test("policyEvaluator: its policies are asked at enrolment, and lock when they are not met later")
+    @Test("policyEvaluator: its policies are asked at enrollment, and lock when they are not met later")
     func policies() async throws {
         let isBroken = Toggle()
         let policies = AccountPolicies([BreakablePolicy(name: "p", isBroken: isBroken)])
@@ -296,14 +296,14 @@ struct ClientOptionTests {
             if case OathError.policyViolation(let text, nil) = $0 { text.contains("p") } else { false }
         }
         await #expect {
-            _ = try await push.enrol(Sample.push + parameter)
+            _ = try await push.enroll(Sample.push + parameter)
         } throws: {
             if case PushError.policyViolation = $0 { true } else { false }
         }
         #expect(push.transport.requests.isEmpty)
         isBroken.turnOff()
         let code = try await oath.addCredentialFromUri(Sample.totp + parameter)
-        let credential = try await push.enrol(Sample.push + parameter)
+        let credential = try await push.enroll(Sample.push + parameter)
         let data = try PushBench.message(to: credential.id)
         isBroken.turnOn()
         let notification = try #require(try await push.client.processNotification(messageData: data), "messages still come")
@@ -343,7 +343,7 @@ struct ClientOptionTests {
 
         let push = try await PushBench()
         let notification = try #require(
-            try await push.client.processNotification(messageData: PushBench.message(to: push.enrol().id)))
+            try await push.client.processNotification(messageData: PushBench.message(to: push.enroll().id)))
         push.clock.advance(by: 120)
         #expect(try await push.client.getPendingNotifications().map(\.id) == [notification.id])
         push.clock.advance(by: 1)
@@ -370,7 +370,7 @@ struct ClientOptionTests {
             $0.storage = store
             $0.notificationCleanupConfig = row.0
         }
-        let credential = try await bench.enrol()
+        let credential = try await bench.enroll()
         for number in 1...5 {
             if number > 1 { bench.clock.advance(by: 86_400) }
             _ = try await bench.client.processNotification(
@@ -397,7 +397,7 @@ struct ClientOptionTests {
             $0.device = PushDevice(token: "unused", name: "Kiosk", type: "ios", communicationType: "apns")
             $0.interceptors = [Stamp()]
         }
-        let credential = try await bench.enrol()
+        let credential = try await bench.enroll()
         try await bench.client.setDeviceToken("token-2")
         let requests = bench.transport.requests
         let actions = requests.map { $0.headers["X-Action"] }

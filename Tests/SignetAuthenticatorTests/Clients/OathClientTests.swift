@@ -208,7 +208,7 @@ struct OathClientTests {
         let oath = try await OathClient.createClient { $0.storage = store }
         let push = try await PushBench { $0.storage = store }
         let code = try await oath.addCredentialFromUri(Sample.combined)
-        let registered = try await push.enrol(Sample.combined)
+        let registered = try await push.enroll(Sample.combined)
         #expect(code.id != registered.id)
         #expect(try await oath.getCredentials().map(\.id) == [code.id])
         #expect(try await push.client.getCredentials().map(\.id) == [registered.id])

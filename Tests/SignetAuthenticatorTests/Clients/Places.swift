@@ -175,12 +175,12 @@ struct PushBench {
         client = try await PushClient.createClient { config in
             config.transport = transport
             config.clock = clock
-            config.device.name = "Mira's desk"
+            config.device.name = "Mira's laptop"
             configure(config)
         }
     }
 
-    func enrol(_ uri: String = Sample.push) async throws -> PushCredential {
+    func enroll(_ uri: String = Sample.push) async throws -> PushCredential {
         try await client.setDeviceToken("token-1")
         return try await client.addCredentialFromUri(uri)
     }

@@ -19,7 +19,7 @@ struct PushClientTests {
                 if case PushError.deviceTokenNotSet = $0 { true } else { false }
             }
             #expect(bench.transport.requests.isEmpty)
-            let credential = try await bench.enrol()
+            let credential = try await bench.enroll()
             #expect(try await client.getDeviceToken() == "token-1")
             #expect(try await client.getCredentials() == [credential])
             #expect(credential.registrationEndpoint == Sample.endpoint + "register")
@@ -52,7 +52,7 @@ struct PushClientTests {
     @Test("notifications say everything under their documented names")
     func names() async throws {
         let bench = try await PushBench()
-        let credential = try await bench.enrol()
+        let credential = try await bench.enroll()
         let notification = try #require(
             try await bench.client.processNotification(
                 messageData: PushBench.message(to: credential.id, kind: .number(choices: [34, 56, 82]))))
@@ -69,7 +69,7 @@ struct PushClientTests {
     @Test("messages that are forged, foreign or nobody's store nothing")
     func refused() async throws {
         let bench = try await PushBench()
-        let (client, credential) = (bench.client, try await bench.enrol())
+        let (client, credential) = (bench.client, try await bench.enroll())
         let forged = try PushBench.message(to: credential.id, secret: Secret([UInt8](repeating: 7, count: 32)))
         await #expect {
             _ = try await client.processNotification(messageData: forged)
@@ -95,7 +95,7 @@ struct PushClientTests {
     @Test("messages come as data, as text, and as a push service hands them over")
     func forms() async throws {
         let bench = try await PushBench()
-        let credential = try await bench.enrol()
+        let credential = try await bench.enroll()
         let data = try PushBench.message(to: credential.id)
         let message = try #require(data["message"] as? String)
         let aps = try await bench.client.processNotification(
@@ -118,7 +118,7 @@ struct PushClientTests {
                 // A hundred wait for one another, on whatever machine.
                 config.timeoutMs = 600_000
             }
-            let id = try await bench.enrol().id
+            let id = try await bench.enroll().id
             let client = bench.client
             let ids = try await withThrowingTaskGroup(of: String?.self) { group in
                 for _ in 0..<100 {
@@ -150,7 +150,7 @@ struct PushClientTests {
         row: (PushKind, name: String, answer: @Sendable (PushClient, String) async throws -> Bool, isSent: Bool?)
     ) async throws {
         let bench = try await PushBench()
-        let credential = try await bench.enrol()
+        let credential = try await bench.enroll()
         let notification = try #require(
             try await bench.client.processNotification(messageData: PushBench.message(to: credential.id, kind: row.0)))
         let before = bench.transport.requests.count
@@ -172,7 +172,7 @@ struct PushClientTests {
     @Test("a notification whose time is over is answered by nobody: false, and no request")
     func expired() async throws {
         let bench = try await PushBench()
-        let credential = try await bench.enrol()
+        let credential = try await bench.enroll()
         let notification = try #require(
             try await bench.client.processNotification(messageData: PushBench.message(to: credential.id)))
         bench.clock.advance(by: 121)
@@ -197,7 +197,7 @@ struct PushClientTests {
         } answer: { _ in
             HTTPResponse(status: isRefusing.isOn ? status : 200)
         }
-        _ = try await bench.enrol()
+        _ = try await bench.enroll()
         func updates() -> Int { bench.transport.requests.filter { $0.url.hasSuffix("refresh") }.count }
         #expect(try await bench.client.setDeviceToken("token-1"))
         #expect(updates() == 0, "the registration has told it")
@@ -215,7 +215,7 @@ struct PushClientTests {
     @Test("a token that is set for one credential is told to it, and to the others by the next call that names none")
     func tokenOfOne() async throws {
         let bench = try await PushBench()
-        let first = try await bench.enrol()
+        let first = try await bench.enroll()
         let second = PushCredential(
             issuer: "Other", accountName: "mira", serverEndpoint: "https://other.example.test/push", sharedSecret: Sample.secret)
         try await bench.client.saveCredential(second)
@@ -259,15 +259,15 @@ struct PushClientTests {
         }
         isRefusing.turnOn()
         await #expect {
-            _ = try await bench.enrol()
+            _ = try await bench.enroll()
         } throws: {
             if case PushError.registrationFailed = $0 { true } else { false }
         }
         #expect(try await bench.client.getCredentials().isEmpty)
         isRefusing.turnOff()
-        let credential = try await bench.enrol()
+        let credential = try await bench.enroll()
         await #expect {
-            _ = try await bench.enrol()
+            _ = try await bench.enroll()
         } throws: {
             if case PushError.duplicateCredential(credential.id) = $0 { true } else { false }
         }
@@ -276,7 +276,7 @@ struct PushClientTests {
     @Test("a client that was closed says so")
     func closed() async throws {
         let bench = try await PushBench()
-        let (client, credential) = (bench.client, try await bench.enrol())
+        let (client, credential) = (bench.client, try await bench.enroll())
         await client.close()
         await client.close()
         let calls: [@Sendable () async throws -> Void] = [

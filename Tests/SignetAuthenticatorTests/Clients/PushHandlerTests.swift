@@ -61,7 +61,7 @@ struct PushHandlerTests {
             $0.storage = MemoryStorage()
             $0.customPushHandlers = ["pingam": handler]
         }
-        let credential = try await bench.enrol()
+        let credential = try await bench.enroll()
         #expect(handler.calls == ["register \(credential.id) REGISTER:1 amlbcookie=01 token-1 32"])
         let notification = try #require(
             try await bench.client.processNotification(message: "carrier|1|\(credential.id)|wax"))

@@ -29,7 +29,7 @@ struct ImportFormatTests {
         File(name: "archive-v1.signet", format: .signet, isEncrypted: true),
     ]
 
-    @Test("are recognised by their content", arguments: lists + others)
+    @Test("are recognized by their content", arguments: lists + others)
     func detected(file: File) throws {
         let bytes = try TransferFixture.bytes(file.name)
         #expect(ImportFormat.detect(bytes) == file.format)

@@ -29,10 +29,10 @@ struct Workplace: Sendable {
     /// Runs `signet` to its end.
     func signet(
         _ arguments: String..., input: TestProcess.Input = .nothing, environment: [String: String] = [:],
-        patience: Duration = Patience.usual
+        timeout: Duration = TestTimeout.default
     ) async throws -> Outcome {
         try await Gate.processes.pass {
-            try await start(arguments, input: input, environment: environment).end(within: patience)
+            try await start(arguments, input: input, environment: environment).end(within: timeout)
         }
     }
 

@@ -18,7 +18,7 @@ final class FakePushServer: Sendable {
     }
 
     var port: Int { server.port }
-    /// The URI that enrols here.
+    /// The URI that enrolls here.
     func uri() throws -> String { try PushInvitation.sample(port: port).uri() }
     /// The id under which the authenticator registered.
     var mechanismUID: String { book.state.withLock { $0.mechanismUID } }
@@ -81,7 +81,7 @@ final class FakePushServer: Sendable {
             case "POST /register":
                 state.withLock { $0.mechanismUID = Self.claims(request)["mechanismUid"]?.string ?? "" }
                 let host = request.header("host") ?? ""
-                connection.answer("200 OK", headers: ["Link: <http://\(host)/desk>; rel=\"signet-desk\""], "{}")
+                connection.answer("200 OK", headers: ["Link: <http://\(host)/desk>; rel=\"signet-push-stream\""], "{}")
             case "POST /authenticate":
                 let status = state.withLock { state in
                     state.answers.append(Self.claims(request))
@@ -89,7 +89,7 @@ final class FakePushServer: Sendable {
                 }
                 connection.answer(status, "{}")
             case "GET /desk" where request.header("authorization") == nil:
-                connection.answer("401 Unauthorized", headers: ["WWW-Authenticate: Signet-Desk nonce=\"once\""])
+                connection.answer("401 Unauthorized", headers: ["WWW-Authenticate: Signet-Push-Stream nonce=\"once\""])
             case "GET /desk":
                 // In chunks, as real servers send it: a stream that is cut is an answer that ends in the middle.
                 connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")

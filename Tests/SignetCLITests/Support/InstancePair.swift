@@ -63,7 +63,8 @@ struct InstancePair: Sendable {
         let key = try place.write((0..<32).map { UInt8($0) }, to: "server.key")
         let passwords = try place.write("*:*:*:*:\(PostgresServer.password)\n".utf8, to: "pgpass")
         let arguments = [
-            "serve", "--port", "0", "--attached", "--json", "--config", config, "--state", database.uri, "--state-key", key,
+            "serve", "--port", "0", "--exit-on-stdin-eof", "--json", "--config", config, "--state", database.uri, "--state-key",
+            key,
         ]
         return try (0..<2).map { _ in try place.start(arguments, input: .open, environment: ["PGPASSFILE": passwords]) }
     }

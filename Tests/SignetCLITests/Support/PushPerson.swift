@@ -179,7 +179,7 @@ actor PushPerson {
     }
 
     private func stream(at index: Int) async throws {
-        let server = "/json/push/desk"
+        let server = "/json/push/stream"
         let challenge = try await pair.send("GET", server, at: index)?.headers["WWW-Authenticate"] ?? ""
         let parts = challenge.split(separator: "\"")
         guard parts.count == 2 else { throw Missing(description: "no nonce: \(challenge)") }

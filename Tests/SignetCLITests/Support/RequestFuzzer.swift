@@ -70,9 +70,9 @@ struct RequestFuzzer {
         let lines =
             ["\(request.method) \(request.target) HTTP/1.1", "Host: 127.0.0.1"]
             + request.headers + (request.seal?(body) ?? []) + ["Content-Length: \(length ?? String(body.count))", "", ""]
-        var front = Array(lines.joined(separator: "\r\n").utf8)
-        if let head { front = head(&self, front) }
-        let whole = front + body
+        var gateway = Array(lines.joined(separator: "\r\n").utf8)
+        if let head { gateway = head(&self, gateway) }
+        let whole = gateway + body
         return cut ? Array(whole.prefix(Int.random(in: 0...whole.count, using: &dice))) : whole
     }
 

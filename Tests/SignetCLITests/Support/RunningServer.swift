@@ -17,7 +17,7 @@ struct RunningServer {
     static func with<R>(
         _ place: Workplace, _ options: [String] = [], body: (RunningServer) async throws -> R
     ) async throws -> R {
-        let process = try place.start(["serve", "--port", "0", "--attached", "--json"] + options, input: .open)
+        let process = try place.start(["serve", "--port", "0", "--exit-on-stdin-eof", "--json"] + options, input: .open)
         return try await AsyncHTTPTransport().use { transport in
             do {
                 let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
@@ -43,11 +43,11 @@ struct RunningServer {
 
     /// Logs in at this server at a place, without a terminal.
     func logIn(
-        _ place: Workplace, _ arguments: String..., input: String = "", patience: Duration = Patience.usual
+        _ place: Workplace, _ arguments: String..., input: String = "", timeout: Duration = TestTimeout.default
     ) async throws -> Outcome {
         let (known, password) = credentials
         return try await Gate.processes.pass {
-            try await place.start(["login", url] + known + arguments, input: .text(password + input)).end(within: patience)
+            try await place.start(["login", url] + known + arguments, input: .text(password + input)).end(within: timeout)
         }
     }
 

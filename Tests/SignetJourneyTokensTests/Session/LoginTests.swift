@@ -182,7 +182,7 @@ struct LoginTests {
     func givenUp() async throws {
         try await Bench.with(session: nil, client: Self.client) { (bench: Bench) async throws in
             let port = Mutex("")
-            let late = BrowserLogin(bench.tokens, patience: .milliseconds(50)) { address in
+            let late = BrowserLogin(bench.tokens, timeout: .milliseconds(50)) { address in
                 let query = FormCoding.decode(address.split(separator: "?")[1])
                 port.withLock { $0 = query["redirect_uri"] ?? "" }
             }

@@ -382,7 +382,7 @@ struct TokenSourceTests {
     }
 
     @Test("keeps using a token that has not ended when its renewal fails, and asks again later")
-    func patience() async throws {
+    func timeout() async throws {
         try await Bench.with(
             token: Bench.old(left: 30),
             .set {

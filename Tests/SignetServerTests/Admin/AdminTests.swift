@@ -143,7 +143,7 @@ struct AdminTests {
     }
 
     @Test("The journal is asked, waited for and cleared")
-    func journal() async throws {
+    func requestLog() async throws {
         try await run { server in
             _ = try await server.exchange("x")
             let found = try await server.admin(.get, "journal?resource=accessToken&status=400&oauth=app").json
@@ -205,7 +205,7 @@ struct AdminTests {
             let id = try #require(devices[1]["_id"]?.string)
             #expect(try await server.admin(.delete, "users/mira/devices/push/x").status == 404)
             #expect(try await server.admin(.delete, "users/mira/devices/push/\(id)").json["devices"]?.array?.count == 1)
-            #expect(try await server.mailbox(phone.uid).isEmpty)
+            #expect(try await server.inbox(phone.uid).isEmpty)
             #expect(try await server.admin(.delete, "users/mira/devices").json["devices"]?.array == [])
         }
     }
@@ -254,7 +254,7 @@ struct AdminTests {
         try await run { server in
             _ = try await server.registeredPhone()
             let session = try await server.session()
-            try server.devServer.faults.switchOn(FaultRule(.html, name: "portal", at: "keys"))
+            try server.devServer.faults.enable(FaultRule(.html, name: "portal", at: "keys"))
             let device = try await server.admin(.get, "users/mira").json["devices"]?.array?.first?["_id"]?.string
             let place = path.replacing("KEY", with: TokenHash(session).text).replacing("ID", with: try #require(device))
             let before = try await server.devServer.snapshot().rows
@@ -265,7 +265,8 @@ struct AdminTests {
                 #expect(reply.message?.contains("Nobody asked for '\(parameter)'") == true, "\(reply.text)")
             }
             #expect(Set(try await server.devServer.snapshot().rows) == Set(before))
-            #expect(server.devServer.faults.entries.map(\.rule.name) == ["portal"] && !server.devServer.journal.entries.isEmpty)
+            #expect(
+                server.devServer.faults.entries.map(\.rule.name) == ["portal"] && !server.devServer.requestLog.entries.isEmpty)
             #expect(!server.devServer.clock.isStopped && server.devServer.clock.offset == 0)
         }
     }
@@ -276,12 +277,12 @@ struct AdminTests {
             var step = try await server.start("EmailLogin").step
             step.fill("NameCallback", "noa")
             _ = try await server.next(step)
-            let letters = try await server.admin(.get, "letters?user=noa").json["letters"]?.array
-            let sent = try await server.devServer.letters(to: "noa")
-            #expect(sent.count == 1 && letters?.first?["link"]?.string == sent.first)
+            let emails = try await server.admin(.get, "letters?user=noa").json["letters"]?.array
+            let sent = try await server.devServer.emailLinks(to: "noa")
+            #expect(sent.count == 1 && emails?.first?["link"]?.string == sent.first)
             #expect(try await server.admin(.get, "letters?user=mira").json["letters"]?.array == [])
             // The journal tells that one was sent, which can be waited for, and not the link.
-            let told = try await server.admin(.get, "journal?kind=letter&user=noa&wait=10")
+            let told = try await server.admin(.get, "journal?kind=email&user=noa&wait=10")
             #expect(told.json["count"]?.wholeNumber == 1 && told.json["entries"]?.array?.first?["realm"] == "/")
             #expect(try !told.text.contains(#require(sent.first?.split(separator: "=").last)))
             #expect(try await server.admin(.get, "journal?user=mira").json["count"]?.wholeNumber == 0)

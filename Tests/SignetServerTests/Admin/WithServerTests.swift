@@ -13,7 +13,7 @@ struct WithServerTests {
             let port = try Endpoint(server.url).port
             #expect(port > 1)
             server.clock.advance(by: .seconds(index))
-            try server.faults.switchOn(FaultRule(.status(500 + index), at: "health", .times(1)))
+            try server.faults.enable(FaultRule(.status(500 + index), at: "health", .times(1)))
             for expected in [500 + index, 200] {
                 let connection = try RawHTTPConnection(port: port)
                 connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -21,25 +21,25 @@ struct WithServerTests {
                 #expect(answer.hasPrefix("HTTP/1.1 \(expected)"))
                 connection.vanish()
             }
-            let statuses = server.journal.entries.map(\.request?.status)
+            let statuses = server.requestLog.entries.map(\.request?.status)
             #expect(statuses == [500 + index, 200])
-            let addresses = server.journal.entries.map(\.request?.client.address)
+            let addresses = server.requestLog.entries.map(\.request?.client.address)
             #expect(addresses == ["127.0.0.1", "127.0.0.1"])
             #expect(server.clock.offset == Double(index))
         }
     }
 
     @Test("Everything is as at the start again")
-    func startAgain() async throws {
+    func reset() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let session = try await server.session()
             _ = try await server.devServer.setLocked(true, "noa")
-            try server.devServer.faults.switchOn(FaultRule(.html, at: "keys"))
+            try server.devServer.faults.enable(FaultRule(.html, at: "keys"))
             server.devServer.moveClock(by: .seconds(5))
-            try await server.devServer.startAgain()
+            try await server.devServer.reset()
             #expect(server.devServer.faults.entries.isEmpty && server.devServer.clock.offset == 0)
-            #expect(try await server.mailbox(phone.uid).isEmpty)
+            #expect(try await server.inbox(phone.uid).isEmpty)
             #expect(
                 try await server.send(.post, "/am/json/sessions?_action=validate&tokenId=\(session)").json["valid"]
                     == .bool(false))

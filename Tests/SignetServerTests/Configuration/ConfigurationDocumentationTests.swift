@@ -68,7 +68,7 @@ struct ConfigurationDocumentationTests {
     }
 
     @Test("Its first example does what the page says: the step-up that it tells of")
-    func walk() async throws {
+    func flow() async throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
         let example = text.components(separatedBy: "```yaml\n")[1].components(separatedBy: "```")[0]
         try await TestServer.run(try ServerConfiguration(yaml: example)) { server in

@@ -44,8 +44,10 @@ struct ConfigurationProblemTests {
     }
 
     static let files: [BadFile] = [
-        BadFile("nothing", "", "1:1: the file is empty: `signet serve --starter` prints one to start from"),
-        BadFile("a comment only", "# nothing\n", "1:1: the file is empty: `signet serve --starter` prints one to start from"),
+        BadFile("nothing", "", "1:1: the file is empty: `signet serve --print-default-config` prints one to start from"),
+        BadFile(
+            "a comment only", "# nothing\n",
+            "1:1: the file is empty: `signet serve --print-default-config` prints one to start from"),
         BadFile("a list", "- a\n", "1:1: settings belong here, each with a name and a colon, not a list"),
         BadFile("a word", "hello\n", "1:1: settings belong here, each with a name and a colon, not a single value"),
         BadFile(
@@ -357,7 +359,7 @@ struct ConfigurationProblemTests {
         .journey(
             "an inner journey that there is not, and one that is inside of itself",
             "one: {type: InnerTreeEvaluatorNode, tree: K, outcomes: {true: two, false: failure}}\ntwo: {type: InnerTreeEvaluatorNode, tree: J, outcomes: {otherwise: failure}}",
-            "2:3: journey `J`: it is walked inside of itself, by way of its inner journeys: it would never end",
+            "2:3: journey `J`: it contains itself through its inner journeys and would never end",
             "4:7: journey `J`, node `one`: there is no journey `K`; there are `J`"),
     ]
 

@@ -109,16 +109,16 @@ struct DecisionNodeTests {
     }
 
     @Test("A letter is told of once, with the link that goes on; and who is not there gets none")
-    func letters() async throws {
+    func emails() async throws {
         let journeys = """
             J:
               nodes:
-                name: {type: UsernameCollectorNode, outcomes: {outcome: letter}}
-                letter: {type: EmailSuspendNode, emailSuspendMessage: Look into your mail, outcomes: {outcome: success}}
+                name: {type: UsernameCollectorNode, outcomes: {outcome: email}}
+                email: {type: EmailSuspendNode, emailSuspendMessage: Look into your mail, outcomes: {outcome: success}}
             """
         let sent = Mutex<[Email]>([])
         let configure: (inout ServerConfiguration) -> Void = { configuration in
-            configuration.onLetter = { letter in sent.withLock { $0.append(letter) } }
+            configuration.onEmail = { email in sent.withLock { $0.append(email) } }
         }
         try await TestServer.run(journeys: journeys, configure) { server in
             for name in ["nobody", "mira"] {
@@ -127,10 +127,10 @@ struct DecisionNodeTests {
                 let suspended = try await server.next(step).step
                 #expect(suspended.callbacks[0].output("message") == "Look into your mail")
             }
-            let letters = sent.withLock { $0 }
-            #expect(letters.map(\.user) == ["mira"] && letters.map(\.realm) == ["/"])
-            let link = try #require(letters.first?.link)
-            #expect(try await server.devServer.letters(to: "mira") == [link])
+            let emails = sent.withLock { $0 }
+            #expect(emails.map(\.user) == ["mira"] && emails.map(\.realm) == ["/"])
+            let link = try #require(emails.first?.link)
+            #expect(try await server.devServer.emailLinks(to: "mira") == [link])
             let id = try #require(link.split(separator: "suspendedId=").last)
             #expect(try await server.send(.post, "\(TestServer.authenticate)?suspendedId=\(id)").isLoggedIn)
         }

@@ -9,7 +9,7 @@ struct CodeNodeTests {
     private static let login = "login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: next, false: failure}}"
     private static let mira = UserKey(realm: .root, name: "mira")
 
-    @Test("An enrolment is as the file says, and its device logs in with codes that look as far around as the node does")
+    @Test("An enrollment is as the file says, and its device logs in with codes that look as far around as the node does")
     func oath() async throws {
         let journeys = """
             Register:
@@ -258,11 +258,11 @@ struct CodeNodeTests {
             func wait() async throws -> (step: JourneyStep, push: PendingPush) {
                 var step = try await server.logIn("PushLogin").step
                 step.fill("TextInputCallback", "42")
-                return (try await server.next(step).step, try #require(try await server.mailbox(phone.uid).last))
+                return (try await server.next(step).step, try #require(try await server.inbox(phone.uid).last))
             }
             var login = try await wait()
             let message = try SealedPushMessage(login.push.sealed).open(with: phone.secret)
-            #expect(message.text == "mira pays at Signet Desk" && message.timeToLive == 20 && message.contextInfo == nil)
+            #expect(message.text == "mira pays at Signet" && message.timeToLive == 20 && message.contextInfo == nil)
             #expect(message.customPayload == #"{"amount":"42","username":"mira"}"#)
             let number = try #require(login.push.number)
             #expect(

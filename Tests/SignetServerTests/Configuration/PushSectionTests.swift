@@ -15,10 +15,10 @@ struct PushSectionTests {
                     secret: "s3cret: +"
                     sessionToken: lent
                     appleEndpoint: arn:aws:sns:eu-west-1:123456789012:app/APNS_SANDBOX/desk
-                    googleEndpoint: arn:aws:sns:eu-west-1:123456789012:app/GCM/desk
+                    googleEndpoint: arn:aws:sns:eu-west-1:123456789012:app/GCM/signet
                     endpoint: http://127.0.0.1:4566/
                     timeout: 2
-                  front:
+                  gateway:
                     path: /push/
                     keys:
                       - {accessKey: one, secret: first}
@@ -30,19 +30,19 @@ struct PushSectionTests {
             sns.credentials
                 == AWSCredentials(accessKey: "AKIDEXAMPLE", secret: Secret("s3cret: +".utf8), sessionToken: Secret("lent".utf8)))
         #expect(sns.application(for: "apns")?.contains("APNS_SANDBOX") == true)
-        let front = try #require(configuration.pushFront)
-        #expect(front.normalPath == "/push" && front.keys.map(\.accessKey) == ["one", "two"])
+        let gateway = try #require(configuration.pushGateway)
+        #expect(gateway.normalPath == "/push" && gateway.keys.map(\.accessKey) == ["one", "two"])
     }
 
     @Test("Without it, and with an empty one, every device is at the desk")
     func absent() throws {
         for yaml in ["realms: [/]", "realms: [/]\npush:", "push: {}"] {
             let configuration = try ServerConfiguration(yaml: yaml)
-            #expect(configuration.sns == nil && configuration.pushFront == nil)
+            #expect(configuration.sns == nil && configuration.pushGateway == nil)
         }
     }
 
-    static let google = "googleEndpoint: arn:aws:sns:us-east-1:123456789012:app/GCM/desk"
+    static let google = "googleEndpoint: arn:aws:sns:us-east-1:123456789012:app/GCM/signet"
 
     @Test("Who is to serve it looks for the key where AWS's programs do, and is told by line when there is none")
     func credentials() throws {
@@ -76,7 +76,7 @@ struct PushSectionTests {
             "1:13: push, sns: there is no platform application: `appleEndpoint` or `googleEndpoint` is the ARN of one"
         ),
         (
-            "push:\n  sns:\n    googleEndpoint: arn:aws:sns:us-east-1:123456789012:app/APNS/desk",
+            "push:\n  sns:\n    googleEndpoint: arn:aws:sns:us-east-1:123456789012:app/APNS/signet",
             "3:21: push, sns: `googleEndpoint` is the ARN of a platform application of GCM, "
                 + "`arn:aws:sns:us-east-1:123456789012:app/GCM/NAME`, not `arn:aws:sns:us-east-1:123456789012:ap...`"
         ),
@@ -101,28 +101,28 @@ struct PushSectionTests {
             "4:14: push, sns: `timeout` is a whole number, 1 to 60, not `0`"
         ),
         (
-            "push: {front: {path: /x}}",
-            "1:15: push, front: `keys` is missing: without one nobody may send; `keys: [{accessKey: \"...\", secret: \"...\"}]`"
+            "push: {gateway: {path: /x}}",
+            "1:15: push, gateway: `keys` is missing: without one nobody may send; `keys: [{accessKey: \"...\", secret: \"...\"}]`"
         ),
         (
-            "push: {front: {path: \"/a b\", keys: [{accessKey: a, secret: b}]}}",
-            "1:22: push, front: `path` is the path of an address, `/sns`, of letters, digits and `/ - . _ ~`"
+            "push: {gateway: {path: \"/a b\", keys: [{accessKey: a, secret: b}]}}",
+            "1:22: push, gateway: `path` is the path of an address, `/sns`, of letters, digits and `/ - . _ ~`"
         ),
         (
-            "push: {front: {path: /am/sns, keys: [{accessKey: a, secret: b}]}}",
-            "1:7: push, front: `path` lies in the `contextPath`, `/am`: take one outside of it"
+            "push: {gateway: {path: /am/sns, keys: [{accessKey: a, secret: b}]}}",
+            "1:7: push, gateway: `path` lies in the `contextPath`, `/am`: take one outside of it"
         ),
         (
-            "push: {front: {keys: [{accessKey: a}]}}",
-            "1:23: push, front, keys: `secret` is missing: an access key is an `accessKey` and a `secret`, in quotes"
+            "push: {gateway: {keys: [{accessKey: a}]}}",
+            "1:23: push, gateway, keys: `secret` is missing: an access key is an `accessKey` and a `secret`, in quotes"
         ),
         (
-            "push: {front: {keys: [{accessKey: a, secret: b}, {accessKey: a, secret: c}]}}",
-            "1:50: push, front, keys: there is a key with this `accessKey` already"
+            "push: {gateway: {keys: [{accessKey: a, secret: b}, {accessKey: a, secret: c}]}}",
+            "1:50: push, gateway, keys: there is a key with this `accessKey` already"
         ),
         (
-            "push: {front: {keys: [a]}}",
-            "1:23: push, front, keys: settings belong here, each with a name and a colon, not a single value"
+            "push: {gateway: {keys: [a]}}",
+            "1:23: push, gateway, keys: settings belong here, each with a name and a colon, not a single value"
         ),
     ]
 
@@ -136,7 +136,7 @@ struct PushSectionTests {
     @Test("Nothing of a secret is repeated")
     func secrets() throws {
         let yaml =
-            "push:\n  front:\n    keys:\n      - {accessKey: a, secret: [hush, quiet]}\n      - {accessKey: b, secret:hush}"
+            "push:\n  gateway:\n    keys:\n      - {accessKey: a, secret: [hush, quiet]}\n      - {accessKey: b, secret:hush}"
         let error = try #require(throws: ConfigurationError.self) { _ = try ServerConfiguration(yaml: yaml) }
         #expect(!error.description.contains("hush") && !error.description.contains("quiet"), "\(error)")
     }

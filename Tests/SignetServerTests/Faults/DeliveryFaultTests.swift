@@ -18,7 +18,7 @@ struct DeliveryFaultTests {
     }
 
     private func deliveries(_ server: TestServer) -> [[String]] {
-        server.devServer.journal(matching: RequestLogFilter { $0.step = .delivered }).map(\.faults)
+        server.devServer.requestLog(matching: RequestLogFilter { $0.step = .delivered }).map(\.faults)
     }
 
     @Test("Twice, at once, and the journal says which one is too many")
@@ -27,7 +27,7 @@ struct DeliveryFaultTests {
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
                 let (_, push) = try await server.waitingLogin(phone: phone)
-                try server.devServer.faults.switchOn(FaultRule(.duplicateDelivery, .times(1)))
+                try server.devServer.faults.enable(FaultRule(.duplicateDelivery, .times(1)))
                 let stream = try await phone.listen(at: server, port: port)
                 #expect(try ids(try await stream.events(2)) == [push.messageID, push.messageID])
                 stream.vanish()
@@ -41,7 +41,7 @@ struct DeliveryFaultTests {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
-                try server.devServer.faults.switchOn(FaultRule(.reordering, .times(1)))
+                try server.devServer.faults.enable(FaultRule(.reordering, .times(1)))
                 let (_, first) = try await server.waitingLogin(phone: phone)
                 var stream: RawHTTPConnection?
                 if !isTogether {
@@ -68,7 +68,7 @@ struct DeliveryFaultTests {
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
                 let (_, push) = try await server.waitingLogin(phone: phone)
-                try server.devServer.faults.switchOn(FaultRule(.replayedPush, for: .device(phone.uid), .times(1)))
+                try server.devServer.faults.enable(FaultRule(.replayedPush, for: .device(phone.uid), .times(1)))
                 let stream = try await phone.listen(at: server, port: port)
                 #expect(try ids(try await stream.events(1)) == [push.messageID])
                 #expect(try await phone.answer(push, at: server).status == 200)
@@ -77,7 +77,7 @@ struct DeliveryFaultTests {
                 stream.vanish()
             }
             #expect(deliveries(server) == [[], ["replayed-push"]])
-            let steps = server.devServer.journal(matching: RequestLogFilter { $0.kind = .push }).compactMap { $0.push?.step }
+            let steps = server.devServer.requestLog(matching: RequestLogFilter { $0.kind = .push }).compactMap { $0.push?.step }
             let sortedSteps = steps.sorted { $0.rawValue < $1.rawValue }
             #expect(sortedSteps == [.approved, .delivered, .delivered, .made, .refused])
         }
@@ -99,12 +99,12 @@ struct DeliveryFaultTests {
                 // The next one pushes the answered one out of the mailbox.
                 let (_, next) = try await server.waitingLogin(phone: phone)
                 let fault = FaultRule(.replayedPush, .times(1))
-                if isOnFirst { try server.devServer.faults.switchOn(fault) }
+                if isOnFirst { try server.devServer.faults.enable(fault) }
                 let stream = try await phone.listen(at: server, port: port)
                 var events: [ServerSentEvent] = []
                 if !isOnFirst {
                     events = try await stream.events(1)
-                    try server.devServer.faults.switchOn(fault)
+                    try server.devServer.faults.enable(fault)
                 }
                 events += try await stream.events(isOnFirst ? 2 : 1)
                 #expect(try ids(events) == [next.messageID, push.messageID] && doNotFall(events), "\(events.map(\.id))")
@@ -119,7 +119,7 @@ struct DeliveryFaultTests {
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
                 let (_, push) = try await server.waitingLogin(phone: phone)
-                try server.devServer.faults.switchOn(FaultRule(.replayedPush))
+                try server.devServer.faults.enable(FaultRule(.replayedPush))
                 let stream = try await phone.listen(at: server, port: port)
                 #expect(try ids(try await stream.events(1)) == [push.messageID])
                 // Another server of the state may have moved it as well: both come to the same.
@@ -135,12 +135,12 @@ struct DeliveryFaultTests {
         try await TestServer.run(Self.withoutSigns) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
-                try server.devServer.faults.switchOn(FaultRule(.reordering))
+                try server.devServer.faults.enable(FaultRule(.reordering))
                 let stream = try await phone.listen(at: server, port: port)
                 let (_, push) = try await server.waitingLogin(phone: phone)
                 let isHeldBack = try await eventually { server.devServer.faults.entries.first?.applied == 1 }
                 #expect(isHeldBack)
-                server.devServer.faults.switchAllOff()
+                server.devServer.faults.disableAll()
                 #expect(try ids(try await stream.events(1)) == [push.messageID])
                 stream.vanish()
             }
@@ -152,7 +152,7 @@ struct DeliveryFaultTests {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
-                try server.devServer.faults.switchOn(FaultRule(.duplicateDelivery, for: .device("phone-2")))
+                try server.devServer.faults.enable(FaultRule(.duplicateDelivery, for: .device("phone-2")))
                 let (_, push) = try await server.waitingLogin(phone: phone)
                 let stream = try await phone.listen(at: server, port: port)
                 #expect(try ids(try await stream.events(1)) == [push.messageID])

@@ -11,7 +11,7 @@ struct FaultTests {
 
     /// The faults that the newest request was answered with.
     private func applied(_ server: TestServer) -> [String]? {
-        server.devServer.journal.entries.last { $0.request != nil }?.faults
+        server.devServer.requestLog.entries.last { $0.request != nil }?.faults
     }
 
     // MARK: Answers
@@ -25,7 +25,7 @@ struct FaultTests {
     func status(status: Int, retryAfter: Int?, error: String, reason: String) async throws {
         try await TestServer.run { server in
             let code = try await server.code(try await server.session())
-            try faults(server).switchOn(FaultRule(.status(status, retryAfter: retryAfter), name: "down", .times(2)))
+            try faults(server).enable(FaultRule(.status(status, retryAfter: retryAfter), name: "down", .times(2)))
             let token = try await server.exchange(code)
             #expect(token.status == status && token.error == error)
             #expect(token.header("Retry-After") == retryAfter.map(String.init))
@@ -51,7 +51,7 @@ struct FaultTests {
     @Test("An error is told in the language of its address: JSON, OAuth 2.0, a page, or the XML of SNS", arguments: languages)
     func language(method: HTTPRequest.Method, path: String, type: String, part: String) async throws {
         try await Sender.run { server in
-            try faults(server).switchOn(FaultRule(.status(503, retryAfter: 7)))
+            try faults(server).enable(FaultRule(.status(503, retryAfter: 7)))
             let reply = try await server.send(method, path, headers: [:], body: "")
             #expect(reply.status == 503 && reply.header("Retry-After") == "7")
             #expect(reply.header("Content-Type")?.hasPrefix(type) == true)
@@ -59,17 +59,17 @@ struct FaultTests {
         }
     }
 
-    @Test("A fault at the push front is for what servers send and devices fetch there, and for nothing else")
-    func front() async throws {
+    @Test("A fault at the push gateway is for what servers send and devices fetch there, and for nothing else")
+    func gateway() async throws {
         try await Sender.run { server in
-            let (sender, mailbox) = (Sender(), try PushGatewayTests.mailbox())
+            let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
             #expect(faults(server).routes == FaultRoute.names)
-            try faults(server).switchOn(FaultRule(.status(429), at: "front", .times(2)))
+            try faults(server).enable(FaultRule(.status(429), at: "front", .times(2)))
             #expect(try await server.start("Login").status == 200)
             #expect(try await server.send(.get, "/sns", headers: [:]).status == 429)
-            let refused = try await sender.create(mailbox.address, at: server)
+            let refused = try await sender.create(inbox.address, at: server)
             #expect(refused.status == 429 && refused.text.contains("<Code>Throttled</Code>"))
-            #expect(try await sender.create(mailbox.address, at: server).status == 200)
+            #expect(try await sender.create(inbox.address, at: server).status == 200)
         }
     }
 
@@ -79,7 +79,7 @@ struct FaultTests {
             let code = try await server.code(try await server.session())
             var rule = FaultRule(.status(502), at: "accessToken", .times(1))
             rule.isCarriedOut = true
-            try faults(server).switchOn(rule)
+            try faults(server).enable(rule)
             #expect(try await server.exchange(code).status == 502)
             #expect(try await server.exchange(code).error == "invalid_grant")
         }
@@ -88,13 +88,13 @@ struct FaultTests {
     @Test("A network that wants a login answers with a page")
     func html() async throws {
         try await TestServer.run { server in
-            try faults(server).switchOn(FaultRule(.html, at: "userInfo"))
+            try faults(server).enable(FaultRule(.html, at: "userInfo"))
             let reply = try await server.userInfo("x")
             #expect(reply.status == 200 && reply.text.hasPrefix("<!DOCTYPE html>"))
             #expect(reply.header("Content-Type")?.hasPrefix("text/html") == true)
-            #expect(faults(server).switchOff("html"))
+            #expect(faults(server).disable("html"))
             #expect(try await server.userInfo("x").status == 401)
-            #expect(!faults(server).switchOff("html"))
+            #expect(!faults(server).disable("html"))
         }
     }
 
@@ -102,7 +102,7 @@ struct FaultTests {
     func truncated(bytes: Int?) async throws {
         try await TestServer.run { server in
             let whole = try await server.start("Login").text
-            try faults(server).switchOn(FaultRule(.truncated(after: bytes), at: "authenticate"))
+            try faults(server).enable(FaultRule(.truncated(after: bytes), at: "authenticate"))
             let reply = try await server.start("Login")
             #expect(reply.status == 200 && reply.json == .null)
             // The handle's length differs from login to login by a few bytes.
@@ -114,7 +114,7 @@ struct FaultTests {
             #expect(reply.header("Content-Length") == String(reply.text.utf8.count))
             #expect(applied(server) == ["truncated"])
             // There is nothing to cut off a redirect.
-            try faults(server).switchOn(FaultRule(.truncated()))
+            try faults(server).enable(FaultRule(.truncated()))
             #expect(try await server.authorize(nil).status == 302)
             #expect(applied(server) == [])
         }
@@ -123,7 +123,7 @@ struct FaultTests {
     @Test("A late answer is late by the machine's clock, and otherwise right")
     func latency() async throws {
         try await TestServer.run { server in
-            try faults(server).switchOn(FaultRule(.latency(.milliseconds(50)), at: "health", .times(1)))
+            try faults(server).enable(FaultRule(.latency(.milliseconds(50)), at: "health", .times(1)))
             let began = ContinuousClock.now
             #expect(try await server.send(.get, "/am/health", headers: [:]).text == "{}")
             #expect(ContinuousClock.now - began >= .milliseconds(50))
@@ -134,7 +134,7 @@ struct FaultTests {
     @Test("A connection is closed before the head, or after so many bytes of the body", arguments: [nil, 0, 5] as [Int?])
     func cut(bytes: Int?) async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
-            try faults(server).switchOn(FaultRule(.cut(after: bytes), at: "keys", .times(1)))
+            try faults(server).enable(FaultRule(.cut(after: bytes), at: "keys", .times(1)))
             try await server.serve { port in
                 let request = "GET /am/oauth2/connect/jwk_uri HTTP/1.1\r\nHost: x\r\n\r\n"
                 let connection = try RawHTTPConnection(port: port)
@@ -153,7 +153,7 @@ struct FaultTests {
                 #expect(answer.hasPrefix("HTTP/1.1 200"))
                 again.vanish()
             }
-            let entries = server.devServer.journal(matching: RequestLogFilter { $0.resource = "keys" })
+            let entries = server.devServer.requestLog(matching: RequestLogFilter { $0.resource = "keys" })
             let statuses = entries.map(\.request?.status)
             #expect(statuses == [bytes == nil ? 0 : 200, 200])
             #expect(entries.map(\.faults) == [["cut"], []])
@@ -163,7 +163,7 @@ struct FaultTests {
     @Test("A client without a socket sees a cut as an error")
     func cutInProcess() async throws {
         try await TestServer.run { server in
-            try faults(server).switchOn(FaultRule(.cut(), .times(1)))
+            try faults(server).enable(FaultRule(.cut(), .times(1)))
             await #expect(throws: ConnectionCut.self) { _ = try await server.send(.get, "/am/health", headers: [:]) }
             #expect(try await server.send(.get, "/am/health", headers: [:]).status == 200)
         }
@@ -175,7 +175,7 @@ struct FaultTests {
     func wrongState() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
-            try faults(server).switchOn(FaultRule(.wrongState, .times(1)))
+            try faults(server).enable(FaultRule(.wrongState, .times(1)))
             // What is not of the kind does not count.
             #expect(try await server.authorize(session, ["state": nil]).location["state"] == nil)
             let answer = try await server.authorize(session).location
@@ -190,7 +190,7 @@ struct FaultTests {
     func expiredCode() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
-            try faults(server).switchOn(FaultRule(.expiredCode, .times(1)))
+            try faults(server).enable(FaultRule(.expiredCode, .times(1)))
             #expect(try await server.exchange(try await server.code(session)).error == "invalid_grant")
             #expect(try await server.exchange(try await server.code(session)).status == 200)
         }
@@ -204,10 +204,10 @@ struct FaultTests {
                 let code = try await server.code(session, ["nonce": "n-1"])
                 return try #require(try Tokens(try await server.exchange(code)).id)
             }
-            try faults(server).switchOn(FaultRule(.wrongNonce, .times(1)))
+            try faults(server).enable(FaultRule(.wrongNonce, .times(1)))
             let other = try await server.claims(try await token())["nonce"]?.string
             #expect(other?.isEmpty == false && other != "n-1")
-            try faults(server).switchOn(FaultRule(.wrongSignature, .times(1)))
+            try faults(server).enable(FaultRule(.wrongSignature, .times(1)))
             let forged = try await token()
             await #expect(throws: (any Error).self) { _ = try await server.claims(forged) }
             #expect(try await server.claims(try await token())["nonce"] == "n-1")
@@ -224,7 +224,7 @@ struct FaultTests {
         ] as [(ClientMatch, Bool)])
     func clients(client: ClientMatch, isMeant: Bool) async throws {
         try await TestServer.run { server in
-            try faults(server).switchOn(FaultRule(.status(500), for: client))
+            try faults(server).enable(FaultRule(.status(500), for: client))
             let reply = try await server.postForm(
                 "access_token", ["grant_type": "refresh_token", "refresh_token": "x", "client_id": "app"],
                 headers: ["User-Agent": "signet/1 (test)"])
@@ -237,13 +237,13 @@ struct FaultTests {
     func basic() async throws {
         try await TestServer.run { server in
             let basic = ["Authorization": "Basic \(Base64.encode(Array("web:s3cret%3A+%2B%25".utf8), as: .standard))"]
-            try faults(server).switchOn(FaultRule(.status(500), for: .oauth("web"), .times(1)))
+            try faults(server).enable(FaultRule(.status(500), for: .oauth("web"), .times(1)))
             let form = ["token": "x"]
             #expect(try await server.postForm("token/revoke", form, headers: basic).status == 500)
-            try faults(server).switchOn(FaultRule(.status(500), for: .oauth("app"), .times(1)))
+            try faults(server).enable(FaultRule(.status(500), for: .oauth("app"), .times(1)))
             #expect(try await server.postForm("token/revoke", form, headers: basic).status == 200)
             #expect(try await server.postForm("token/revoke", ["token": "x", "client_id": "app"]).status == 500)
-            let entry = server.devServer.journal(matching: RequestLogFilter { $0.client = .oauth("web") })
+            let entry = server.devServer.requestLog(matching: RequestLogFilter { $0.client = .oauth("web") })
             #expect(entry.map(\.faults) == [["status"], []])
         }
     }
@@ -251,7 +251,7 @@ struct FaultTests {
     @Test("A body that is too large is refused as ever when a fault asks for its client")
     func largeBody() async throws {
         try await TestServer.run(.sample { $0.largestBody = 64 }) { server in
-            try faults(server).switchOn(FaultRule(.status(500), for: .oauth("app")))
+            try faults(server).enable(FaultRule(.status(500), for: .oauth("app")))
             let reply = try await server.postForm("access_token", ["x": String(repeating: "y", count: 100)])
             #expect(reply.status == 413)
         }
@@ -266,7 +266,7 @@ struct FaultTests {
         ], [false, true])
     func largeBodyLanguage(_ row: (path: String, type: String, part: String), isFaulty: Bool) async throws {
         try await Sender.run { server in
-            if isFaulty { try faults(server).switchOn(FaultRule(.status(500), for: .oauth("app"))) }
+            if isFaulty { try faults(server).enable(FaultRule(.status(500), for: .oauth("app"))) }
             let form = ["Content-Type": "application/x-www-form-urlencoded"]
             let reply = try await server.send(.post, row.path, headers: form, body: String(repeating: "x", count: 300_000))
             #expect(reply.status == 413 && reply.text.contains(row.part), "\(reply.text)")
@@ -279,8 +279,8 @@ struct FaultTests {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (_, push) = try await server.waitingLogin(phone: phone)
-            try faults(server).switchOn(FaultRule(.status(500), at: "pushMessage", for: .device("phone-2")))
-            try faults(server).switchOn(
+            try faults(server).enable(FaultRule(.status(500), at: "pushMessage", for: .device("phone-2")))
+            try faults(server).enable(
                 FaultRule(.status(503), name: "mine", at: "pushMessage", for: .device("phone-1"), .times(1)))
             #expect(try await phone.answer(push, at: server).status == 503)
             #expect(try await phone.answer(push, at: server).status == 200)
@@ -291,13 +291,13 @@ struct FaultTests {
     func extents() async throws {
         try await TestServer.run { server in
             func health() async throws -> Int { try await server.send(.get, "/am/health", headers: [:]).status }
-            try faults(server).switchOn(FaultRule(.status(500), at: "health", .until(server.clock.now.addingTimeInterval(60))))
+            try faults(server).enable(FaultRule(.status(500), at: "health", .until(server.clock.now.addingTimeInterval(60))))
             #expect(try await health() == 500)
             server.clock.advance(by: 60)
             #expect(try await health() == 200)
             #expect(faults(server).entries.isEmpty)
-            try faults(server).switchOn(FaultRule(.status(500), at: "health", .times(2)))
-            try faults(server).switchOn(FaultRule(.status(501), name: "status", at: "health", .times(1)))
+            try faults(server).enable(FaultRule(.status(500), at: "health", .times(2)))
+            try faults(server).enable(FaultRule(.status(501), name: "status", at: "health", .times(1)))
             #expect([try await health(), try await health()] == [501, 200])
         }
     }
@@ -305,14 +305,14 @@ struct FaultTests {
     @Test("Of many that come at once exactly the counted ones break")
     func counting() async throws {
         try await TestServer.run { server in
-            try faults(server).switchOn(FaultRule(.status(500), .times(7)))
+            try faults(server).enable(FaultRule(.status(500), .times(7)))
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<40 { group.addTask { try await server.send(.get, "/am/health", headers: [:]).status } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             let broken = statuses.filter { $0 == 500 }
             #expect(broken.count == 7)
-            let noted = server.devServer.journal(matching: RequestLogFilter { $0.fault = "status" })
+            let noted = server.devServer.requestLog(matching: RequestLogFilter { $0.fault = "status" })
             #expect(noted.count == 7)
         }
     }
@@ -326,7 +326,7 @@ struct FaultTests {
         ])
     func routes(route: String, isMeant: Bool) async throws {
         try await TestServer.run { server in
-            try faults(server).switchOn(FaultRule(.status(500), at: FaultRoute(route)))
+            try faults(server).enable(FaultRule(.status(500), at: FaultRoute(route)))
             #expect(try await server.start("Login").status == (isMeant ? 500 : 200))
         }
     }
@@ -334,7 +334,7 @@ struct FaultTests {
     @Test("Pages and health can break; the console and the administration cannot")
     func places() async throws {
         try await TestServer.run { server in
-            try faults(server).switchOn(FaultRule(.status(500)))
+            try faults(server).enable(FaultRule(.status(500)))
             #expect(try await server.send(.get, "/am/XUI/", headers: [:]).status == 500)
             #expect(try await server.send(.get, "/am/health", headers: [:]).status == 500)
             #expect(try await server.send(.get, "/am/nothing", headers: [:]).status == 500)
@@ -346,7 +346,7 @@ struct FaultTests {
     /// Rules that are none, and what is said of them.
     static let wrong: [(FaultRule, FaultError)] = [
         (FaultRule(.html, at: "autenticate"), .unknownRoute("autenticate")),
-        (FaultRule(.html, at: "front"), .parameter("route", "is the push front, and this server is none")),
+        (FaultRule(.html, at: "front"), .parameter("route", "is the push gateway, which this server does not have")),
         (FaultRule(.html, at: "/json/autenticate"), .unknownRoute("/json/autenticate")),
         (
             FaultRule(.html, at: "/json/realms/root/realms/none/authenticate"),
@@ -371,7 +371,7 @@ struct FaultTests {
     func errors(rule: FaultRule, error: FaultError) async throws {
         try await TestServer.run { server in
             #expect(!faults(server).routes.contains("front"))
-            #expect(throws: error) { try faults(server).switchOn(rule) }
+            #expect(throws: error) { try faults(server).enable(rule) }
             #expect(faults(server).entries.isEmpty)
             #expect(!error.description.isEmpty)
         }
@@ -380,13 +380,13 @@ struct FaultTests {
     @Test("A kind can be switched on where it has its place", arguments: FaultKind.examples)
     func kinds(kind: FaultKind) async throws {
         try await TestServer.run { server in
-            try faults(server).switchOn(FaultRule(kind))
-            if let home = kind.home { try faults(server).switchOn(FaultRule(kind, name: "home", at: FaultRoute(home.rawValue))) }
-            try faults(server).switchOn(FaultRule(kind, name: "all", at: "/**"))
+            try faults(server).enable(FaultRule(kind))
+            if let home = kind.home { try faults(server).enable(FaultRule(kind, name: "home", at: FaultRoute(home.rawValue))) }
+            try faults(server).enable(FaultRule(kind, name: "all", at: "/**"))
             #expect(faults(server).entries.count == (kind.home == nil ? 2 : 3))
             // The server goes on, whatever it answered.
             _ = try? await server.start("Login")
-            faults(server).switchAllOff()
+            faults(server).disableAll()
             #expect(try await server.start("Login").status == 200)
         }
     }

@@ -89,7 +89,7 @@ struct BrokenRequestTests {
                 #expect(answer.hasPrefix("HTTP/1.1 400"))
                 connection.vanish()
             }
-            let statuses = server.devServer.journal.entries.map(\.request?.status)
+            let statuses = server.devServer.requestLog.entries.map(\.request?.status)
             #expect(statuses == [400])
         }
     }

@@ -167,7 +167,7 @@ struct ConnectionTests {
             connection.send("GET /am/hea")
             connection.endSending()
             _ = await connection.read { _ in false }
-            #expect(server.journal.entries.isEmpty)
+            #expect(server.requestLog.entries.isEmpty)
             connection.vanish()
         }
     }

@@ -15,7 +15,7 @@ struct AnswerHeaderTests {
             return "/am" + ResourceAddress(resource, realm: .root, arguments: arguments).path
         }
         return resources + [
-            "/am/health", "/am/health/ready", "/am/XUI/", "/am/XUI/session", "/am/XUI/wait?walk=x", "/am/XUI/nothing",
+            "/am/health", "/am/health/ready", "/am/XUI/", "/am/XUI/session", "/am/XUI/wait?flow=x", "/am/XUI/nothing",
             "/am/console",
             "/am/console/open?token=x", "/am/json/nothing", "/am/oauth2/nothing", "/am/nothing", "/",
             "/am/json/realms/none/authenticate",
@@ -190,7 +190,7 @@ struct AddressRateTests {
                     let reply = try await ask()
                     #expect(reply.status == 429)
                     #expect(String(decoding: reply.body, as: UTF8.self).contains(refusal))
-                    let noted = server.devServer.journal(
+                    let noted = server.devServer.requestLog(
                         matching: RequestLogFilter {
                             $0.resource = name
                             $0.status = 429

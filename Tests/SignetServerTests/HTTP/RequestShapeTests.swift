@@ -25,8 +25,8 @@ struct RequestShapeTests {
             var step = try await server.start("EmailLogin").step
             step.fill("NameCallback", "mira")
             _ = try await server.next(step)
-            let letters = try await server.devServer.letters(to: "mira")
-            values["suspendedId"] = FormCoding.query(of: try #require(letters.last))["suspendedId"]
+            let emails = try await server.devServer.emailLinks(to: "mira")
+            values["suspendedId"] = FormCoding.query(of: try #require(emails.last))["suspendedId"]
         }
         if text.contains("{device}") {
             _ = try await server.registeredPhone()

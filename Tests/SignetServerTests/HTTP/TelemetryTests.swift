@@ -101,22 +101,22 @@ struct TelemetryTests {
     }
 
     @Test("A message for SNS counts as sent, one published at the front does not; the front is a route")
-    func pushFront() async throws {
+    func pushGateway() async throws {
         let sns = try StandInSNS()
         let configuration = ServerConfiguration.sample {
             $0.sns = sns.configuration
-            $0.pushFront = PushGatewayConfiguration(keys: [Sender.key])
+            $0.pushGateway = PushGatewayConfiguration(keys: [Sender.key])
         }
         try await Self.run(configuration) { server, metrics, _ in
             let phone = try await server.registeredPhone()
             _ = try await server.waitingLogin(phone: phone)
-            let (sender, mailbox) = (Sender(), try PushGatewayTests.mailbox())
-            let arn = try await sender.endpoint(mailbox.address, at: server)
+            let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
+            let arn = try await sender.endpoint(inbox.address, at: server)
             let reply = try await sender.publish(PushDelivery(messageId: "1", message: "a"), to: arn, at: server)
             #expect(reply.status == 200 && reply.header("Cache-Control") == "no-store")
             #expect(metrics.total("signet.pushes", [("event", "sent")]) == 1)
             let requests = metrics.timers.filter { $0.label == "http.server.request.duration" }
-            let isTimed = requests.contains { timer in timer.dimensions.contains { $0 == ("http.route", "push front") } }
+            let isTimed = requests.contains { timer in timer.dimensions.contains { $0 == ("http.route", "push gateway") } }
             #expect(isTimed)
         }
     }

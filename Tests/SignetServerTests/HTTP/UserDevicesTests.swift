@@ -45,7 +45,7 @@ struct UserDevicesTests {
             let jsonHeader = header.merging(["Content-Type": "application/json"]) { $1 }
             #expect(try await server.send(.put, path, headers: jsonHeader, body: "{\"deviceName\":\"x\"}").status == 501)
             #expect(try await server.send(.delete, path, headers: header).json["_id"] == .string(id))
-            #expect(try await server.mailbox(phone.uid).isEmpty)
+            #expect(try await server.inbox(phone.uid).isEmpty)
             #expect(try await server.send(.delete, path, headers: header).status == 404)
             #expect(try await server.logIn("PushLogin").message == "Login failure")
         }

@@ -11,14 +11,14 @@ struct RequestLogTests {
 
     @Test("It keeps the newest entries in their order, and counts all", arguments: [1, 1999, 2000, 2001, 3999, 4001])
     func bounded(count: Int) {
-        let journal = RequestLog()
-        for number in 1...count { journal.add(.push(Self.push), at: Date(timeIntervalSince1970: Double(number))) }
-        #expect(journal.last == count)
-        #expect(journal.entries.map(\.number) == Array(max(1, count - RequestLog.size + 1)...count))
-        journal.clear()
-        #expect(journal.entries.isEmpty && journal.last == count)
-        journal.add(.push(Self.push), at: Date(timeIntervalSince1970: 0))
-        #expect(journal.entries.map(\.number) == [count + 1])
+        let requestLog = RequestLog()
+        for number in 1...count { requestLog.add(.push(Self.push), at: Date(timeIntervalSince1970: Double(number))) }
+        #expect(requestLog.last == count)
+        #expect(requestLog.entries.map(\.number) == Array(max(1, count - RequestLog.size + 1)...count))
+        requestLog.clear()
+        #expect(requestLog.entries.isEmpty && requestLog.last == count)
+        requestLog.add(.push(Self.push), at: Date(timeIntervalSince1970: 0))
+        #expect(requestLog.entries.map(\.number) == [count + 1])
     }
 
     @Test("A login, its code and its tokens can be told from it, and no secret")
@@ -40,8 +40,8 @@ struct RequestLogTests {
                 .get, "\(TestServer.oauth)/connect/endSession?id_token_hint=\(tokens.id ?? "")", headers: [:])
 
             let text =
-                JSON.text(of: .array(server.devServer.journal.entries.map { AdminJSON.entry($0) }))
-                + "\(server.devServer.journal.entries)"
+                JSON.text(of: .array(server.devServer.requestLog.entries.map { AdminJSON.entry($0) }))
+                + "\(server.devServer.requestLog.entries)"
             let secrets = [
                 TestServer.password, "a wrong password", session, code, tokens.access, tokens.refresh, tokens.id, "hunter2",
                 "s3cret",
@@ -51,7 +51,7 @@ struct RequestLogTests {
             ]
             for secret in secrets { #expect(!text.contains(try #require(secret)), "\(secret ?? "")") }
 
-            let exchanges = server.devServer.journal(
+            let exchanges = server.devServer.requestLog(
                 matching: RequestLogFilter {
                     $0.resource = "accessToken"
                     $0.status = 200
@@ -60,14 +60,14 @@ struct RequestLogTests {
             #expect(exchange["grant_type"] == "authorization_code" && exchange["client_id"] == "app")
             #expect(exchange.has("code_verifier") && exchange["code_verifier"] == nil)
             #expect(exchange.client.oauth == "app" && exchange.method == "POST")
-            let logins = server.devServer.journal(matching: RequestLogFilter { $0.parameter = "callbacks" })
+            let logins = server.devServer.requestLog(matching: RequestLogFilter { $0.parameter = "callbacks" })
             let login = try #require(logins.first?.request)
             #expect(login["callbacks"] == "NameCallback,PasswordCallback")
             #expect(login.problem == "Login failure" && login.status == 401)
-            let authorizations = server.devServer.journal(matching: RequestLogFilter { $0.resource = "authorize" })
+            let authorizations = server.devServer.requestLog(matching: RequestLogFilter { $0.resource = "authorize" })
             let authorize = try #require(authorizations.first?.request)
             #expect(authorize["scope"] == "openid profile" && authorize.has("nonce") && authorize["nonce"] == nil)
-            let first = try #require(server.devServer.journal.entries.first?.request)
+            let first = try #require(server.devServer.requestLog.entries.first?.request)
             #expect(first["authIndexValue"] == "Login")
         }
     }
@@ -80,7 +80,7 @@ struct RequestLogTests {
         (RequestLogFilter { $0.resource = "authenticate" }, 2), (RequestLogFilter { $0.client = .userAgent("two") }, 1),
         (RequestLogFilter { $0.client = .address("127.0.0.1") }, 0), (RequestLogFilter { $0.after = 3 }, 1),
         (RequestLogFilter { $0.since = StillClock().now.addingTimeInterval(1) }, 1), (RequestLogFilter { $0.kind = .push }, 0),
-        (RequestLogFilter { $0.kind = .letter }, 0), (RequestLogFilter { $0.user = "mira" }, 0),
+        (RequestLogFilter { $0.kind = .email }, 0), (RequestLogFilter { $0.user = "mira" }, 0),
         (RequestLogFilter { $0.fault = "x" }, 0), (RequestLogFilter { $0.parameter = "authIndexValue" }, 1),
     ]
 
@@ -92,7 +92,7 @@ struct RequestLogTests {
             _ = try await server.send(.get, "/am/nothing", headers: ["User-Agent": "Two/2"])
             server.clock.advance(by: 1)
             _ = try await server.send(.post, "/am/json/alpha/authenticate", body: "{}")
-            #expect(server.devServer.journal(matching: filter).count == count, "\(filter)")
+            #expect(server.devServer.requestLog(matching: filter).count == count, "\(filter)")
         }
     }
 
@@ -106,22 +106,22 @@ struct RequestLogTests {
 
     @Test("A request has the name of what it was for, whatever became of it", arguments: addresses)
     func names(method: HTTPRequest.Method, path: String, name: String?) async throws {
-        try await TestServer.run(.sample { $0.pushFront = PushGatewayConfiguration(keys: [Sender.key]) }) { server in
+        try await TestServer.run(.sample { $0.pushGateway = PushGatewayConfiguration(keys: [Sender.key]) }) { server in
             _ = try await server.send(method, path)
-            let resources = server.devServer.journal.entries.map(\.request?.resource)
+            let resources = server.devServer.requestLog.entries.map(\.request?.resource)
             #expect(resources == [name])
             for wanted in FaultRoute.names {
-                let found = server.devServer.journal(matching: RequestLogFilter { $0.resource = wanted })
+                let found = server.devServer.requestLog(matching: RequestLogFilter { $0.resource = wanted })
                 #expect(found.count == (wanted == name ? 1 : 0))
             }
         }
     }
 
     @Test("Why a front refuses stands there as it does for all others")
-    func refusedByFront() async throws {
+    func refusedByGateway() async throws {
         try await Sender.run { server in
             _ = try await server.send(.post, "/sns", body: "")
-            let problems = server.devServer.journal.entries.map(\.request?.problem)
+            let problems = server.devServer.requestLog.entries.map(\.request?.problem)
             #expect(problems == ["MissingAuthenticationToken"])
         }
     }
@@ -142,7 +142,8 @@ struct RequestLogTests {
                 let number = JSONValue.string(String(try #require(push.number)))
                 #expect(try await phone.answer(push, ["challengeResponse": number], at: server).status == 200)
             }
-            let steps = server.devServer.journal(matching: RequestLogFilter { $0.client = .device("phone-1") }).compactMap(\.push)
+            let steps = server.devServer.requestLog(matching: RequestLogFilter { $0.client = .device("phone-1") }).compactMap(
+                \.push)
             #expect(steps.map(\.step) == [.made, .delivered, .refused, .approved])
             #expect(Set(steps.map(\.messageID)).count == 1 && steps[2].reason == "numberWrong")
         }

@@ -146,7 +146,7 @@ struct CallbackTests {
             ([(1, 100), (1, 100), (1, 100), (1, 100)], "SPAM"), ([(1, 100), (1, 100), (1, 100), (5, 100)], "DONE"),
         ] as [([(seconds: Double, pressed: Int64)], String)])
     func wait(polls: [(seconds: Double, pressed: Int64)], end: String) throws {
-        let node = PollingWaitNode(seconds: 10, exit: "Skip", patience: 3)
+        let node = PollingWaitNode(seconds: 10, exit: "Skip", tolerance: 3)
         var server = ServerTransaction(users: [], trees: [])
         var journey = JourneyState.sample()
         var now = StillClock().now
@@ -262,7 +262,7 @@ struct SuspensionTests {
 
     /// The query of the link in the newest letter.
     private func query(_ server: TestServer) async throws -> Substring {
-        let link = try #require(try await server.devServer.letters(to: "mira").last)
+        let link = try #require(try await server.devServer.emailLinks(to: "mira").last)
         #expect(link.hasPrefix("http://127.0.0.1:8080/am/XUI/?realm=%2F&suspendedId="))
         return link[try #require(link.firstIndex(of: "&"))...].dropFirst()
     }
@@ -303,7 +303,7 @@ struct SuspensionTests {
             let step = try await suspended(server)
             let stranger = try await suspended(server, name: "stranger")
             #expect(stranger.callbacks == step.callbacks)
-            #expect(try await server.devServer.letters(to: "stranger").isEmpty)
+            #expect(try await server.devServer.emailLinks(to: "stranger").isEmpty)
             let elsewhere = try await server.send(.post, "/am/json/alpha/authenticate?\(try await query(server))", body: "{}")
             #expect(elsewhere.status == 401)
             #expect(try await server.send(.post, "\(TestServer.authenticate)?\(try await query(server))").status == 200)

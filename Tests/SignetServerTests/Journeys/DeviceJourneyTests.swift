@@ -84,10 +84,10 @@ struct DeviceBindingTests {
             #expect(try await bind(server, key).json["tokenId"] != nil)
             #expect(try await bind(server, key).message == "Login failure")
             #expect(try await sign(server, try await server.logIn("DeviceSigning").step, .apple()).status == 401)
-            var thief = TestKey.apple()
-            thief.id = key.id
-            #expect(try await sign(server, try await server.logIn("DeviceSigning").step, thief).status == 401)
-            #expect(try await sign(server, try await server.start("DeviceLogin").step, thief).status == 401)
+            var attacker = TestKey.apple()
+            attacker.id = key.id
+            #expect(try await sign(server, try await server.logIn("DeviceSigning").step, attacker).status == 401)
+            #expect(try await sign(server, try await server.start("DeviceLogin").step, attacker).status == 401)
             let old = try #require(try await server.logIn("DeviceSigning").step.callbacks[0].output("challenge"))
             let replay = try await sign(server, try await server.logIn("DeviceSigning").step, key, ["challenge": old])
             #expect(replay.status == 401)
@@ -247,20 +247,20 @@ struct WebAuthnTests {
     func verification(demand: String, flags: UInt8, isGood: Bool) throws {
         var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
         var (known, new) = (TestAuthenticator(), TestAuthenticator())
-        let first = try walk(WebAuthnRegistrationNode(), &server) { try known.registration(challenge: $0) }
+        let first = try flow(WebAuthnRegistrationNode(), &server) { try known.registration(challenge: $0) }
         #expect(first == .success)
         (known.flags, known.counter, new.flags) = (flags, 2, flags)
         let authentication = WebAuthnAuthenticationNode(style: WebAuthnStyle(userVerification: demand))
-        let loggedIn = try walk(authentication, &server) { try known.assertion(challenge: $0) }
+        let loggedIn = try flow(authentication, &server) { try known.assertion(challenge: $0) }
         #expect(loggedIn == (isGood ? .success : .failure))
-        let registered = try walk(WebAuthnRegistrationNode(style: WebAuthnStyle(userVerification: demand)), &server) {
+        let registered = try flow(WebAuthnRegistrationNode(style: WebAuthnStyle(userVerification: demand)), &server) {
             try new.registration(challenge: $0)
         }
         #expect(registered == (isGood ? .success : .failure))
     }
 
     /// What comes of a node that an authenticator answers.
-    private func walk(
+    private func flow(
         _ node: any NodeKind, _ tx: inout ServerTransaction, _ answer: (String) throws -> String
     ) throws -> NodeOutcome? {
         var journey = JourneyState.sample()

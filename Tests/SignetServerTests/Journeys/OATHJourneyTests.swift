@@ -31,7 +31,7 @@ struct OATHJourneyTests {
                     "TextOutputCallback", "TextOutputCallback", "HiddenValueCallback", "ConfirmationCallback",
                 ])
             let enrollment = try EnrollmentURI.parse(try step.registrationURI)
-            #expect(enrollment.account == AccountID(issuer: "Signet Desk", accountName: "mira"))
+            #expect(enrollment.account == AccountID(issuer: "Signet", accountName: "mira"))
             #expect(enrollment.oath?.secret.count == 20)
             #expect(enrollment.oath?.factor == .time(period: .thirtySeconds))
             #expect(enrollment.push == nil)

@@ -52,7 +52,7 @@ struct PushRegistrationTests {
                 jwt: CompactJWS.sign(try JSON.encode(phone.registration), with: phone.secret))
             #expect(try await server.post("/am/json/push/sns/message?_action=register", elsewhere).status == 400)
             let reply = try await phone.register(at: server)
-            #expect(reply.header("Link") == "<http://127.0.0.1:8080/am/json/alpha/push/desk>; rel=\"signet-desk\"")
+            #expect(reply.header("Link") == "<http://127.0.0.1:8080/am/json/alpha/push/stream>; rel=\"signet-push-stream\"")
             #expect(try await server.poll(step, at: alpha).json["realm"] == "/alpha")
         }
     }
@@ -87,7 +87,7 @@ struct PushRegistrationTests {
                     "token", "Test phone", "android", "gcm",
                 ])
             #expect(device.resourceID == phone.invitation.resourceID)
-            #expect(device.communicationID == "desk:\(device.resourceID)")
+            #expect(device.communicationID == "stream:\(device.resourceID)")
         }
     }
 
@@ -142,11 +142,11 @@ struct PushRegistrationTests {
         try await TestServer.run { server in
             let first = try await server.registeredPhone(uid: "same")
             let step = try await server.logIn("PushRegistration", name: "noa", password: "staple").step
-            let thief = try Phone(uri: try step.registrationURI, uid: "same")
-            #expect(try await thief.register(at: server).status == 400)
-            var own = thief.registration
+            let attacker = try Phone(uri: try step.registrationURI, uid: "same")
+            #expect(try await attacker.register(at: server).status == 400)
+            var own = attacker.registration
             own["mechanismUid"] = "another"
-            #expect(try await thief.register(at: server, claims: own).status == 200)
+            #expect(try await attacker.register(at: server, claims: own).status == 200)
 
             let again = try await server.registeredPhone(uid: "same")
             #expect(again.secret != first.secret)
@@ -159,7 +159,7 @@ struct PushRegistrationTests {
             let old = try await server.registeredPhone(uid: "old")
             let (step, push) = try await server.waitingLogin(phone: old)
             let new = try await server.registeredPhone(uid: "new")
-            #expect(try await server.mailbox("old").isEmpty)
+            #expect(try await server.inbox("old").isEmpty)
             #expect(try await old.answer(push, at: server).status == 400)
             #expect(try await server.poll(step).status == 401)
             let (_, message) = try await server.waitingLogin(phone: new)
@@ -281,20 +281,20 @@ struct PushLoginTests {
             step.fill("NameCallback", "mira")
             step.fill("PasswordCallback", .string(TestServer.password))
             _ = try await server.next(step)
-            let push = try #require(try await server.mailbox(phone.uid).last)
+            let push = try #require(try await server.inbox(phone.uid).last)
             let message = try SealedPushMessage(push.sealed).open(with: phone.secret)
             #expect(message.contextInfo == "{\"userAgent\":\"Browser \\\"1\\\"\"}")
         }
     }
 
     @Test("No more messages wait for one device than its mailbox holds, and none is lost for a new one")
-    func fullMailbox() async throws {
+    func fullInbox() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
-            for _ in 0..<PushMessageStore.mailboxSize { #expect(try await server.logIn("PushLogin").status == 200) }
-            let first = try #require(try await server.mailbox(phone.uid).first)
+            for _ in 0..<PushMessageStore.inboxCapacity { #expect(try await server.logIn("PushLogin").status == 200) }
+            let first = try #require(try await server.inbox(phone.uid).first)
             #expect(try await server.logIn("PushLogin").status == 401)
-            #expect(try await server.mailbox(phone.uid).count == PushMessageStore.mailboxSize)
+            #expect(try await server.inbox(phone.uid).count == PushMessageStore.inboxCapacity)
             #expect(try await phone.answer(first, at: server).status == 200)
             #expect(try await server.logIn("PushLogin").status == 200)
         }

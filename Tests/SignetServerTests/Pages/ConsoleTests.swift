@@ -114,7 +114,7 @@ struct ConsoleTests {
             for number in 0..<60 { _ = try await server.send(.get, "/am/nothing/\(number)") }
             let (browser, page) = try await open(server)
             #expect(page.text.contains("1 to 50 of 60"))
-            let entries = server.devServer.context.journal.entries.count
+            let entries = server.devServer.context.requestLog.entries.count
             #expect(page.text.contains("1 to 50 of \(entries)") && page.text.contains("/am/nothing/59"))
             let older = try await browser.get("/am/console?pushes=2&journal=2")
             #expect(older.text.contains("51 to 60 of 60") && older.text.contains("51 to 100 of \(entries)"))
@@ -228,9 +228,9 @@ struct ConsoleTests {
             #expect(shown.text.contains("<td>accessToken</td>"))
             #expect(try await server.exchange("x").status == 500)
             #expect(try await server.exchange("x").status == 400)
-            try server.devServer.faults.switchOn(FaultRule(.html, name: "portal"))
-            let journal = try await browser.get("/am/console")
-            #expect(journal.text.contains("portal"))
+            try server.devServer.faults.enable(FaultRule(.html, name: "portal"))
+            let requestLog = try await browser.get("/am/console")
+            #expect(requestLog.text.contains("portal"))
             _ = try await browser.post("/am/console/fault/off", page.hiddenFields.merging(["name": "portal"]) { $1 })
             #expect(server.devServer.faults.entries.isEmpty)
             for bad in [
@@ -278,7 +278,7 @@ struct ConsoleTests {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (_, push) = try await server.waitingLogin(phone: phone)
-            try server.devServer.faults.switchOn(FaultRule(.html, name: "portal", at: "health"))
+            try server.devServer.faults.enable(FaultRule(.html, name: "portal", at: "health"))
             _ = try await server.send(.get, "/am/health", headers: [:])
             let (_, page) = try await open(server)
             for text in ["push made", push.messageID, "<td>portal</td>", "/am/health"] {

@@ -209,7 +209,7 @@ struct LoginPageTests {
             let browser = PageBrowser(server)
             let start = try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=PushNumberLogin")
             let page = try await browser.signIn(start)
-            let push = try #require(try await server.mailbox(phone.uid).last)
+            let push = try #require(try await server.inbox(phone.uid).last)
             let number = try #require(push.number)
             #expect(page.text.contains("<p class=\"number\">\(number)</p>"))
             #expect(page.text.contains("<noscript><meta http-equiv=\"refresh\" content=\"1\"></noscript>"))
@@ -246,7 +246,7 @@ struct LoginPageTests {
             #expect(unknown.status == 400)
             let link = try await browser.get("\(Self.xui)&suspendedId=x")
             let used = try await browser.submit(link, [:])
-            #expect(used.status == 401 && used.heading == "The link is not good")
+            #expect(used.status == 401 && used.heading == "The link is invalid")
         }
     }
 
@@ -325,7 +325,7 @@ struct LoginPageTests {
 
     @Test(
         "What the pages load is kept by the browser under an address that changes with it",
-        arguments: ["face.css", "face.js", "face.svg"])
+        arguments: ["app.css", "app.js", "app.svg"])
     func assets(name: String) async throws {
         try await TestServer.run { server in
             let page = try await PageBrowser(server).get(Self.xui)

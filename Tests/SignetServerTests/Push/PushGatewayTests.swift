@@ -5,9 +5,9 @@ import Testing
 
 @testable import SignetServer
 
-/// A desk that is a push front, and a sender that signs as AWS does.
+/// A desk that is a push gateway, and a sender that signs as AWS does.
 struct Sender: Sendable {
-    static let key = AWSCredentials(accessKey: "AKIDFRONT", secret: Secret("the front's secret".utf8))
+    static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("the front's secret".utf8))
     static let application = "arn:aws:sns:us-east-1:123456789012:app/GCM/am"
 
     var credentials = key
@@ -22,7 +22,7 @@ struct Sender: Sendable {
     static func run(_ body: @Sendable (TestServer) async throws -> Void) async throws {
         let configuration = ServerConfiguration.sample {
             $0.port = 0
-            $0.pushFront = PushGatewayConfiguration(keys: [key])
+            $0.pushGateway = PushGatewayConfiguration(keys: [key])
         }
         try await TestServer.run(configuration, body)
     }
@@ -87,39 +87,39 @@ extension TestServer {
         return try await devServer.context.engine.run { ($0.count(kind.name, at: now, limit: 100), []) }
     }
 
-    fileprivate func waiting(_ address: String) async throws -> [MailboxMessage] {
-        try await devServer.context.transact { state, moment in state.front.retained(for: address, after: nil, at: moment.now) }
+    fileprivate func waiting(_ address: String) async throws -> [InboxMessage] {
+        try await devServer.context.transact { state, moment in state.gateway.retained(for: address, after: nil, at: moment.now) }
     }
 }
 
-@Suite("The push front")
+@Suite("The push gateway")
 struct PushGatewayTests {
-    static func mailbox(_ seed: String = "a secret of thirty-two bytes....") throws -> PushMailbox {
-        try PushMailbox(of: Secret(seed.utf8))
+    static func inbox(_ seed: String = "a secret of thirty-two bytes....") throws -> PushInbox {
+        try PushInbox(of: Secret(seed.utf8))
     }
 
-    private static var address: String { (try? mailbox())?.address ?? "none" }
+    private static var address: String { (try? inbox())?.address ?? "none" }
 
     private static let delivery = PushDelivery(messageId: "AUTHENTICATE:1", message: "a.b.c")
 
     @Test("An endpoint for a mailbox takes AM's message to it; all actions answer as SNS does")
     func actions() async throws {
         try await Sender.run { server in
-            let (sender, mailbox) = (Sender(), try Self.mailbox())
-            let arn = try await sender.endpoint(mailbox.address, at: server, ["Enabled": "true", "Token": mailbox.address])
+            let (sender, inbox) = (Sender(), try Self.inbox())
+            let arn = try await sender.endpoint(inbox.address, at: server, ["Enabled": "true", "Token": inbox.address])
             #expect(arn.hasPrefix("arn:aws:sns:us-east-1:123456789012:endpoint/GCM/am/"))
             let reply = try await sender.publish(Self.delivery, to: arn, at: server)
             #expect(reply.status == 200 && reply.header("Content-Type") == "text/xml")
             #expect(reply.text.contains("<PublishResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\">"))
             #expect(reply.element("MessageId") != nil && reply.element("RequestId") == reply.header("x-amzn-RequestId"))
-            #expect(try await server.waiting(mailbox.address).map(\.message) == ["a.b.c"])
+            #expect(try await server.waiting(inbox.address).map(\.message) == ["a.b.c"])
             // A sender that did not hear the answer sends it again; it stays one message.
             #expect(try await sender.publish(Self.delivery, to: arn, at: server).status == 200)
-            #expect(try await server.waiting(mailbox.address).count == 1)
+            #expect(try await server.waiting(inbox.address).count == 1)
 
             let attributes = try await sender.send(["Action": "GetEndpointAttributes", "EndpointArn": arn], to: server)
             #expect(attributes.text.contains("<entry><key>Enabled</key><value>true</value></entry>"))
-            #expect(attributes.text.contains("<entry><key>Token</key><value>\(mailbox.address)</value></entry>"))
+            #expect(attributes.text.contains("<entry><key>Token</key><value>\(inbox.address)</value></entry>"))
 
             let disable = ["Action": "SetEndpointAttributes", "EndpointArn": arn]
                 .merging(Sender.entries(["Enabled": "false", "CustomUserData": "<&>"])) { $1 }
@@ -134,26 +134,26 @@ struct PushGatewayTests {
             #expect(try await sender.send(["Action": "DeleteEndpoint", "EndpointArn": arn], to: server).status == 200)
             #expect(try await sender.send(["Action": "DeleteEndpoint", "EndpointArn": arn], to: server).status == 200)
             #expect(try await sender.publish(Self.delivery, to: arn, at: server).errorCode == "NotFound")
-            #expect(try await server.waiting(mailbox.address).isEmpty)
+            #expect(try await server.waiting(inbox.address).isEmpty)
         }
     }
 
     @Test("OpenAM's way to an endpoint that was disabled leads to it")
     func recovery() async throws {
         try await Sender.run { server in
-            let (sender, mailbox) = (Sender(), try Self.mailbox())
-            let arn = try await sender.endpoint(mailbox.address, at: server, ["Enabled": "true"])
-            #expect(try await sender.endpoint(mailbox.address, at: server, ["Enabled": "true"]) == arn)
+            let (sender, inbox) = (Sender(), try Self.inbox())
+            let arn = try await sender.endpoint(inbox.address, at: server, ["Enabled": "true"])
+            #expect(try await sender.endpoint(inbox.address, at: server, ["Enabled": "true"]) == arn)
             let disable = ["Action": "SetEndpointAttributes", "EndpointArn": arn].merging(Sender.entries(["Enabled": "false"])) {
                 $1
             }
             _ = try await sender.send(disable, to: server)
-            let conflict = try await sender.create(mailbox.address, at: server, ["Enabled": "true"])
+            let conflict = try await sender.create(inbox.address, at: server, ["Enabled": "true"])
             #expect(conflict.status == 400 && conflict.errorCode == "InvalidParameter")
             #expect(
                 conflict.element("Message")?.contains("Endpoint \(arn) already exists with the same Token, but different") == true
             )
-            #expect(try await sender.endpoint(mailbox.address, at: server, ["Enabled": "false"]) == arn)
+            #expect(try await sender.endpoint(inbox.address, at: server, ["Enabled": "false"]) == arn)
         }
     }
 
@@ -265,7 +265,7 @@ struct PushGatewayTests {
             "an attribute that there is not",
             [
                 "Action": "SetEndpointAttributes", "EndpointArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x",
-                "Attributes.entry.1.key": "Colour", "Attributes.entry.1.value": "red",
+                "Attributes.entry.1.key": "Color", "Attributes.entry.1.value": "red",
             ], "400 InvalidParameter"
         ),
         (
@@ -300,7 +300,7 @@ struct PushGatewayTests {
             let reply = try await server.send(.post, "/sns")
             #expect(reply.status == 404)
         }
-        try await TestServer.run(.sample { $0.pushFront = PushGatewayConfiguration(keys: [Sender.key]) { $0.path = "/" } }) {
+        try await TestServer.run(.sample { $0.pushGateway = PushGatewayConfiguration(keys: [Sender.key]) { $0.path = "/" } }) {
             server in
             let reply = try await Sender(path: "/").create(Self.address, at: server)
             #expect(reply.status == 200)
@@ -310,17 +310,17 @@ struct PushGatewayTests {
     @Test("A full mailbox takes no more, and loses nothing; what is over makes room")
     func full() async throws {
         try await Sender.run { server in
-            let (sender, mailbox) = (Sender(), try Self.mailbox())
-            let arn = try await sender.endpoint(mailbox.address, at: server)
-            for number in 1...PushMessageStore.mailboxSize {
+            let (sender, inbox) = (Sender(), try Self.inbox())
+            let arn = try await sender.endpoint(inbox.address, at: server)
+            for number in 1...PushMessageStore.inboxCapacity {
                 let reply = try await sender.publish(PushDelivery(messageId: "\(number)", message: "x"), to: arn, at: server)
                 #expect(reply.status == 200)
             }
             let refused = try await sender.publish(PushDelivery(messageId: "65", message: "x"), to: arn, at: server)
             #expect(refused.status == 429 && refused.errorCode == "Throttled")
-            #expect(try await server.waiting(mailbox.address).map(\.messageID) == (1...64).map(String.init))
+            #expect(try await server.waiting(inbox.address).map(\.messageID) == (1...64).map(String.init))
             server.clock.advance(by: 120)
-            #expect(try await server.waiting(mailbox.address).isEmpty)
+            #expect(try await server.waiting(inbox.address).isEmpty)
             #expect(try await sender.publish(PushDelivery(messageId: "65", message: "x"), to: arn, at: server).status == 200)
         }
     }
@@ -331,34 +331,34 @@ struct PushGatewayTests {
         let reply = try await server.send(.get, "/sns", headers: [:])
         #expect(reply.status == 401)
         let challenge = try #require(reply.header("WWW-Authenticate"))
-        #expect(challenge.hasPrefix("Signet-Mailbox nonce=\""))
-        return String(challenge.dropFirst("Signet-Mailbox nonce=\"".count).dropLast())
+        #expect(challenge.hasPrefix("Signet-Inbox nonce=\""))
+        return String(challenge.dropFirst("Signet-Inbox nonce=\"".count).dropLast())
     }
 
     @Test(
         "A mailbox is its owner's: others' keys, old nonces, desks' proofs and mailboxes that nobody sends to are refused alike")
     func owner() async throws {
         try await Sender.run { server in
-            let (mailbox, other) = (try Self.mailbox(), try Self.mailbox("another secret of 32 bytes......"))
+            let (inbox, other) = (try Self.inbox(), try Self.inbox("another secret of 32 bytes......"))
             func status(_ authorization: String) async throws -> Int {
                 try await server.send(.get, "/sns", headers: ["Authorization": authorization]).status
             }
             // Nobody sends to it yet.
-            let early = try mailbox.proof(try await Self.nonce(server))
-            #expect(try await status("Signet-Mailbox \(early)") == 401)
+            let early = try inbox.proof(try await Self.nonce(server))
+            #expect(try await status("Signet-Inbox \(early)") == 401)
             // Strangers' keys cost the server no memory.
             #expect(try await server.count(.nonce) == 0)
-            _ = try await Sender().endpoint(mailbox.address, at: server)
+            _ = try await Sender().endpoint(inbox.address, at: server)
             let strange = try other.proof(try await Self.nonce(server))
-            #expect(try await status("Signet-Mailbox \(strange)") == 401)
-            let invented = try mailbox.proof("made up")
-            #expect(try await status("Signet-Mailbox \(invented)") == 401)
-            let good = try mailbox.proof(try await Self.nonce(server))
-            #expect(try await status("Signet-Desk \(good)") == 401)
-            #expect(try await status("Signet-Mailbox ") == 401)
-            #expect(try await status("Signet-Mailbox a.b.c") == 401)
+            #expect(try await status("Signet-Inbox \(strange)") == 401)
+            let invented = try inbox.proof("made up")
+            #expect(try await status("Signet-Inbox \(invented)") == 401)
+            let good = try inbox.proof(try await Self.nonce(server))
+            #expect(try await status("Signet-Push-Stream \(good)") == 401)
+            #expect(try await status("Signet-Inbox ") == 401)
+            #expect(try await status("Signet-Inbox a.b.c") == 401)
             server.clock.advance(by: 61)
-            #expect(try await status("Signet-Mailbox \(good)") == 401)
+            #expect(try await status("Signet-Inbox \(good)") == 401)
         }
     }
 
@@ -366,15 +366,15 @@ struct PushGatewayTests {
     @Test("The stream of a mailbox brings what is published, and what waited before")
     func stream() async throws {
         try await Sender.run { server in
-            let (sender, mailbox) = (Sender(), try Self.mailbox())
-            let arn = try await sender.endpoint(mailbox.address, at: server)
+            let (sender, inbox) = (Sender(), try Self.inbox())
+            let arn = try await sender.endpoint(inbox.address, at: server)
             _ = try await sender.publish(PushDelivery(messageId: "1", message: "a"), to: arn, at: server)
             try await server.serve { port in
                 func open(after last: String? = nil) async throws -> RawHTTPConnection {
                     let connection = try RawHTTPConnection(port: port)
                     let lines = [
                         "GET /sns HTTP/1.1", "Host: 127.0.0.1",
-                        "Authorization: Signet-Mailbox \(try mailbox.proof(try await Self.nonce(server)))",
+                        "Authorization: Signet-Inbox \(try inbox.proof(try await Self.nonce(server)))",
                     ]
                     connection.send(
                         (lines + (last.map { ["Last-Event-ID: \($0)"] } ?? [])).joined(separator: "\r\n") + "\r\n\r\n")

@@ -299,7 +299,7 @@ struct NumberChallengeTests {
                 #expect(try await phone.answer(push, ["challengeResponse": .string("\(wrong)")], at: server).status == 400)
             }
             #expect(try await phone.answer(push, ["challengeResponse": .string("\(right)")], at: server).status == 400)
-            #expect(try await server.mailbox(phone.uid).isEmpty)
+            #expect(try await server.inbox(phone.uid).isEmpty)
             #expect(try await server.poll(step).message == "Login failure")
         }
     }

@@ -63,9 +63,9 @@ struct SNSDeliveryTests {
                 jwt: CompactJWS.sign(try JSON.encode(phone.registration), with: phone.secret))
             let reply = try await server.send(
                 .post, phone.path(phone.invitation.registrationEndpoint),
-                headers: ["Content-Type": "application/json", "Prefer": "respond-async, Signet-Desk; x=1"],
+                headers: ["Content-Type": "application/json", "Prefer": "respond-async, Signet-Push-Stream; x=1"],
                 body: JSON.text(of: body))
-            #expect(reply.status == 200 && reply.header("Link")?.contains("signet-desk") == true)
+            #expect(reply.status == 200 && reply.header("Link")?.contains("signet-push-stream") == true)
             _ = try await server.poll(step)
             _ = try await server.waitingLogin(phone: phone)
             #expect(try await server.settledPush().progress == .onStream)
@@ -83,7 +83,7 @@ struct SNSDeliveryTests {
             let request = try #require(sns.requests.last)
             #expect(request.action == "Publish" && request.fields["TargetArn"] == StandInSNS.endpoint)
             #expect(request.fields["MessageStructure"] == "json")
-            let text = "Login attempt from mira at Signet Desk"
+            let text = "Login attempt from mira at Signet"
             #expect(request.fields["Subject"] == text)
             let envelope = try JSON.value(of: try #require(request.fields["Message"]).utf8)
             let members = envelope.object.map { Array($0.keys) } ?? []
@@ -111,23 +111,23 @@ struct SNSDeliveryTests {
     }
 
     @Test("The journal has what SNS was asked for, and what became of each message")
-    func journal() async throws {
+    func requestLog() async throws {
         let sns = try StandInSNS { request, before in
             request.action == "Publish" && before > 0 ? .error("InvalidParameter", "no", status: "400 Bad") : .good
         }
         try await run(sns) { server in
-            let journal = server.devServer.journal
+            let requestLog = server.devServer.requestLog
             let phone = try await server.registeredPhone()
             let (_, push) = try await server.waitingLogin(phone: phone)
-            let published = try await journal.waitForEntry(matching: RequestLogFilter { $0.step = .published })
+            let published = try await requestLog.waitForEntry(matching: RequestLogFilter { $0.step = .published })
             #expect(published.push?.messageID == push.messageID && published.push?.device == phone.uid)
             #expect(published.push?.reason == nil)
             let (_, next) = try await server.waitingLogin(phone: phone)
-            let lost = try await journal.waitForEntry(matching: RequestLogFilter { $0.step = .undeliverable })
+            let lost = try await requestLog.waitForEntry(matching: RequestLogFilter { $0.step = .undeliverable })
             #expect(lost.push?.messageID == next.messageID && lost.push?.reason?.contains("InvalidParameter") == true)
             #expect(lost.at == server.devServer.clock.now)
 
-            #expect(journal.entries.compactMap(\.sns?.action) == sns.actions)
+            #expect(requestLog.entries.compactMap(\.sns?.action) == sns.actions)
             let filters: [(RequestLogFilter, Int)] = [
                 (RequestLogFilter { $0.kind = .sns }, 3), (RequestLogFilter { $0.action = "Publish" }, 2),
                 (
@@ -149,21 +149,21 @@ struct SNSDeliveryTests {
                     }, 0
                 ),
             ]
-            for (filter, count) in filters { #expect(journal.entries(matching: filter).count == count, "\(filter)") }
-            let text = JSON.text(of: .array(journal.entries.map { AdminJSON.entry($0) })) + "\(journal.entries)"
+            for (filter, count) in filters { #expect(requestLog.entries(matching: filter).count == count, "\(filter)") }
+            let text = JSON.text(of: .array(requestLog.entries.map { AdminJSON.entry($0) })) + "\(requestLog.entries)"
             for secret in ["secret of a test", push.sealed, "AKIDEXAMPLE"] { #expect(!text.contains(secret), "\(secret)") }
         }
     }
 
     @Test("An SNS that does not answer is in the journal with the status 0")
-    func silentJournal() async throws {
+    func silentLog() async throws {
         let sns = try StandInSNS { _, _ in .cut }
         try await run(sns) { server in
             let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
             #expect(try await phone.register(at: server).status == 503)
             let ofSNS = RequestLogFilter { $0.kind = .sns }
-            let entry = try #require(server.devServer.journal(matching: ofSNS).first)
+            let entry = try #require(server.devServer.requestLog(matching: ofSNS).first)
             #expect(entry.sns?.action == "CreatePlatformEndpoint" && entry.sns?.status == 0)
             #expect(AdminJSON.entry(entry)["kind"] == "sns" && AdminJSON.entry(entry)["status"] == .integer(0))
         }

@@ -39,7 +39,7 @@ struct SNSMotoTests {
                     Issue.record("\(try await devServer.pushes(to: "mira"))")
                     return
                 }
-                let push = try #require(try await server.mailbox(phone.uid).last)
+                let push = try #require(try await server.inbox(phone.uid).last)
                 let endpoint = try #require(try await moto.endpoints().first)
                 #expect(endpoint.token == "token" && endpoint.arn.contains(":endpoint/GCM/desk/"))
                 let message = try #require(endpoint.messages.first)
@@ -114,24 +114,24 @@ struct SNSMotoTests {
 
 /// Amazon's own client against the front: what AM's library does, another language's library of the same maker does too.
 @Suite(
-    "Amazon's client at the push front", .serialized,
+    "Amazon's client at the push gateway", .serialized,
     .enabled(if: Moto.isPossible, "boto3, which comes with moto, is not installed: scripts/setup installs it"))
 struct AmazonClientTests {
-    private static let key = AWSCredentials(accessKey: "AKIDFRONT", secret: Secret("the front's secret/+=".utf8))
+    private static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("the front's secret/+=".utf8))
 
     private func run(_ body: @Sendable (_ server: DevServer, _ url: String, _ address: String) async throws -> Void) async throws
     {
         let server = DevServer(
             configuration: .sample {
                 $0.port = 0
-                $0.pushFront = PushGatewayConfiguration(keys: [Self.key])
+                $0.pushGateway = PushGatewayConfiguration(keys: [Self.key])
             }, logger: RecordingLog().logger)
-        let address = try PushMailbox(of: Secret.random(byteCount: 32)).address
-        try await server.serve { _ in try await body(server, try #require(server.pushFrontURL), address) }
+        let address = try PushInbox(of: Secret.random(byteCount: 32)).address
+        try await server.serve { _ in try await body(server, try #require(server.pushGatewayURL), address) }
     }
 
     @Test("It makes an endpoint, walks OpenAM's way to one that was disabled, and publishes")
-    func walk() async throws {
+    func flow() async throws {
         try await run { server, url, address in
             let program = """
                 token = sys.argv[1]
@@ -174,7 +174,7 @@ struct AmazonClientTests {
             let id = try await AmazonClient.run(program, [address], at: url, Self.key.accessKey, Self.key.secret)
             #expect(!id.isEmpty)
             let waiting = try await server.context.transact { state, moment in
-                state.front.retained(for: address, after: nil, at: moment.now)
+                state.gateway.retained(for: address, after: nil, at: moment.now)
             }
             #expect(waiting.map(\.messageID) == ["+ %20&ü"] && waiting.map(\.message) == ["a.b.c"])
         }

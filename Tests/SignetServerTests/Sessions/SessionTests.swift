@@ -235,7 +235,7 @@ struct UpgradeTests {
             step.fill("NameCallback", "mira")
             step.fill("PasswordCallback", .string(TestServer.password))
             let waiting = try await server.next(step).step
-            _ = try await phone.answer(try #require(try await server.mailbox(phone.uid).last), at: server)
+            _ = try await phone.answer(try #require(try await server.inbox(phone.uid).last), at: server)
             #expect(try await server.poll(waiting).json["tokenId"] == .string(session))
             #expect(try await start(server, "PushLogin", header).json["tokenId"] == .string(session))
         }

@@ -139,10 +139,10 @@ struct BrokenRowTests {
             return [bad.messageID]
         } then: { server in
             let good = await kept["good"]
-            #expect(try await server.mailbox("phone-1").map(\.messageID) == [good])
+            #expect(try await server.inbox("phone-1").map(\.messageID) == [good])
             // Another login has room, and is not held up either.
             #expect(try await server.logIn("PushLogin").step.waitMilliseconds != nil)
-            #expect(try await server.mailbox("phone-1").count == 2)
+            #expect(try await server.inbox("phone-1").count == 2)
             // The mailbox goes on naming it: a later version may know what it says.
             let named = try await server.devServer.context.transact { state, moment in
                 state.pushes.named(for: "phone-1", at: moment.now)
@@ -182,38 +182,38 @@ struct BrokenRowTests {
     }
 
     @Test("Messages in a mailbox of the front that cannot be read hide no other, and go with it")
-    func front() async throws {
+    func gateway() async throws {
         let address = "signet-mailbox-x"
-        let arn = "arn:aws:sns:eu-west-1:123456789012:app/GCM/desk"
+        let arn = "arn:aws:sns:eu-west-1:123456789012:app/GCM/signet"
         try await run(.changed, ["front-message"]) { server in
             try await server.devServer.context.transact { state, moment in
                 let application = try #require(SNSResource(arn))
-                _ = try state.front.create(application, arn: arn, token: address, EndpointAttributes(), at: moment.now)
+                _ = try state.gateway.create(application, arn: arn, token: address, EndpointAttributes(), at: moment.now)
                 for id in ["1", "2"] {
-                    try state.front.add(PushDelivery(messageId: id, message: "m"), to: address, at: moment.now)
+                    try state.gateway.add(PushDelivery(messageId: id, message: "m"), to: address, at: moment.now)
                 }
             }
             return ["\(address) 1"]
         } then: { server in
             let context = server.devServer.context
             let waiting = try await context.transact { state, moment in
-                state.front.retained(for: address, after: nil, at: moment.now).map(\.messageID)
+                state.gateway.retained(for: address, after: nil, at: moment.now).map(\.messageID)
             }
             #expect(waiting == ["2"])
             let brokenKinds = try await broken(server).map { $0["kind"] }
             #expect(brokenKinds == ["front-message"])
             let endpoint = try await context.transact { state, moment in
                 let application = try #require(SNSResource(arn))
-                return try state.front.create(application, arn: arn, token: address, EndpointAttributes(), at: moment.now)
+                return try state.gateway.create(application, arn: arn, token: address, EndpointAttributes(), at: moment.now)
             }
-            let released = try await context.transact { state, moment in state.front.delete(endpoint.arn, at: moment.now) }
+            let released = try await context.transact { state, moment in state.gateway.delete(endpoint.arn, at: moment.now) }
             #expect(released == address)
             #expect(try await broken(server).isEmpty)
         }
     }
 
     @Test("Starting again removes what cannot be read, too")
-    func startAgain() async throws {
+    func reset() async throws {
         try await run(.newer, ["session", "push-device"]) { server in
             _ = try await server.registeredPhone()
             return []

@@ -64,9 +64,9 @@ struct FrozenRowTests {
             #expect(try await server.claims(try #require(refreshed.json["id_token"]?.string))["sub"] == "mira")
             #expect(try await server.exchange(known.code).status == 200)
             #expect(try await server.logIn("Login", name: "kim", password: "frozen").isLoggedIn)
-            let pushes = try await server.mailbox(known.device)
+            let pushes = try await server.inbox(known.device)
             #expect(pushes.count == 1 && pushes.first?.state == .waiting)
-            #expect(try await server.devServer.letters(to: "noa").count == 1)
+            #expect(try await server.devServer.emailLinks(to: "noa").count == 1)
             let user = UserKey(realm: .root, name: "mira")
             let devices = try await server.devServer.context.transact { state, _ in
                 DeviceKind.allCases.flatMap { state.devices.descriptions($0, of: user) }.count

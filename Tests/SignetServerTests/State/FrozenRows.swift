@@ -129,7 +129,7 @@ struct FrozenRows: Sendable {
         if !state.directory.contains(kim) {
             _ = state.directory.add(kim, password: Secret("frozen".utf8), claims: ["email": "kim@example.test"])
         }
-        state.directory.keep(["Favourite colour?": Secret("Blue".utf8)], of: noa)
+        state.directory.keep(["Favourite color?": Secret("Blue".utf8)], of: noa)
         state.directory.acceptTerms("7", noa)
         state.consents.save(["openid", "profile"], by: ClientKey(realm: .root, id: "asking"), of: mira)
         state.devices.save(EnrollmentStyle().newOATHDevice(), for: mira)
@@ -149,9 +149,9 @@ struct FrozenRows: Sendable {
         var dispatch = PushDispatch(push, text: "Hello", endpoint: "arn:aws:sns:e:1:endpoint/GCM/a/b", token: "token", until: end)
         dispatch.claim = DispatchClaim(holder: "holder", end: end)
         state.dispatches.add(dispatch)
-        let arn = "arn:aws:sns:eu-west-1:123456789012:app/GCM/desk"
+        let arn = "arn:aws:sns:eu-west-1:123456789012:app/GCM/signet"
         let application = try #require(SNSResource(arn))
-        _ = try state.front.create(application, arn: arn, token: "signet-mailbox-frozen", EndpointAttributes(), at: moment.now)
-        try state.front.add(PushDelivery(messageId: "1", message: "a.b.c"), to: "signet-mailbox-frozen", at: moment.now)
+        _ = try state.gateway.create(application, arn: arn, token: "signet-mailbox-frozen", EndpointAttributes(), at: moment.now)
+        try state.gateway.add(PushDelivery(messageId: "1", message: "a.b.c"), to: "signet-mailbox-frozen", at: moment.now)
     }
 }

@@ -44,7 +44,7 @@ struct KeptRowTests {
             try await place.server({ Self.configure(&$0) }) { server in
                 let checks = try await Self.makeAll(at: server)
                 let snapshot = try await server.devServer.snapshot()
-                try await server.devServer.startAgain()
+                try await server.devServer.reset()
                 // Nothing of it is left but the keys of id_tokens and the console's door.
                 #expect(try await server.devServer.snapshot().rows.map(\.key) == [SigningKeys.row])
                 for row in KeptRow.all { #expect(try await Self.count(row.kind, at: server) == (row.kind == .console ? 1 : 0)) }
@@ -56,7 +56,7 @@ struct KeptRowTests {
 
     private static func configure(_ configuration: inout ServerConfiguration) {
         configuration.signingKey = nil
-        configuration.pushFront = PushGatewayConfiguration(keys: [Sender.key])
+        configuration.pushGateway = PushGatewayConfiguration(keys: [Sender.key])
         configuration.users += KeptRow.all.map { User(name: $0.user.name, password: Secret(TestServer.password.utf8)) }
     }
 

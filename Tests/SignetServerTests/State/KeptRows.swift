@@ -19,7 +19,7 @@ struct KeptRow: Sendable {
 
     var user: UserKey { UserKey(realm: .root, name: kind.name) }
 
-    static let all = people + logins + devices + pushes + front + grants + protection
+    static let all = people + logins + devices + pushes + gateway + grants + protection
 
     // MARK: Kinds
 
@@ -37,10 +37,10 @@ struct KeptRow: Sendable {
             #expect(try await server.devServer.setLocked(true, user.name))
             return { server async throws in #expect(try await server.logIn("Login", name: user.name).status == 401) }
         },
-        KeptRow(.letters) { server, user in
-            let link = try await server.letter(to: user)
+        KeptRow(.emails) { server, user in
+            let link = try await server.email(to: user)
             return { server in
-                let links = try await server.devServer.letters(to: user.name)
+                let links = try await server.devServer.emailLinks(to: user.name)
                 #expect(links == [link])
             }
         },
@@ -66,12 +66,12 @@ struct KeptRow: Sendable {
             }
         },
         KeptRow(.suspendedJourney) { server, user in
-            let token = try #require(try await server.letter(to: user).split(separator: "suspendedId=").last)
+            let token = try #require(try await server.email(to: user).split(separator: "suspendedId=").last)
             return { server async throws in
                 #expect(try await server.send(.post, "\(TestServer.authenticate)?suspendedId=\(token)").isLoggedIn)
             }
         },
-        KeptRow(.walk) { server, user in
+        KeptRow(.flow) { server, user in
             let browser = PageBrowser(server)
             let page = try await browser.get("/am/XUI/?realm=/")
             let cookies = browser.cookies
@@ -98,7 +98,7 @@ struct KeptRow: Sendable {
             let phone = try await server.phone(of: user)
             return { server async throws in
                 #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
-                let push = try #require(try await server.mailbox(phone.uid).last)
+                let push = try #require(try await server.inbox(phone.uid).last)
                 #expect(try await phone.answer(push, at: server).status == 200)
             }
         },
@@ -169,51 +169,51 @@ struct KeptRow: Sendable {
         KeptRow(.push) { server, user in
             let phone = try await server.phone(of: user)
             let step = try await server.logIn("PushLogin", name: user.name).step
-            let push = try #require(try await server.mailbox(phone.uid).last)
+            let push = try #require(try await server.inbox(phone.uid).last)
             return { server async throws in
                 #expect(try await phone.answer(push, at: server).status == 200)
                 #expect(try await phone.answer(push, at: server).status == 400, "an answer counts once")
                 #expect(try await server.poll(step).isLoggedIn)
             }
         },
-        KeptRow(.mailbox) { server, user in
+        KeptRow(.inbox) { server, user in
             let phone = try await server.phone(of: user)
             #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
-            let first = try await server.mailbox(phone.uid).map(\.eventID)
+            let first = try await server.inbox(phone.uid).map(\.eventID)
             return { server async throws in
                 #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
-                let both = try await server.mailbox(phone.uid).map(\.eventID)
+                let both = try await server.inbox(phone.uid).map(\.eventID)
                 #expect(both.count == 2 && Array(both.prefix(1)) == first && both[1] > both[0])
             }
         },
     ]
 
-    private static let front = [
+    private static let gateway = [
         KeptRow(.gatewayEndpoint) { server, user in
-            let mailbox = try PushMailbox(of: user)
-            let endpoint = try await Sender().endpoint(mailbox.address, at: server)
-            return { server async throws in #expect(try await Sender().endpoint(mailbox.address, at: server) == endpoint) }
+            let inbox = try PushInbox(of: user)
+            let endpoint = try await Sender().endpoint(inbox.address, at: server)
+            return { server async throws in #expect(try await Sender().endpoint(inbox.address, at: server) == endpoint) }
         },
-        KeptRow(.frontMailbox) { server, user in
-            let mailbox = try PushMailbox(of: user)
-            let endpoint = try await Sender().endpoint(mailbox.address, at: server)
+        KeptRow(.gatewayInbox) { server, user in
+            let inbox = try PushInbox(of: user)
+            let endpoint = try await Sender().endpoint(inbox.address, at: server)
             return { server async throws in
                 let delivery = PushDelivery(messageId: "1", message: "a")
                 #expect(try await Sender().publish(delivery, to: endpoint, at: server).status == 200)
-                #expect(try await server.waiting(in: mailbox) == ["1"])
+                #expect(try await server.waiting(in: inbox) == ["1"])
             }
         },
-        KeptRow(.frontMessage) { server, user in
-            let mailbox = try PushMailbox(of: user)
-            let endpoint = try await Sender().endpoint(mailbox.address, at: server)
+        KeptRow(.gatewayMessage) { server, user in
+            let inbox = try PushInbox(of: user)
+            let endpoint = try await Sender().endpoint(inbox.address, at: server)
             let delivery = PushDelivery(messageId: "1", message: "a")
             #expect(try await Sender().publish(delivery, to: endpoint, at: server).status == 200)
-            return { server async throws in #expect(try await server.waiting(in: mailbox) == ["1"]) }
+            return { server async throws in #expect(try await server.waiting(in: inbox) == ["1"]) }
         },
         KeptRow(.dispatch) { server, user in
             let phone = try await server.phone(of: user)
             #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
-            let id = try #require(try await server.mailbox(phone.uid).last).messageID
+            let id = try #require(try await server.inbox(phone.uid).last).messageID
             try await server.devServer.context.transact { state, moment in
                 guard let push = state.pushes.entry(id, at: moment.now) else { return }
                 let end = moment.now.addingTimeInterval(600)
@@ -320,9 +320,9 @@ extension TestServer {
     }
 
     /// The ids of what waits in a mailbox of the front.
-    fileprivate func waiting(in mailbox: PushMailbox) async throws -> [String] {
+    fileprivate func waiting(in inbox: PushInbox) async throws -> [String] {
         try await devServer.context.transact { state, moment in
-            state.front.retained(for: mailbox.address, after: nil, at: moment.now).map(\.messageID)
+            state.gateway.retained(for: inbox.address, after: nil, at: moment.now).map(\.messageID)
         }
     }
 
@@ -331,11 +331,11 @@ extension TestServer {
     }
 
     /// Sends somebody a letter, and returns its link.
-    fileprivate func letter(to user: UserKey) async throws -> String {
+    fileprivate func email(to user: UserKey) async throws -> String {
         var step = try await start("EmailLogin").step
         step.fill("NameCallback", .string(user.name))
         #expect(try await next(step).status == 200)
-        return try #require(try await devServer.letters(to: user.name).last)
+        return try #require(try await devServer.emailLinks(to: user.name).last)
     }
 
     fileprivate func isSession(_ token: String?) async throws -> Bool {
@@ -372,7 +372,7 @@ extension TestServer {
     }
 }
 
-extension PushMailbox {
+extension PushInbox {
     fileprivate init(of user: UserKey) throws { try self.init(of: Secret("the secret of \(user.name), of 32 bytes".utf8)) }
 }
 

@@ -176,26 +176,26 @@ struct PushStateTests {
     }
 
     @Test("Endpoints, mailboxes and what waits in them outlive a restart", arguments: StateKind.lasting)
-    func front(kind: StateKind) async throws {
-        let (sender, mailbox) = (Sender(), try PushGatewayTests.mailbox())
+    func gateway(kind: StateKind) async throws {
+        let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
         let delivery = PushDelivery(messageId: "1", message: "a")
         try await StateLocation.with(kind) { place in
             try await place.server {
-                $0.pushFront = Self.front
+                $0.pushGateway = Self.gateway
             } _: { server in
-                let arn = try await sender.endpoint(mailbox.address, at: server)
+                let arn = try await sender.endpoint(inbox.address, at: server)
                 #expect(try await sender.publish(delivery, to: arn, at: server).status == 200)
             }
             try await place.server {
-                $0.pushFront = Self.front
+                $0.pushGateway = Self.gateway
             } _: { server in
                 // The same endpoint again, and the same message: nothing new.
-                let arn = try await sender.endpoint(mailbox.address, at: server)
+                let arn = try await sender.endpoint(inbox.address, at: server)
                 #expect(try await sender.publish(delivery, to: arn, at: server).status == 200)
                 let next = PushDelivery(messageId: "2", message: "b")
                 #expect(try await sender.publish(next, to: arn, at: server).status == 200)
                 let waiting = try await server.devServer.context.transact { state, moment in
-                    state.front.retained(for: mailbox.address, after: nil, at: moment.now)
+                    state.gateway.retained(for: inbox.address, after: nil, at: moment.now)
                 }
                 #expect(waiting.map(\.messageID) == ["1", "2"])
                 #expect(waiting.map(\.eventID) == waiting.map(\.eventID).sorted())
@@ -207,22 +207,22 @@ struct PushStateTests {
         "A stream at one server brings what is published at another, and ends with the endpoint",
         .enabled(if: StateKind.here.contains(.postgreSQL)))
     func instances() async throws {
-        let (sender, mailbox) = (Sender(), try PushGatewayTests.mailbox())
+        let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
         try await StateLocation.with(.postgreSQL) { place in
             try await place.server {
                 $0.port = 0
-                $0.pushFront = Self.front
+                $0.pushGateway = Self.gateway
             } _: { here in
-                let arn = try await sender.endpoint(mailbox.address, at: here)
+                let arn = try await sender.endpoint(inbox.address, at: here)
                 let nonce = try await PushGatewayTests.nonce(here)
                 try await here.serve { port in
                     let connection = try RawHTTPConnection(port: port)
                     connection.send(
-                        "GET /sns HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Signet-Mailbox \(try mailbox.proof(nonce))\r\n\r\n"
+                        "GET /sns HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Signet-Inbox \(try inbox.proof(nonce))\r\n\r\n"
                     )
                     _ = await connection.read { $0.contains(":\n\n") }
                     try await place.server {
-                        $0.pushFront = Self.front
+                        $0.pushGateway = Self.gateway
                     } _: { there in
                         let delivery = PushDelivery(messageId: "1", message: "a")
                         #expect(try await sender.publish(delivery, to: arn, at: there).status == 200)
@@ -244,15 +244,15 @@ struct PushStateTests {
     func snapshots(kind: StateKind) async throws {
         // It says nothing to the first message for a phone, and the courier waits.
         let sns = try StandInSNS { request, before in request.action == "Publish" && before == 0 ? .silence : .good }
-        let (sender, mailbox) = (Sender(), try PushGatewayTests.mailbox())
+        let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
         try await StateLocation.with(kind) { place in
             try await place.server {
                 $0.sns = sns.configuration
                 $0.sns?.timeout = 60
-                $0.pushFront = Self.front
+                $0.pushGateway = Self.gateway
             } _: { server in
                 let devServer = server.devServer
-                let arn = try await sender.endpoint(mailbox.address, at: server)
+                let arn = try await sender.endpoint(inbox.address, at: server)
                 let delivery = PushDelivery(messageId: "1", message: "a")
                 #expect(try await sender.publish(delivery, to: arn, at: server).status == 200)
                 let phone = try await server.registeredPhone()
@@ -260,23 +260,23 @@ struct PushStateTests {
                 while !sns.actions.contains("Publish") { try await Task.sleep(for: .milliseconds(5)) }
                 let snapshot = try await devServer.snapshot()
 
-                let stream = devServer.context.mailboxStreams.open(mailbox.address)
-                try await devServer.startAgain()
+                let stream = devServer.context.inboxStreams.open(inbox.address)
+                try await devServer.reset()
                 for await _ in stream.signals {}
-                #expect(devServer.context.mailboxStreams.count(mailbox.address) == 0)
+                #expect(devServer.context.inboxStreams.count(inbox.address) == 0)
                 #expect(try await sender.publish(delivery, to: arn, at: server).status == 404)
                 #expect(try await devServer.pushes(to: "mira").isEmpty)
 
                 try await devServer.restore(snapshot)
                 #expect(try await server.settledPush().progress == .sent(id: "sns-1"))
                 let waiting = try await devServer.context.transact { state, moment in
-                    state.front.retained(for: mailbox.address, after: nil, at: moment.now)
+                    state.gateway.retained(for: inbox.address, after: nil, at: moment.now)
                 }
                 #expect(waiting.map(\.messageID) == ["1"])
             }
         }
     }
 
-    private static let front = PushGatewayConfiguration(keys: [Sender.key])
+    private static let gateway = PushGatewayConfiguration(keys: [Sender.key])
 }
 #endif

@@ -36,7 +36,7 @@ struct SharedStateTests {
             try await database.refuseConnections(false)
             let isWokenLate = try await eventually { watch.count > deaf }
             #expect(isWokenLate)
-            #expect(try await one.mailbox(phone.uid).map(\.messageID) == [first.messageID, second.messageID])
+            #expect(try await one.inbox(phone.uid).map(\.messageID) == [first.messageID, second.messageID])
             // And from now on it hears again.
             let again = watch.count
             _ = try await other.waitingLogin(phone: phone)
@@ -74,7 +74,7 @@ struct SharedStateTests {
             try await other.devServer.restore(snapshot)
             let isWoken = try await eventually { watch.count > before }
             #expect(isWoken)
-            #expect(try await one.mailbox(phone.uid).map(\.messageID) == [login.push.messageID])
+            #expect(try await one.inbox(phone.uid).map(\.messageID) == [login.push.messageID])
         }
     }
 

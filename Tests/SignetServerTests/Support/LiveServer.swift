@@ -16,11 +16,11 @@ extension TestServer {
 
     /// A nonce of the desk.
     func nonce(realm: String = "") async throws -> String {
-        let reply = try await send(.get, "/am/json\(realm)/push/desk", headers: [:])
+        let reply = try await send(.get, "/am/json\(realm)/push/stream", headers: [:])
         let challenge = try #require(reply.header("WWW-Authenticate"))
         #expect(reply.status == 401)
-        #expect(challenge.hasPrefix("Signet-Desk nonce=\"") && challenge.hasSuffix("\""))
-        return String(challenge.dropFirst("Signet-Desk nonce=\"".count).dropLast())
+        #expect(challenge.hasPrefix("Signet-Push-Stream nonce=\"") && challenge.hasSuffix("\""))
+        return String(challenge.dropFirst("Signet-Push-Stream nonce=\"".count).dropLast())
     }
 
     /// How many streams are open for a mechanism.
@@ -38,8 +38,8 @@ extension Phone {
     func listen(at server: TestServer, port: Int, after last: String? = nil) async throws -> RawHTTPConnection {
         let connection = try RawHTTPConnection(port: port)
         var lines = [
-            "GET /am/json/push/desk HTTP/1.1", "Host: 127.0.0.1",
-            "Authorization: Signet-Desk \(proof(try await server.nonce()))",
+            "GET /am/json/push/stream HTTP/1.1", "Host: 127.0.0.1",
+            "Authorization: Signet-Push-Stream \(proof(try await server.nonce()))",
         ]
         if let last { lines.append("Last-Event-ID: \(last)") }
         connection.send(lines.joined(separator: "\r\n") + "\r\n\r\n")
@@ -54,7 +54,7 @@ struct RawHTTPConnection: Sendable {
 
     init(port: Int) throws {
         // On a busy machine the server waits for its turn as well.
-        let socket = try ClientSocket(port: port, patience: 120)
+        let socket = try ClientSocket(port: port, timeout: 120)
         self.socket = socket
         let (pieces, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         self.pieces = pieces

@@ -30,8 +30,8 @@ final class StandInSNS: Sendable {
         case cut
     }
 
-    static let application = "arn:aws:sns:eu-west-1:123456789012:app/GCM/desk"
-    static let apple = "arn:aws:sns:eu-west-1:123456789012:app/APNS/desk"
+    static let application = "arn:aws:sns:eu-west-1:123456789012:app/GCM/signet"
+    static let apple = "arn:aws:sns:eu-west-1:123456789012:app/APNS/signet"
     static let endpoint = "arn:aws:sns:eu-west-1:123456789012:endpoint/GCM/desk/5e3e9847-3183-3f18-a7e8-671c3a57d4b3"
 
     private let log: Log

@@ -111,7 +111,7 @@ struct TestServer: Sendable {
     }
 
     /// The messages that wait for a mechanism.
-    func mailbox(_ mechanismUID: String) async throws -> [PendingPush] {
+    func inbox(_ mechanismUID: String) async throws -> [PendingPush] {
         try await devServer.context.transact { state, moment in
             state.pushes.retained(for: mechanismUID, after: nil, at: moment.now)
         }
@@ -162,12 +162,12 @@ extension TestServer {
     /// A login that waits for its push message.
     func waitingLogin(_ journey: String = "PushLogin", phone: Phone) async throws -> (step: JourneyStep, push: PendingPush) {
         let step = try await logIn(journey).step
-        return (step, try #require(try await mailbox(phone.uid).last))
+        return (step, try #require(try await inbox(phone.uid).last))
     }
 }
 
 extension JourneyStep {
-    /// The enrolment URI that the step shows.
+    /// The enrollment URI that the step shows.
     var registrationURI: String {
         get throws { try #require(hiddenValue("mfaDeviceRegistration")) }
     }

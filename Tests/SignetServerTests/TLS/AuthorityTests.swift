@@ -11,7 +11,7 @@ import Testing
 struct AuthorityTests {
     private static let start = Date(timeIntervalSince1970: 1_735_689_600)
     private static let day = 86_400.0
-    private static let names = CertifiedNames(["localhost", "127.0.0.1", "::1", "desk.example.test"])
+    private static let names = CertifiedNames(["localhost", "127.0.0.1", "::1", "am.example.test"])
 
     private func authority(_ directory: TemporaryDirectory, _ names: CertifiedNames = names) -> AuthorityDirectory {
         AuthorityDirectory(path: directory.file("tls"), names: names)
@@ -42,7 +42,7 @@ struct AuthorityTests {
             #expect(try CertifiedNames(leaf) == Self.names)
             let root = try Certificate(pemEncoded: String(contentsOfFile: directory.file("tls/authority.pem"), encoding: .utf8))
             let constraints = try #require(try root.extensions.nameConstraints)
-            #expect(constraints.permittedDNSDomains.sorted() == ["desk.example.test", "localhost"])
+            #expect(constraints.permittedDNSDomains.sorted() == ["am.example.test", "localhost"])
             #expect(try root.extensions.basicConstraints == .isCertificateAuthority(maxPathLength: 0))
         }
     }
@@ -59,7 +59,7 @@ struct AuthorityTests {
                 try await TestProcess.run("openssl", arguments)
             }
             #expect(try await openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", mine).status == 0)
-            for (name, isBelieved) in [("www.bank.example", false), ("desk.example.test", true)] {
+            for (name, isBelieved) in [("www.bank.example", false), ("am.example.test", true)] {
                 let made = try await openssl(
                     "req", "-x509", "-new", "-key", mine, "-subj", "/CN=x", "-CA", file, "-CAkey", key, "-days", "1",
                     "-addext", "subjectAltName=DNS:\(name)", "-addext", "basicConstraints=critical,CA:FALSE", "-out", forged)
@@ -118,7 +118,7 @@ struct AuthorityTests {
             let error = #expect(throws: ServerTLSError.self) {
                 try authority(directory, CertifiedNames(["other.example.test"])).identity(at: Self.start)
             }
-            #expect(error?.description.contains("other.example.test, only for desk.example.test, localhost") == true)
+            #expect(error?.description.contains("other.example.test, only for am.example.test, localhost") == true)
             #expect(try authority(directory).identity(at: Self.start).authority == .kept)
         }
     }

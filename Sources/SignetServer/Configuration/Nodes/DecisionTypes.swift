@@ -41,7 +41,7 @@ extension NodeType {
             let tolerance = reader.number("spamDetectionTolerance", 3, in: 0...1000)
             return PollingWaitNode(
                 seconds: Double(seconds), message: message, exit: isExitable ? exit : nil,
-                patience: detectsSpam ? tolerance : nil)
+                tolerance: detectsSpam ? tolerance : nil)
         },
         .node(
             "RetryLimitDecisionNode", "Retry Limit Decision",
@@ -49,11 +49,11 @@ extension NodeType {
         ) { RetryLimitDecisionNode(limit: $0.number("retryLimit", 3, in: 1...1_000_000)) },
         .node(
             "InnerTreeEvaluatorNode", "Inner Tree Evaluator",
-            "Walks another journey: `true` when it ends in success, `false` when it ends in failure."
+            "Runs another journey: `true` when it ends in success, `false` when it ends in failure."
         ) { InnerTreeEvaluatorNode(tree: $0.requiredText("tree", kind: "the name of a journey")) },
         .node(
             "EmailSuspendNode", "Email Suspend",
-            "Sends a letter with a link, and goes on when somebody follows it. `signet serve` prints the letters."
+            "Sends an email with a link, and continues when the user follows it. `signet serve` prints the emails."
         ) { EmailSuspendNode(message: $0.words("emailSuspendMessage", EmailSuspendNode().message)) },
         .node(
             "KbaVerifyNode", "KBA Verification",

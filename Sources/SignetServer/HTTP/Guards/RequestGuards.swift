@@ -90,8 +90,8 @@ extension APIError {
         case .oauth2: try OAuthErrorResponse(self).response
         case .pages, .console: page(again: nil).response(at: server)
         // Servers send it forms and read XML; devices read their inbox in JSON.
-        case .front where method == .post: SNSError(self).response
-        case .json, .health, .front, .none: try JSONReply.make(self, version: version)
+        case .gateway where method == .post: SNSError(self).response
+        case .json, .health, .gateway, .none: try JSONReply.make(self, version: version)
         }
     }
 }

@@ -83,7 +83,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// The time for a responder to answer a slow body, and for a client to read the last response of a connection.
-    private static var farewell: TimeAmount { .seconds(5) }
+    private static var gracePeriod: TimeAmount { .seconds(5) }
 
     func handlerAdded(context: ChannelHandlerContext) {
         start = try? context.pipeline.syncOperations.handler(type: RequestStart.self)
@@ -117,7 +117,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
                 schedule(after: times.body, context) { [self] in
                     onSlowBody()
                     context.fireErrorCaught(BodyTooSlow())
-                    schedule(after: Self.farewell, context) { context.close(promise: nil) }
+                    schedule(after: Self.gracePeriod, context) { context.close(promise: nil) }
                 }
             }
         case .body: break
@@ -179,7 +179,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         context.close(mode: .output, promise: nil)
-        schedule(after: Self.farewell, context) { context.close(promise: nil) }
+        schedule(after: Self.gracePeriod, context) { context.close(promise: nil) }
     }
 
     private func schedule(after time: TimeAmount, _ context: ChannelHandlerContext, _ work: @escaping () -> Void) {

@@ -11,7 +11,7 @@ struct RouteName: Sendable, Hashable, CustomStringConvertible {
         case console
         case health
         /// The push gateway, which has its own address.
-        case front
+        case gateway
         /// An address without a resource.
         case none
     }
@@ -23,9 +23,9 @@ struct RouteName: Sendable, Hashable, CustomStringConvertible {
     let description: String
 
     /// Reads any path, also one that has no route.
-    init(_ path: String, below contextPath: String, front: PushGatewayConfiguration?) {
-        if let front, front.isAt(path) {
-            self.init(.front, "push front")
+    init(_ path: String, below contextPath: String, gateway: PushGatewayConfiguration?) {
+        if let gateway, gateway.isAt(path) {
+            self.init(.gateway, "push gateway")
             return
         }
         guard path.hasPrefix("\(contextPath)/") else {
@@ -56,7 +56,7 @@ struct RouteName: Sendable, Hashable, CustomStringConvertible {
         case .json, .oauth2: resource?.rawValue
         case .pages: FaultRoute.pages
         case .health: FaultRoute.health
-        case .front: FaultRoute.front
+        case .gateway: FaultRoute.gateway
         case .console, .none: nil
         }
     }

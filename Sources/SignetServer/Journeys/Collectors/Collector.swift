@@ -132,7 +132,7 @@ struct TextCollector: Collector {
 /// A collector that asks the user to accept the terms, until the user does.
 struct TermsCollector: Collector {
     var version = "1.0"
-    var terms = "Use it at your desk."
+    var terms = "Use it for development and tests."
     /// The creation time of the terms, in the format of RFC 3339.
     var createdAt = "2024-01-31T10:00:00.000Z"
 

@@ -61,16 +61,16 @@ struct PollingWaitNode: NodeKind {
     /// The text of a button that ends the wait; nil for no button.
     var exit: String?
     /// The number of polls that may come too early; nil for no limit.
-    var patience: Int?
+    var tolerance: Int?
 
     var name: String { "PollingWaitNode" }
-    var outcomes: [NodeOutcome] { [.done] + (exit == nil ? [] : [.exited]) + (patience == nil ? [] : [.spam]) }
+    var outcomes: [NodeOutcome] { [.done] + (exit == nil ? [] : [.exited]) + (tolerance == nil ? [] : [.spam]) }
     var asking: NodeInteraction { .alone }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let now = visit.moment.now
         guard let answers = visit.answers, case .waiting(var wait) = journey.memory else {
-            return ask(PollingWait(milliseconds: Int(seconds * 1000), from: now, patience: patience ?? .max), &journey)
+            return ask(PollingWait(milliseconds: Int(seconds * 1000), from: now, tolerance: tolerance ?? .max), &journey)
         }
         if exit != nil, answers.number(1) == 0 { return .leave(.exited) }
         switch wait.poll(at: now) {

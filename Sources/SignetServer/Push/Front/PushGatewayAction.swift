@@ -70,9 +70,10 @@ struct PushGatewayAction: Sendable, Hashable {
     /// Checks that a token is the address of an inbox, and returns it. The gateway cannot reach phones. It therefore rejects a
     /// phone's token immediately, because messages for it could never be delivered.
     static func token(_ token: String) throws(SNSError) -> String {
-        guard PushMailbox.isAddress(token) else {
+        guard PushInbox.isAddress(token) else {
             throw .invalidParameter(
-                "Token", "this front reaches mailboxes of desktop authenticators only: `signet enroll --push-front` makes one")
+                "Token", "this gateway reaches inboxes of desktop authenticators only: `signet enroll --push-gateway` creates one"
+            )
         }
         return token
     }

@@ -17,7 +17,7 @@ struct PushGatewayResource: Sendable {
 
     func respond(to reader: RequestReader) async throws -> Response {
         try reader.require(.get, .post)
-        return try await (reader.request.method == .get ? mailbox(reader) : query(reader))
+        return try await (reader.request.method == .get ? inbox(reader) : query(reader))
     }
 
     // MARK: Servers
@@ -33,11 +33,11 @@ struct PushGatewayResource: Sendable {
             let result = try await perform(action)
             return PushGatewayResponse.response(200) { PushGatewayResponse.document(action.name.rawValue, result, requestID: $0) }
         } catch let refusal as SNSError {
-            server.logger.info("push front refused", metadata: ["code": "\(refusal.code)"])
+            server.logger.info("push gateway refused", metadata: ["code": "\(refusal.code)"])
             return self.refusal(refusal, reader)
         } catch {
             // The state cannot be read or written. The status of this error makes the sender retry.
-            server.logger.error("push front failed", metadata: ["error": "\(error)"])
+            server.logger.error("push gateway failed", metadata: ["error": "\(error)"])
             return refusal(.internalError, reader)
         }
     }
@@ -56,27 +56,27 @@ struct PushGatewayResource: Sendable {
             attributes.userData = action["CustomUserData"] ?? attributes.userData
             let given = attributes
             let endpoint = try await server.transact { state, moment throws(SNSError) in
-                try state.front.create(application, arn: arn, token: token, given, at: moment.now)
+                try state.gateway.create(application, arn: arn, token: token, given, at: moment.now)
             }
             return PushGatewayResponse.element("EndpointArn", endpoint.arn)
         case .setAttributes:
             let (arn, _) = try action.resource("EndpointArn", .endpoint)
             let attributes = try action.attributes()
             try await server.transact { state, moment throws(SNSError) in
-                if let released = try state.front.set(arn, attributes, at: moment.now) {
-                    state.effects.append(.endMailbox(released))
+                if let released = try state.gateway.set(arn, attributes, at: moment.now) {
+                    state.effects.append(.endInbox(released))
                 }
             }
             return nil
         case .getAttributes:
             let (arn, _) = try action.resource("EndpointArn", .endpoint)
-            let endpoint = try await server.transact { state, _ in state.front.endpoint(arn) }
+            let endpoint = try await server.transact { state, _ in state.gateway.endpoint(arn) }
             guard let endpoint else { throw SNSError.noEndpoint }
             return PushGatewayResponse.attributes(endpoint.attributes)
         case .deleteEndpoint:
             let (arn, _) = try action.resource("EndpointArn", .endpoint)
             try await server.transact { state, moment in
-                if let released = state.front.delete(arn, at: moment.now) { state.effects.append(.endMailbox(released)) }
+                if let released = state.gateway.delete(arn, at: moment.now) { state.effects.append(.endInbox(released)) }
             }
             return nil
         case .publish: return try await publish(action)
@@ -103,16 +103,16 @@ struct PushGatewayResource: Sendable {
 
     // MARK: Devices
 
-    private func mailbox(_ reader: RequestReader) async throws -> Response {
-        guard let proof = reader.credentials(PushMailbox.scheme) else { throw try await challenge() }
-        guard let claim = PushMailbox.verified(proof), try await isGood(claim) else {
-            server.logger.info("mailbox proof refused")
+    private func inbox(_ reader: RequestReader) async throws -> Response {
+        guard let proof = reader.credentials(PushInbox.scheme) else { throw try await challenge() }
+        guard let claim = PushInbox.verified(proof), try await isGood(claim) else {
+            server.logger.info("inbox proof rejected")
             throw try await challenge()
         }
-        let mailbox = PushGatewayMailbox(
+        let inbox = PushGatewayInbox(
             server: server, address: claim.address, last: reader.header("last-event-id").flatMap { UInt64($0) })
         return EventStream(
-            server: server, streams: server.mailboxStreams, name: claim.address, request: reader.request, mailbox: mailbox
+            server: server, streams: server.inboxStreams, name: claim.address, request: reader.request, inbox: inbox
         ).response
     }
 
@@ -120,37 +120,37 @@ struct PushGatewayResource: Sendable {
         try await server.transact { state, moment in
             // The inbox is checked first. Any client can generate a key, and the check keeps the nonces of unknown keys out of
             // the store.
-            state.front.hasMailbox(claim.address) && state.nonces.redeem(claim.nonce, at: moment.now)
+            state.gateway.hasInbox(claim.address) && state.nonces.redeem(claim.nonce, at: moment.now)
         }
     }
 
     private func challenge() async throws -> APIError {
         let nonce = try await server.transact { state, moment in try state.nonces.issue(at: moment.now) }
         return APIError(
-            .unauthorized, "Sign the nonce.", headers: [.wwwAuthenticate: "\(PushMailbox.scheme) nonce=\"\(nonce)\""])
+            .unauthorized, "Sign the nonce.", headers: [.wwwAuthenticate: "\(PushInbox.scheme) nonce=\"\(nonce)\""])
     }
 }
 
 /// The messages in one inbox of the gateway.
-private struct PushGatewayMailbox: StreamMailbox {
+private struct PushGatewayInbox: StreamInbox {
     let server: ServerContext
     let address: String
     /// The id of the last event that the device has received.
     var last: UInt64?
 
-    mutating func events() async throws -> [MailboxMessage]? {
-        let messages = try await server.transact { [address, last] state, moment -> [MailboxMessage]? in
-            state.front.hasMailbox(address) ? state.front.retained(for: address, after: last, at: moment.now) : nil
+    mutating func events() async throws -> [InboxMessage]? {
+        let messages = try await server.transact { [address, last] state, moment -> [InboxMessage]? in
+            state.gateway.hasInbox(address) ? state.gateway.retained(for: address, after: last, at: moment.now) : nil
         }
         guard let messages else { return nil }
         last = messages.last?.eventID ?? last
         return messages
     }
 
-    func delivered(_ events: [MailboxMessage], on stream: PushStreamSubscription) {}
+    func delivered(_ events: [InboxMessage], on stream: PushStreamSubscription) {}
 }
 
-extension MailboxMessage: StreamEvent {
+extension InboxMessage: StreamEvent {
     var id: UInt64 { eventID }
     var delivery: PushDelivery { PushDelivery(messageId: messageID, message: message) }
 }
@@ -158,10 +158,10 @@ extension MailboxMessage: StreamEvent {
 extension ServerTransaction {
     /// Puts a message that was published to an endpoint into the endpoint's inbox.
     fileprivate mutating func deliver(_ delivery: PushDelivery, to arn: String, at now: Date) throws(SNSError) {
-        guard let endpoint = front.endpoint(arn) else { throw .noEndpoint }
+        guard let endpoint = gateway.endpoint(arn) else { throw .noEndpoint }
         guard endpoint.isEnabled else { throw .disabled }
-        try front.add(delivery, to: endpoint.token, at: now)
-        effects.append(.wakeMailbox(endpoint.token))
+        try gateway.add(delivery, to: endpoint.token, at: now)
+        effects.append(.wakeInbox(endpoint.token))
     }
 }
 

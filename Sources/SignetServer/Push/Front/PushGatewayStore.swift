@@ -24,7 +24,7 @@ struct PushGatewayEndpoint: Sendable, Hashable, Codable {
 }
 
 /// A message in an inbox of the gateway.
-struct MailboxMessage: Sendable, Hashable, Codable {
+struct InboxMessage: Sendable, Hashable, Codable {
     let messageID: String
     /// The signed message. Only the device can verify it.
     let message: String
@@ -40,21 +40,21 @@ struct PushGatewayStore {
     static let mostEndpoints = 100_000
 
     /// The metadata of an inbox, which is stored apart from its messages. An inbox exists as long as it has an endpoint.
-    struct Mailbox: Codable, Sendable {
+    struct Inbox: Codable, Sendable {
         /// The ARNs of the endpoints that lead to the inbox.
         var arns: [String] = []
         var lastEventID: UInt64 = 0
     }
 
     private var endpoints: Table<String, PushGatewayEndpoint>
-    private var mailboxes: Table<String, Mailbox>
+    private var inboxes: Table<String, Inbox>
     /// The messages, grouped by the address of their inbox.
-    private var messages: Table<String, MailboxMessage>
+    private var messages: Table<String, InboxMessage>
 
     init(_ transaction: RowCache) {
         endpoints = Table(.gatewayEndpoint, transaction)
-        mailboxes = Table(.frontMailbox, transaction)
-        messages = Table(.frontMessage, transaction)
+        inboxes = Table(.gatewayInbox, transaction)
+        messages = Table(.gatewayMessage, transaction)
     }
 
     // MARK: Endpoints
@@ -62,7 +62,7 @@ struct PushGatewayStore {
     func endpoint(_ arn: String) -> PushGatewayEndpoint? { endpoints[arn] }
 
     /// Returns true when the inbox exists, which means that at least one endpoint leads to it.
-    func hasMailbox(_ address: String) -> Bool { mailboxes[address] != nil }
+    func hasInbox(_ address: String) -> Bool { inboxes[address] != nil }
 
     /// Creates an endpoint. If one with the same application, token and attributes exists, it is returned instead.
     /// - Throws: ``SNSError`` when an endpoint with the same token has different attributes, or when the store is full.
@@ -70,7 +70,7 @@ struct PushGatewayStore {
         _ application: SNSResource, arn: String, token: String, _ attributes: EndpointAttributes, at now: Date
     ) throws(SNSError) -> PushGatewayEndpoint {
         let (isEnabled, userData) = (attributes.isEnabled ?? true, attributes.userData ?? "")
-        let present = (mailboxes[token]?.arns ?? []).compactMap { endpoints[$0] }
+        let present = (inboxes[token]?.arns ?? []).compactMap { endpoints[$0] }
         if let found = present.first(where: { $0.application == arn }) {
             guard found.isEnabled == isEnabled, found.userData == userData, attributes.token ?? token == token else {
                 throw .invalidParameter(
@@ -81,7 +81,7 @@ struct PushGatewayStore {
         guard attributes.token ?? token == token else {
             throw .invalidParameter("Attributes", "Token must be the same as the parameter Token")
         }
-        guard !endpoints.isFull(at: now), !mailboxes.isFull(at: now) else { throw .full }
+        guard !endpoints.isFull(at: now), !inboxes.isFull(at: now) else { throw .full }
         let endpoint = PushGatewayEndpoint(
             arn: application.endpoint(RandomID.uuid().lowercased()), application: arn, token: token, isEnabled: isEnabled,
             userData: userData)
@@ -112,21 +112,21 @@ struct PushGatewayStore {
 
     private mutating func store(_ endpoint: PushGatewayEndpoint) {
         endpoints[endpoint.arn] = endpoint
-        var mailbox = mailboxes[endpoint.token] ?? Mailbox()
-        guard !mailbox.arns.contains(endpoint.arn) else { return }
-        mailbox.arns.append(endpoint.arn)
-        mailboxes[endpoint.token] = mailbox
+        var inbox = inboxes[endpoint.token] ?? Inbox()
+        guard !inbox.arns.contains(endpoint.arn) else { return }
+        inbox.arns.append(endpoint.arn)
+        inboxes[endpoint.token] = inbox
     }
 
     /// Removes an endpoint from its inbox. If no endpoint remains, it removes the inbox with its messages and returns true.
     private mutating func release(_ arn: String, of address: String, at now: Date) -> Bool {
-        guard var mailbox = mailboxes[address] else { return false }
-        mailbox.arns.removeAll { $0 == arn }
-        guard mailbox.arns.isEmpty else {
-            mailboxes[address] = mailbox
+        guard var inbox = inboxes[address] else { return false }
+        inbox.arns.removeAll { $0 == arn }
+        guard inbox.arns.isEmpty else {
+            inboxes[address] = inbox
             return false
         }
-        mailboxes[address] = nil
+        inboxes[address] = nil
         _ = messages.discard(group: address, at: now)
         return true
     }
@@ -136,26 +136,26 @@ struct PushGatewayStore {
     /// Puts a message into an inbox. A message that is already in the inbox is not added again.
     /// - Throws: ``SNSError`` when the inbox does not exist or is full.
     mutating func add(_ delivery: PushDelivery, to address: String, at now: Date) throws(SNSError) {
-        guard var mailbox = mailboxes[address] else { throw .noEndpoint }
+        guard var inbox = inboxes[address] else { throw .noEndpoint }
         let name = Self.name(delivery.messageId, address)
         guard messages.value(for: name, at: now) == nil else { return }
-        guard messages.group(address, at: now).count < PushMessageStore.mailboxSize, !messages.isFull(at: now) else {
+        guard messages.group(address, at: now).count < PushMessageStore.inboxCapacity, !messages.isFull(at: now) else {
             throw .full
         }
         // Event ids are derived from the time, so that they still increase after an inbox was removed and created again.
-        mailbox.lastEventID = max(mailbox.lastEventID + 1, UInt64(max(0, now.timeIntervalSince1970 * 1_000_000)))
-        mailboxes[address] = mailbox
-        let message = MailboxMessage(
-            messageID: delivery.messageId, message: delivery.message, eventID: mailbox.lastEventID,
+        inbox.lastEventID = max(inbox.lastEventID + 1, UInt64(max(0, now.timeIntervalSince1970 * 1_000_000)))
+        inboxes[address] = inbox
+        let message = InboxMessage(
+            messageID: delivery.messageId, message: delivery.message, eventID: inbox.lastEventID,
             deadline: now.addingTimeInterval(Self.lifetime(of: delivery)))
         messages.insert(message, for: name, group: address, until: message.deadline)
     }
 
     /// Returns the messages that can still be answered, oldest first: those after the event `last`, or all of them when `last` is
     /// nil or newer than the newest event of the inbox.
-    func retained(for address: String, after last: UInt64?, at now: Date) -> [MailboxMessage] {
-        guard let mailbox = mailboxes[address] else { return [] }
-        let start = last.map { $0 <= mailbox.lastEventID ? $0 : 0 } ?? 0
+    func retained(for address: String, after last: UInt64?, at now: Date) -> [InboxMessage] {
+        guard let inbox = inboxes[address] else { return [] }
+        let start = last.map { $0 <= inbox.lastEventID ? $0 : 0 } ?? 0
         return messages.group(address, at: now).filter { $0.eventID > start }.sorted { $0.eventID < $1.eventID }
     }
 

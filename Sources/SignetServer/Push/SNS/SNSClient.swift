@@ -99,7 +99,7 @@ struct SNSClient: Sendable {
         }
         let url = configuration.endpoint ?? "https://sns.\(region).amazonaws.com/"
         guard let endpoint = try? Endpoint(unchecked: url) else {
-            throw .notConfigured("the address of SNS is none")
+            throw .notConfigured("the address of SNS is invalid")
         }
         let scope = AWSSignature.Scope(time: AWSTime.text(clock.now), region: region, service: "sns")
         let body = Array(action.body.utf8)

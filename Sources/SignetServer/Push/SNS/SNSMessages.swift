@@ -58,7 +58,7 @@ enum SNSFailure: Error, Sendable, Hashable, CustomStringConvertible {
     var description: String {
         switch self {
         case .refused(let code, let message, _): "\(code): \(message)".shortenedLine
-        case .unreadable(let status): "the answer, with status \(status), is none of SNS"
+        case .unreadable(let status): "the response, with status \(status), is not an SNS response"
         case .unreachable(let reason, _): reason
         case .notConfigured(let what): what
         }

@@ -12,7 +12,7 @@ protocol StreamEvent: Sendable {
 }
 
 /// The source of the messages that a stream sends to its device.
-protocol StreamMailbox: Sendable {
+protocol StreamInbox: Sendable {
     associatedtype Event: StreamEvent
 
     /// Returns the messages that have arrived since the last call, in the order of sending. It returns nil when the inbox does
@@ -26,14 +26,14 @@ protocol StreamMailbox: Sendable {
 
 /// The response that a desktop authenticator keeps open. It sends the messages in the authenticator's inbox as server-sent events
 /// (docs/desk.md).
-struct EventStream<Mailbox: StreamMailbox>: Sendable {
+struct EventStream<Inbox: StreamInbox>: Sendable {
     let server: ServerContext
     /// The registry through which the stream is woken and ended.
     let streams: PushStreams
     /// The name of the inbox in that registry.
     let name: String
     let request: Request
-    let mailbox: Mailbox
+    let inbox: Inbox
 
     var response: Response {
         Response(
@@ -63,11 +63,11 @@ struct EventStream<Mailbox: StreamMailbox>: Sendable {
             }
             defer { group.cancelAll() }
             try await withGracefulShutdownHandler {
-                var mailbox = mailbox
+                var inbox = inbox
                 for await _ in stream.signals {
-                    guard let events = try await mailbox.events() else { break }
+                    guard let events = try await inbox.events() else { break }
                     try await writer.write(ByteBuffer(string: Self.text(of: events)))
-                    mailbox.delivered(events, on: stream)
+                    inbox.delivered(events, on: stream)
                 }
             } onGracefulShutdown: {
                 stream.end()
@@ -76,7 +76,7 @@ struct EventStream<Mailbox: StreamMailbox>: Sendable {
     }
 
     /// Returns the messages as events. Without messages, it returns an SSE comment, which keeps the connection alive.
-    private static func text(of events: [Mailbox.Event]) -> String {
+    private static func text(of events: [Inbox.Event]) -> String {
         guard !events.isEmpty else { return ":\n\n" }
         return events.map { event in
             ServerSentEvent(id: String(event.id), name: PushStreamProof.eventName, data: JSON.text(of: event.delivery)).encoded

@@ -22,8 +22,8 @@ enum ClusterMessage: Sendable, Hashable {
     case endStreams(String)
     case endAllStreams
     /// Wakes the streams of an inbox of the push gateway.
-    case wakeMailbox(String)
-    case endMailbox(String)
+    case wakeInbox(String)
+    case endInbox(String)
     case clock
     /// The keys that sign tokens have changed.
     case keys
@@ -34,8 +34,8 @@ enum ClusterMessage: Sendable, Hashable {
         case .wakeAllStreams: "wake"
         case .endStreams(let mechanismUID): "end \(mechanismUID)"
         case .endAllStreams: "end"
-        case .wakeMailbox(let address): "wake-mailbox \(address)"
-        case .endMailbox(let address): "end-mailbox \(address)"
+        case .wakeInbox(let address): "wake-inbox \(address)"
+        case .endInbox(let address): "end-inbox \(address)"
         case .clock: "clock"
         case .keys: "keys"
         }
@@ -48,8 +48,8 @@ enum ClusterMessage: Sendable, Hashable {
         case ("wake", nil): self = .wakeAllStreams
         case ("end", let mechanismUID?): self = .endStreams(String(mechanismUID))
         case ("end", nil): self = .endAllStreams
-        case ("wake-mailbox", let address?): self = .wakeMailbox(String(address))
-        case ("end-mailbox", let address?): self = .endMailbox(String(address))
+        case ("wake-inbox", let address?): self = .wakeInbox(String(address))
+        case ("end-inbox", let address?): self = .endInbox(String(address))
         case ("clock", nil): self = .clock
         case ("keys", nil): self = .keys
         default: return nil
@@ -62,7 +62,7 @@ enum ClusterMessage: Sendable, Hashable {
 final class PushStreams: Sendable {
     enum Names: Sendable, Hashable {
         case mechanisms
-        case mailboxes
+        case inboxes
     }
 
     private let names: Names
@@ -90,8 +90,8 @@ final class PushStreams: Sendable {
     func hear(_ text: String?) {
         guard let text else { return registry.withLock { $0.wakeAll() } }
         switch (names, ClusterMessage(text)) {
-        case (.mechanisms, .wake(let name)), (.mailboxes, .wakeMailbox(let name)): wake(name)
-        case (.mechanisms, .endStreams(let name)), (.mailboxes, .endMailbox(let name)): endAll(name)
+        case (.mechanisms, .wake(let name)), (.inboxes, .wakeInbox(let name)): wake(name)
+        case (.mechanisms, .endStreams(let name)), (.inboxes, .endInbox(let name)): endAll(name)
         case (_, .wakeAllStreams): registry.withLock { $0.wakeAll() }
         case (_, .endAllStreams): endAll()
         default: break

@@ -7,12 +7,12 @@ import SignetCore
 final class Keyring {
     private let bus: SessionBus
     private let service: GObject
-    private let unlockPatience: Duration?
+    private let unlockTimeout: Duration?
     private var library: LibSecret { bus.library }
 
-    init(_ bus: SessionBus, unlockPatience: Duration?) throws(StoreError) {
+    init(_ bus: SessionBus, unlockTimeout: Duration?) throws(StoreError) {
         self.bus = bus
-        self.unlockPatience = unlockPatience
+        self.unlockTimeout = unlockTimeout
         let library = bus.library
         let service = try Self.calling(bus) {
             library.functions.secret_service_open_sync(library.functions.secret_service_get_type(), nil, 0, $0, $1)
@@ -24,7 +24,7 @@ final class Keyring {
     /// Checks that a lasting default collection exists, and that it is unlocked or the user may be asked to unlock it.
     func requireUsable() throws(StoreError) {
         let collection = try lastingCollection()
-        guard unlockPatience != nil || !isLocked(collection) else { throw .lockedKeyring(bus.operation) }
+        guard unlockTimeout != nil || !isLocked(collection) else { throw .lockedKeyring(bus.operation) }
     }
 
     /// Checks that the default collection is unlocked and outlives the session. Asks the user to unlock it if that is allowed.
@@ -108,10 +108,10 @@ extension Keyring {
     private func unlockedCollection() throws(StoreError) -> GObject {
         let collection = try lastingCollection()
         guard isLocked(collection) else { return collection }
-        guard let unlockPatience else { throw .lockedKeyring(bus.operation) }
+        guard let unlockTimeout else { throw .lockedKeyring(bus.operation) }
         let list = library.functions.g_list_append(nil, UnsafeMutableRawPointer(collection.pointer))
         defer { library.functions.g_list_free(list) }
-        bus.call.extend(by: unlockPatience)
+        bus.call.extend(by: unlockTimeout)
         let count = try calling { library.functions.secret_service_unlock_sync(service.pointer, list, $0, nil, $1) }
         bus.call.extend()
         let unlocked = try lastingCollection()

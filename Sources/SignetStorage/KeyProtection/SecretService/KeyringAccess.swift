@@ -7,8 +7,8 @@ import CSecretService
 /// The settings for keyring calls: the timeout, and the time that the user has to unlock the keyring, or nil if the user must not
 /// be asked.
 package struct KeyringAccess: Sendable {
-    let patience: Duration
-    let unlockPatience: Duration?
+    let timeout: Duration
+    let unlockTimeout: Duration?
 
     /// Runs `body`, and runs it once more when it throws ``StoreError/Code/busy`` because of another program.
     package static func twice<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
@@ -29,7 +29,7 @@ extension KeyringAccess {
         _ operation: String, _ body: @escaping @Sendable (Keyring) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         try askBus(operation) { bus throws(StoreError) in
-            try KeyringAccess.twice { () throws(StoreError) in try body(Keyring(bus, unlockPatience: unlockPatience)) }
+            try KeyringAccess.twice { () throws(StoreError) in try body(Keyring(bus, unlockTimeout: unlockTimeout)) }
         }
     }
 
@@ -43,7 +43,7 @@ extension KeyringAccess {
                 .keyUnavailable, operation,
                 "there is no session bus (DBUS_SESSION_BUS_ADDRESS is not set), so there is no keyring to ask")
         }
-        return try PatientCall.run(operation, patience: patience) { library, call throws(StoreError) in
+        return try TimedCall.run(operation, timeout: timeout) { library, call throws(StoreError) in
             // GLib delivers the events of its objects to a context that belongs to this thread and is released with it.
             let context = library.functions.g_main_context_new()
             library.functions.g_main_context_push_thread_default(context)

@@ -28,8 +28,8 @@ public struct SecretServiceProtector: RollbackProtector {
     ///   - patience: The timeout for one whole call.
     ///   - unlockPatience: The additional time that the user has to unlock a locked keyring. The program of the keyring asks in
     ///     its own window. With nil, the default, the user is not asked, and a locked keyring is an error.
-    public init(patience: Duration = .seconds(10), unlockPatience: Duration? = nil) {
-        access = KeyringAccess(patience: patience, unlockPatience: unlockPatience)
+    public init(timeout: Duration = .seconds(10), unlockTimeout: Duration? = nil) {
+        access = KeyringAccess(timeout: timeout, unlockTimeout: unlockTimeout)
     }
 
     /// Creates a new key, stores it in the keyring under a random ID, reads it back, and seals `dataKey` with it.

@@ -7,13 +7,13 @@ import SignetCore
 final class SessionBus {
     let library: LibSecret
     let operation: String
-    let call: PatientCall
+    let call: TimedCall
     private let connection: GObject
 
     /// The value of `G_BUS_TYPE_SESSION`.
     private static let session: Int32 = 2
 
-    init(_ library: LibSecret, _ operation: String, _ call: PatientCall) throws(StoreError) {
+    init(_ library: LibSecret, _ operation: String, _ call: TimedCall) throws(StoreError) {
         self.library = library
         self.operation = operation
         self.call = call

@@ -6,7 +6,7 @@ struct TPMKeyFile {
     private static let operation = "open the secured key"
     private static let limit = 8192
     /// The timeout for another process that creates the key, in seconds. A real TPM needs one or two.
-    private static let patience = 30.0
+    private static let timeout = 30.0
 
     var path: String { "\(directory.path)/secured-key-\(tag)" }
 
@@ -16,7 +16,7 @@ struct TPMKeyFile {
         if let key = try stored() { return key }
         _ = try PrivateFile.createDirectory(directory.path)
         try PrivateFile.checkDirectory(directory.path)
-        let lock = try DirectoryLock(directory.path, patience: Self.patience)
+        let lock = try DirectoryLock(directory.path, timeout: Self.timeout)
         defer { lock.release() }
         if let key = try stored() { return key }
         let key = try make()

@@ -58,7 +58,10 @@ struct TPMResponse {
     private var meaning: (StoreError.Code, String) {
         switch kind {
         case .authFail, .badAuth, .authUnavailable, .lockout:
-            (.denied, "the TPM wants a password: its owner's or its storage key's; ask whoever administers it to take it away")
+            (
+                .denied,
+                "the TPM requires a password of its owner or of its storage key; ask its administrator to remove the password"
+            )
         case .integrity, .binding:
             (.keyMismatch, "the TPM does not take the key back: it was changed, or is another TPM's; nothing was changed")
         case .point:

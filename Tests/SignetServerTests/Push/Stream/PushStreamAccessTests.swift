@@ -22,7 +22,8 @@ struct PushStreamProofTests {
             #expect(try await prove(proof, at: server) == phone.uid)
             #expect(try await prove(proof, at: server) == nil)
             #expect(
-                try await server.send(.get, "/am/json/push/desk", headers: ["Authorization": "Signet-Desk \(proof)"]).status
+                try await server.send(.get, "/am/json/push/stream", headers: ["Authorization": "Signet-Push-Stream \(proof)"])
+                    .status
                     == 401)
         }
     }
@@ -51,9 +52,10 @@ struct PushStreamProofTests {
                 phone.proof(CompactJWS.sign(Array("{\"value\":\"x\",\"issued\":1735689600000}".utf8), with: phone.secret)),
             ]
             for token in tokens {
-                let reply = try await server.send(.get, "/am/json/push/desk", headers: ["Authorization": "Signet-Desk \(token)"])
+                let reply = try await server.send(
+                    .get, "/am/json/push/stream", headers: ["Authorization": "Signet-Push-Stream \(token)"])
                 #expect(reply.status == 401)
-                #expect(reply.header("WWW-Authenticate")?.hasPrefix("Signet-Desk nonce=") == true)
+                #expect(reply.header("WWW-Authenticate")?.hasPrefix("Signet-Push-Stream nonce=") == true)
             }
             #expect(try await prove(phone.proof(nonce), at: server) == phone.uid)
         }
@@ -66,17 +68,17 @@ struct PushStreamProofTests {
             #expect(
                 try await prove(phone.proof(try await server.nonce(realm: "/alpha")), at: server, realm: RealmPath("/alpha"))
                     == nil)
-            #expect(try await server.send(.get, "/am/json/beta/push/desk", headers: [:]).status == 404)
+            #expect(try await server.send(.get, "/am/json/beta/push/stream", headers: [:]).status == 404)
         }
     }
 
     @Test(
         "A request with other credentials, or none, is told what to sign",
-        arguments: [nil, "Bearer x", "Signet-Desk", "signet-desk", ""] as [String?])
+        arguments: [nil, "Bearer x", "Signet-Push-Stream", "signet-push-stream", ""] as [String?])
     func challenge(authorization: String?) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(
-                .get, "/am/json/push/desk", headers: authorization.map { ["Authorization": $0] } ?? [:])
+                .get, "/am/json/push/stream", headers: authorization.map { ["Authorization": $0] } ?? [:])
             #expect(reply.status == 401)
             #expect(reply.json["reason"] == "Unauthorized")
             #expect(try await server.nonce() != server.nonce())
@@ -86,7 +88,7 @@ struct PushStreamProofTests {
     @Test("Any method but GET is 405", arguments: [HTTPRequest.Method.post, .put, .head])
     func method(method: HTTPRequest.Method) async throws {
         try await TestServer.run { server in
-            let reply = try await server.send(method, "/am/json/push/desk")
+            let reply = try await server.send(method, "/am/json/push/stream")
             #expect(reply.status == 405)
             #expect(reply.header("Allow") == "GET")
         }

@@ -11,7 +11,7 @@ struct Init: ParsableCommand {
             credential, passphrase. A key file is used only when it is named. A vault that is there already is never touched.
             """)
 
-    @Option(help: "Who keeps the key: tpm, secret-service, credential, passphrase or keyfile.")
+    @Option(help: "The key protector: tpm, secret-service, credential, passphrase or keyfile.")
     var protect: Protection?
 
     @OptionGroup var options: VaultOptions
@@ -43,7 +43,7 @@ struct Init: ParsableCommand {
         }
         throw Failure(
             .noVault, "store.keyUnavailable",
-            "nobody here can keep the vault's key, and nothing was made. \(reasons.joined(separator: ". ")). "
+            "no key protector works here, and nothing was created. \(reasons.joined(separator: ". ")). "
                 + "If a file beside the records is enough for you, say so: signet init --protect keyfile")
     }
 

@@ -1,7 +1,7 @@
 import SignetCore
 
 /// Asks the user questions. It uses the answers from the arguments first, and then asks at the terminal.
-struct Interview {
+struct PromptSession {
     private var answers: Answers
     /// True when a user is at the terminal.
     private let canAsk: Bool
@@ -125,7 +125,7 @@ struct Interview {
         }
         // At a terminal, the user types the line, with a prompt.
         if canAsk { return try await typed(question, "\(question.prompt): ") }
-        guard let line = try await Keyboard.line() else {
+        guard let line = try await TerminalInput.line() else {
             throw Failure(
                 .usage, "answer.missing", "standard input ended before there was a line for '\(question.prompt)'",
                 part: answer.name)
@@ -138,10 +138,10 @@ struct Interview {
             let name = question.names.first ?? question.prompt
             throw Failure(
                 .usage, "answer.missing",
-                "the server asks for '\(question.prompt)', and nobody can be asked here: say --answer \(name)=- and give it on"
+                "the server asks for '\(question.prompt)', and there is no terminal to ask at: use --answer \(name)=- and give it on"
                     + " standard input" + (question.isSecret ? "" : ", or --answer \(name)=VALUE"), part: name)
         }
-        guard let line = try await Keyboard.line(prompt, isHidden: question.isHidden) else { throw CancellationError() }
+        guard let line = try await TerminalInput.line(prompt, isHidden: question.isHidden) else { throw CancellationError() }
         return line
     }
 

@@ -21,13 +21,13 @@ import Darwin
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Run an AM-compatible server for the desk.",
+        abstract: "Run an AM-compatible server for development and tests.",
         discussion: """
-            For desks and continuous integration, not for production: it listens on this machine only, unless --exposed,
+            For development and continuous integration, not for production: it listens on this machine only, unless --allow-remote,
             and says so. What it learns survives it, in a file of its own unless --state says otherwise. Where other machines can
             reach it, wrong passwords lock an account for a while and too many requests are refused (docs/operations.md). Realms,
             users, OAuth 2.0 clients and journeys are those of the
-            starter file, which --starter prints, or of a file of your own. See docs/server.md, docs/configuration.md.
+            starter file, which --print-default-config prints, or of a file of your own. See docs/server.md, docs/configuration.md.
             """)
 
     @Option(help: ArgumentHelp("Serve what a file says: realms, users, clients, journeys, in YAML.", valueName: "file"))
@@ -43,7 +43,7 @@ struct Serve: AsyncParsableCommand {
     var host = "127.0.0.1"
 
     @Flag(help: "Allow a --host that other machines can reach. Passwords travel in plain http then, unless it speaks https.")
-    var exposed = false
+    var allowRemote = false
 
     @Option(
         help: ArgumentHelp(
@@ -67,7 +67,8 @@ struct Serve: AsyncParsableCommand {
     var pushTimeout: Int?
 
     @Flag(
-        help: "Let programs on this machine that know a token move the clock, break answers, read the journal. See docs/admin.md."
+        help:
+            "Let programs on this machine that know a token move the clock, break answers, read the request log. See docs/admin.md."
     )
     var admin = false
 
@@ -90,7 +91,7 @@ struct Serve: AsyncParsableCommand {
     var stateKey: String?
 
     @Flag(help: "Stop when standard input ends, as it does when the program that started this one is gone.")
-    var attached = false
+    var exitOnStdinEOF = false
 
     @Flag(
         help:
@@ -103,14 +104,14 @@ struct Serve: AsyncParsableCommand {
     var logLevel = Logger.Level.warning
 
     func validate() throws {
-        guard exposed || EndpointPolicy.isLoopback(host) else {
+        guard allowRemote || EndpointPolicy.isLoopback(host) else {
             throw ValidationError(
-                "--host \(host) can be reached by other machines; pass --exposed if that is meant, and --tls, or it is plain http."
+                "--host \(host) can be reached by other machines; pass --allow-remote if that is meant, and --tls, or it is plain http."
             )
         }
         guard (0...65535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
         guard [config != nil, check != nil, starter].count(where: { $0 }) <= 1 else {
-            throw ValidationError("--config, --check and --starter exclude each other.")
+            throw ValidationError("--config, --validate-config and --print-default-config exclude each other.")
         }
         guard config == nil || users == nil else {
             throw ValidationError("--users and --config exclude each other: the configuration has users.")
@@ -141,7 +142,7 @@ struct Serve: AsyncParsableCommand {
         configuration.tls = tls ?? configuration.tls
         configuration.pushTimeout = pushTimeout ?? configuration.pushTimeout
         configuration.state = try StateLocation.read(state, keyPath: stateKey)
-        configuration.onLetter = { [json] letter in Self.announce(letter, json: json) }
+        configuration.onEmail = { [json] email in Self.announce(email, json: json) }
         let token = try adminTokenFile.map { try AdminTokenFile(at: $0) } ?? (admin ? AdminTokenFile() : nil)
         defer { token?.remove() }
         configuration.adminToken = token?.token
@@ -165,10 +166,10 @@ struct Serve: AsyncParsableCommand {
                 warn(url, configuration)
                 let console = await Self.consoleLink(server, logger)
                 announce(
-                    url, users, configuration, console: console, pushFront: server.pushFrontURL,
+                    url, users, configuration, console: console, pushGateway: server.pushGatewayURL,
                     admin: admin.map { (server.adminURL, $0) })
                 // Only now can the server shut down gracefully, and its startup message has been printed.
-                if attached { watch.withLock { $0 = Task { await Self.stopWhenInputEnds() } } }
+                if exitOnStdinEOF { watch.withLock { $0 = Task { await Self.stopWhenInputEnds() } } }
             }
         } catch let error as StoreError {
             throw error
@@ -223,19 +224,19 @@ struct Serve: AsyncParsableCommand {
     private func warn(_ url: String, _ configuration: ServerConfiguration) {
         guard configuration.listensEverywhere, configuration.publicURL == nil else { return }
         Console.error(
-            "Enrolment URIs, letters and OAuth 2.0 name \(url), where other machines find only themselves: "
+            "Enrollment URIs, emails and OAuth 2.0 use \(url), which other machines can't reach: "
                 + "say with --public-url where they reach this server.")
     }
 
-    private static func announce(_ letter: Email, json: Bool) {
+    private static func announce(_ email: Email, json: Bool) {
         guard json else {
-            Console.line("Letter to \(letter.user): \(letter.link)")
+            Console.line("Email to \(email.user): \(email.link)")
             return
         }
         let members: [String: JSONValue] = [
-            "user": .string(letter.user), "realm": .string(letter.realm), "link": .string(letter.link),
+            "user": .string(email.user), "realm": .string(email.realm), "link": .string(email.link),
         ]
-        Console.line(JSONText.line(.object(["letter": .object(members)])))
+        Console.line(JSONText.line(.object(["email": .object(members)])))
     }
 
     /// Returns a link to the console. If the state prevents that, logs the error and returns nil; the server continues without a
@@ -250,7 +251,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func announce(
-        _ url: String, _ users: [UserEntry], _ configuration: ServerConfiguration, console: String?, pushFront: String?,
+        _ url: String, _ users: [UserEntry], _ configuration: ServerConfiguration, console: String?, pushGateway: String?,
         admin: (url: String, tokenFile: String)?
     ) {
         let (clients, realms) = (configuration.clients, configuration.realms)
@@ -273,12 +274,12 @@ struct Serve: AsyncParsableCommand {
             ]
             members["console"] = console.map { .string($0) }
             members["admin"] = admin.map { .object(["url": .string($0.url), "tokenFile": .string($0.tokenFile)]) }
-            members["pushFront"] = pushFront.map { .string($0) }
+            members["pushGateway"] = pushGateway.map { .string($0) }
             members["authority"] = authority.map { .string($0) }
             Console.line(JSONText.line(.object(members)))
             return
         }
-        Console.line("Signet desk server: \(url)  (for desks and CI only; \(StateLocation.words(state)))")
+        Console.line("Signet development server: \(url)  (for development and CI only; \(StateLocation.words(state)))")
         if let authority { Console.line("To trust it: signet login --ca-file \(authority), or give that file to the browser") }
         Console.line("Realms: \(realms.joined(separator: ", "))")
         for user in users {
@@ -291,7 +292,7 @@ struct Serve: AsyncParsableCommand {
                 "Client: \(client.id)" + (client.realm == "/" ? "" : " in \(client.realm)")
                     + "  redirect: \(client.redirectURIs.joined(separator: ", "))")
         }
-        if let pushFront { Console.line("Push front: \(pushFront)") }
+        if let pushGateway { Console.line("Push gateway: \(pushGateway)") }
         Console.line("Sign in with a browser: \(url)/XUI/")
         Console.line(console.map { "Console, once, on this machine: \($0)" } ?? "Console: no link could be made, see the log")
         if let admin { Console.line("Administration, on this machine: \(admin.url)  token in \(admin.tokenFile)") }

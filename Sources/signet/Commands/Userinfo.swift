@@ -4,7 +4,7 @@ import SignetJourney
 
 struct Userinfo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "userinfo", abstract: "Print what the server says about who is logged in.",
+        commandName: "userinfo", abstract: "Print the claims of the logged-in user.",
         discussion: "Asks the server's userinfo endpoint with the access token, which is renewed first if it is about to end.")
 
     @OptionGroup var profile: ProfileOptions

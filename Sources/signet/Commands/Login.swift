@@ -7,7 +7,7 @@ import SignetStorage
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
-        abstract: "Log in at a server: walk a journey at the terminal, or log in with a browser or another device.",
+        abstract: "Log in at a server: with a journey at the terminal, with a browser or with another device.",
         discussion: """
             SERVER is an AM's address up to its deployment path. The journey asks its questions here: passwords are typed unseen, \
             choices are numbered, the number for a push message and the QR code of a new authenticator are shown.
@@ -74,7 +74,7 @@ struct Login: AsyncParsableCommand {
     @Flag(help: "Go on with a journey at the link of an e-mail.")
     var resume = false
 
-    @Flag(help: "Walk the journey though there is a session that would satisfy it.")
+    @Flag(help: "Run the journey even if a session satisfies it.")
     var force = false
 
     @Flag(help: "Put an authenticator account that the journey offers into the vault, without asking.")

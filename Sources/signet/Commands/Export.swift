@@ -33,7 +33,7 @@ struct Export: AsyncParsableCommand {
     var json = false
 
     private static let confirmation = Confirmation(
-        warning: "The list holds the secrets in clear: who reads it can make your codes.", action: "write it",
+        warning: "The list contains the secrets in clear text: a reader of it can generate your codes.", action: "write it",
         withoutTerminal: "the list holds the secrets in clear", declined: "nothing was written")
 
     func run() async throws {

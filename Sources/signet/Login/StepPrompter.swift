@@ -2,14 +2,14 @@ import SignetCore
 import SignetJourney
 
 /// Fills in a step with the answers of the user or of `--answer`, and with data about this machine.
-struct StepForm {
-    var interview: Interview
+struct StepPrompter {
+    var prompts: PromptSession
     let device: DeviceAnswers
     /// The key that the current step binds; the server hasn't accepted it yet.
     private(set) var newKey: DeviceKey?
 
-    init(_ interview: Interview, device: DeviceAnswers) {
-        self.interview = interview
+    init(_ prompts: PromptSession, device: DeviceAnswers) {
+        self.prompts = prompts
         self.device = device
     }
 
@@ -25,7 +25,7 @@ struct StepForm {
         }
         let asksForPasskey = step.asksForPasskey
         for case let callback as any ValidatedCallback in step.callbacks.compactMap(\.typed) {
-            for failure in callback.failedPolicies { interview.tell("\(callback.prompt.shown): \(failure.message.shown)") }
+            for failure in callback.failedPolicies { prompts.tell("\(callback.prompt.shown): \(failure.message.shown)") }
         }
         try await fillWhole(&step)
         for index in step.callbacks.indices {
@@ -38,7 +38,7 @@ struct StepForm {
     /// Answers requests that span several callbacks, and requests that this machine answers without the user.
     private mutating func fillWhole(_ step: inout JourneyStep) async throws {
         if WebAuthnRequest(step) != nil {
-            interview.tell("The server asks for a passkey, and there is none in a terminal: it is told so.")
+            prompts.tell("The server asks for a passkey, which a terminal does not have. The server is told so.")
             try await step.answerWebAuthn(with: nil)
         }
         if step.protectRequest != nil { try step.failProtect("Signet has no PingOne Protect") }
@@ -46,7 +46,7 @@ struct StepForm {
             switch try await step.answerDeviceBinding(with: device.binding) {
             case .bound(let key):
                 newKey = key
-                interview.tell("This device is bound, by a key in the vault.")
+                prompts.tell("This device is bound, by a key in the vault.")
             case .failed(let failure): tell("This device could not be bound", failure)
             }
         }
@@ -60,7 +60,7 @@ struct StepForm {
     /// Reports a device failure. One with a local cause is printed even if a program reads standard error: the server doesn't
     /// know the cause, and the user has to act on it.
     private func tell(_ what: String, _ failure: DeviceFailure) {
-        guard let cause = failure.cause else { return interview.tell("\(what): \(failure.told.rawValue)") }
+        guard let cause = failure.cause else { return prompts.tell("\(what): \(failure.told.rawValue)") }
         Console.error("signet: \(what.prefix(1).lowercased() + what.dropFirst()): \(Failure(cause).message.shown)")
     }
 
@@ -73,7 +73,7 @@ struct StepForm {
             is PingOneProtectEvaluationCallback:
             break
         case var typed as DeviceProfileCallback:
-            interview.tell("The server is told what this machine is.")
+            prompts.tell("The server is told what this machine is.")
             typed.fill(device.profile)
             return typed.callback
         case var typed as AppIntegrityCallback:
@@ -94,14 +94,14 @@ struct StepForm {
     private mutating func credential(_ callback: any TypedCallback) async throws -> JourneyCallback? {
         switch callback {
         case var typed as NameCallback:
-            typed.name = try await interview.text(
+            typed.name = try await prompts.text(
                 typed.credentialQuestion(typed.prompt, "name", "username"), standard: typed.name)
             return typed.callback
         case var typed as PasswordCallback:
-            typed.fill(try await interview.secret(typed.credentialQuestion(typed.prompt, "password")))
+            typed.fill(try await prompts.secret(typed.credentialQuestion(typed.prompt, "password")))
             return typed.callback
         case var typed as TextInputCallback:
-            typed.text = try await interview.text(
+            typed.text = try await prompts.text(
                 typed.credentialQuestion(typed.prompt, "text"), standard: typed.text)
             return typed.callback
         default: return nil
@@ -113,19 +113,19 @@ struct StepForm {
     private mutating func registration(_ callback: any TypedCallback) async throws -> JourneyCallback? {
         switch callback {
         case var typed as ValidatedCreateUsernameCallback:
-            typed.username = try await interview.text(typed.question(typed.prompt, "username", "name"), standard: typed.username)
+            typed.username = try await prompts.text(typed.question(typed.prompt, "username", "name"), standard: typed.username)
             return typed.callback
         case var typed as ValidatedCreatePasswordCallback:
-            typed.fill(try await interview.secret(typed.question(typed.prompt, "password"), isNew: true))
+            typed.fill(try await prompts.secret(typed.question(typed.prompt, "password"), isNew: true))
             return typed.callback
         case var typed as StringAttributeInputCallback:
-            typed.value = try await interview.text(typed.question(typed.prompt, typed.name), standard: typed.value)
+            typed.value = try await prompts.text(typed.question(typed.prompt, typed.name), standard: typed.value)
             return typed.callback
         case var typed as NumberAttributeInputCallback:
-            try typed.fill(try await interview.number(typed.question(typed.prompt, typed.name), standard: typed.value))
+            try typed.fill(try await prompts.number(typed.question(typed.prompt, typed.name), standard: typed.value))
             return typed.callback
         case var typed as BooleanAttributeInputCallback:
-            typed.value = try await interview.agreement(typed.question(typed.prompt, typed.name), standard: typed.value)
+            typed.value = try await prompts.agreement(typed.question(typed.prompt, typed.name), standard: typed.value)
             return typed.callback
         case var typed as KbaCreateCallback:
             let (question, answer) = try await securityQuestion(typed)
@@ -139,9 +139,9 @@ struct StepForm {
         let own = "a question of my own"
         let options = callback.predefinedQuestions + (callback.allowsOwnQuestion ? [own] : [])
         let asked = callback.question(callback.prompt.isEmpty ? "Security question" : callback.prompt, "question")
-        var question = options[try await interview.choice(asked, of: options)]
-        if question == own { question = try await interview.text(callback.question("Your question", "ownquestion")) }
-        return (question, try await interview.secret(callback.question("Answer to '\(question.shown)'", "answer")).text)
+        var question = options[try await prompts.choice(asked, of: options)]
+        if question == own { question = try await prompts.text(callback.question("Your question", "ownquestion")) }
+        return (question, try await prompts.secret(callback.question("Answer to '\(question.shown)'", "answer")).text)
     }
 
     // MARK: Decisions
@@ -150,29 +150,29 @@ struct StepForm {
         switch callback {
         case var typed as ChoiceCallback:
             try typed.select(
-                try await interview.choice(
+                try await prompts.choice(
                     typed.question(typed.prompt, "choice"), of: typed.choices, standard: typed.defaultChoice))
             return typed.callback
         case var typed as ConfirmationCallback:
             guard !typed.options.isEmpty else { return nil }
             try typed.select(
-                try await interview.choice(
+                try await prompts.choice(
                     typed.question(typed.prompt.isEmpty ? "Go on with" : typed.prompt, "confirmation"), of: typed.options,
                     standard: typed.defaultOption))
             return typed.callback
         case var typed as ConsentMappingCallback:
             let fields = typed.fields.isEmpty ? "" : " (\(typed.fields.joined(separator: ", ").shown))"
-            interview.tell("\(typed.displayName.shown) wants \(typed.accessLevel.shown)\(fields). \(typed.message.shown)")
-            typed.isAccepted = try await interview.agreement(typed.question("Consent", "consent"))
+            prompts.tell("\(typed.displayName.shown) wants \(typed.accessLevel.shown)\(fields). \(typed.message.shown)")
+            typed.isAccepted = try await prompts.agreement(typed.question("Consent", "consent"))
             return typed.callback
         case var typed as TermsAndConditionsCallback:
-            interview.tell("\(typed.terms.shown)\n(terms of version \(typed.version.shown))")
-            typed.isAccepted = try await interview.agreement(typed.question("Accept the terms", "terms"))
+            prompts.tell("\(typed.terms.shown)\n(terms of version \(typed.version.shown))")
+            typed.isAccepted = try await prompts.agreement(typed.question("Accept the terms", "terms"))
             return typed.callback
         case var typed as SelectIdPCallback:
             let providers = typed.providers
             let labels = providers.map { $0.look["buttonDisplayName"]?.string ?? $0.name }
-            let chosen = try await interview.choice(typed.question("Log in with", "provider"), of: labels)
+            let chosen = try await prompts.choice(typed.question("Log in with", "provider"), of: labels)
             try typed.select(providers[chosen].name)
             return typed.callback
         default: return nil
@@ -184,17 +184,17 @@ struct StepForm {
     private mutating func elsewhere(_ callback: any TypedCallback) async throws -> JourneyCallback? {
         switch callback {
         case var typed as IdPCallback:
-            let token = try await interview.secret(typed.question("Token of \(typed.provider.shown)", "token"))
+            let token = try await prompts.secret(typed.question("Token of \(typed.provider.shown)", "token"))
             let types = IdPCallback.TokenType.allCases
-            let kind = try await interview.choice(
+            let kind = try await prompts.choice(
                 typed.question("Kind of token", "tokentype"), of: types.map(\.rawValue), standard: 0)
             typed.fill(token: token, type: types[kind])
             return typed.callback
         case var typed as ReCaptchaCallback:
-            typed.token = try await interview.text(typed.question("reCAPTCHA token", "captcha"))
+            typed.token = try await prompts.text(typed.question("reCAPTCHA token", "captcha"))
             return typed.callback
         case var typed as ReCaptchaEnterpriseCallback:
-            typed.fill(token: try await interview.text(typed.question("reCAPTCHA token", "captcha")))
+            typed.fill(token: try await prompts.text(typed.question("reCAPTCHA token", "captcha")))
             return typed.callback
         default: return nil
         }
@@ -204,7 +204,7 @@ struct StepForm {
     /// user nor `--answer` can fill in are returned unchanged.
     private mutating func unknown(_ callback: JourneyCallback) async throws -> JourneyCallback? {
         let outputs = callback.output.map { "\($0.name.shown)=\(JSONText.line($0.value).shown)" }.joined(separator: " ")
-        interview.tell("\(callback.type.shown), which this version does not know: \(outputs)")
+        prompts.tell("\(callback.type.shown), which this version does not know: \(outputs)")
         var callback = callback
         for index in (callback.input ?? []).indices {
             guard let input = callback.input?[index] else { continue }
@@ -214,9 +214,9 @@ struct StepForm {
             let question = Question(
                 prompt: input.name.shown, names: [input.name, callback.type],
                 isSecret: isPassword || words.contains(where: \.asksForOneTimeCode), isHidden: isPassword)
-            guard interview.hasPerson || interview.hasAnswer(question) else { continue }
+            guard prompts.hasPerson || prompts.hasAnswer(question) else { continue }
             let sent = input.value.string ?? JSONText.line(input.value)
-            let text = try await interview.text(question, standard: sent)
+            let text = try await prompts.text(question, standard: sent)
             // A value that wasn't a string stays JSON if the new text is valid JSON.
             if text != sent {
                 let isText = input.value.string != nil || input.value == .null

@@ -48,7 +48,7 @@ public final class RequestLog: Sendable {
     ///   - filter: The filter. With ``RequestLogFilter/after``, it matches only newer entries.
     ///   - patience: The longest time to wait, by the machine's clock.
     /// - Throws: ``RequestLogTimeout`` when no entry matched in time, `CancellationError` when the task was canceled.
-    public func waitForEntry(matching filter: RequestLogFilter, within patience: Duration = .seconds(10)) async throws
+    public func waitForEntry(matching filter: RequestLogFilter, within timeout: Duration = .seconds(10)) async throws
         -> RequestLogEntry
     {
         let (id, signals) = listen()
@@ -61,7 +61,7 @@ public final class RequestLog: Sendable {
                 return nil
             }
             group.addTask {
-                try await Task.sleep(for: patience)
+                try await Task.sleep(for: timeout)
                 return nil
             }
             defer { group.cancelAll() }
@@ -133,7 +133,7 @@ public struct RequestLogTimeout: Error, Sendable, CustomStringConvertible {
 
     /// The filter, and the newest entries on one line each.
     public var description: String {
-        "no entry of the journal came that has \(filter); the newest are:"
+        "no entry of the request log arrived that matches \(filter); the newest are:"
             + (newest.isEmpty ? " none" : newest.map { "\n  \($0.summary)" }.joined())
     }
 }
@@ -145,7 +145,7 @@ extension RequestLogEntry {
         return switch event {
         case .request(let request): "\(number) \(request.method) \(request.path) \(request.status)\(faults)"
         case .push(let push): "\(number) push \(push.step.rawValue) \(push.reason ?? push.messageID)\(faults)"
-        case .letter(let letter): "\(number) letter to \(letter.user)\(faults)"
+        case .email(let email): "\(number) email to \(email.user)\(faults)"
         case .sns(let request): "\(number) SNS \(request.action) \(request.status)\(faults)"
         }
     }

@@ -5,13 +5,13 @@ import SignetStorage
 struct Protect: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "protect",
-        abstract: "List, add and remove those who keep the vault's key.",
+        abstract: "List, add and remove the key protectors of the vault.",
         discussion: "Any one of them opens the vault. None is added, removed or preferred but by these commands.",
         subcommands: [List.self, Add.self, Remove.self, Rotate.self, Accept.self])
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "Show who keeps the key. The vault is not opened.")
+            commandName: "list", abstract: "List the key protectors. The vault is not opened.")
 
         @Flag(help: "Print JSON, one slot a line: number, key protector.")
         var json = false
@@ -24,7 +24,7 @@ struct Protect: ParsableCommand {
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a way into the vault.")
 
-        @Argument(help: "Who is to keep the key too: tpm, secret-service, credential, passphrase or keyfile.")
+        @Argument(help: "The key protector to add: tpm, secret-service, credential, passphrase or keyfile.")
         var protection: Protection
 
         @OptionGroup var options: VaultOptions
@@ -63,7 +63,7 @@ struct Protect: ParsableCommand {
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove", abstract: "Remove a way into the vault; the last one stays.",
-            discussion: "Who has copied the key itself needs no slot: 'signet protect rotate' makes another one.")
+            discussion: "A copy of the data key works without a slot: 'signet protect rotate' replaces the data key.")
 
         @Argument(help: "The number of the slot, as 'signet protect list' shows it.")
         var number: Int
@@ -112,7 +112,7 @@ struct Protect: ParsableCommand {
 extension Protect {
     struct Accept: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "accept-older-copy", abstract: "Go on with a copy of the vault that was put back on purpose.",
+            commandName: "accept-rollback", abstract: "Go on with a copy of the vault that was put back on purpose.",
             discussion: "Codes of counters in it may have been used since it was made.")
 
         @OptionGroup var options: VaultOptions

@@ -72,7 +72,7 @@ private struct Examination {
         case .success(let header):
             if let problem = placeProblems.first { return Failure(.notAllowed, "store.unsafePlace", problem) }
             if header.slots.contains(where: { usability(of: $0) == .usable }) { return nil }
-            return Failure(.noVault, "store.keyUnavailable", "nobody who keeps the vault's key can be asked here")
+            return Failure(.noVault, "store.keyUnavailable", "no key protector of the vault is available here")
         }
     }
 }
@@ -82,7 +82,7 @@ private struct Examination {
 extension Examination {
     var lines: [String] {
         ["vault            \(path)"] + headerLines + placeLines
-            + ["", "who could keep a key here, in the order of preference:"]
+            + ["", "key protectors on this machine, in order of preference:"]
             + protectors.map { "  \($0.protection.rawValue.padded)\($0.availability.text)" }
             + ["  the Secret Service is answered for by \(secretServiceOwner)"]
     }

@@ -5,7 +5,7 @@ import SignetCore
 struct Enroll: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll",
-        abstract: "Add an account from an enrolment URI or a picture of a QR code.",
+        abstract: "Add an account from an enrollment URI or a picture of a QR code.",
         discussion: """
             The URI of an otpauth, pushauth or mfauth code holds a secret: other users of the machine can read a command's
             arguments, so rather give a picture, or '-' and the URI or picture on standard input.
@@ -14,43 +14,44 @@ struct Enroll: AsyncParsableCommand {
     @Argument(help: "A URI, a PNG or JPEG file with one QR code, or '-' for standard input.")
     var source: String
 
-    @Flag(help: "Only show what would be enrolled, secrets redacted. Touches nothing and asks nobody.")
+    @Flag(help: "Only show what would be enrolled, with secrets redacted. Changes nothing and makes no request.")
     var dryRun = false
 
     @Option(
         help: ArgumentHelp(
-            "Take the push messages of a server that sends them to phones only at a push front (docs/push.md).",
+            "Receive the messages of a server that sends push messages only to phones, through a push gateway (docs/push.md).",
             valueName: "url"))
-    var pushFront: String?
+    var pushGateway: String?
 
     @OptionGroup var plainHTTP: PlainHTTPOptions
     @OptionGroup var trust: TrustOptions
     @OptionGroup var options: VaultOptions
 
-    @Flag(help: "Print JSON with the members of the enrolment.")
+    @Flag(help: "Print JSON with the members of the enrollment.")
     var json = false
 
     func run() async throws {
         let enrollment = try EnrollmentURI.parse(EnrollmentSource.uri(from: source), policy: plainHTTP.policy)
-        let front = try front(for: enrollment)
+        let gateway = try gateway(for: enrollment)
         if dryRun {
-            report(enrollment, heading: "Would enrol")
+            report(enrollment, heading: "Would enroll")
             return
         }
         let session = try Session.open(options, trust: trust)
-        _ = try await session.online { try await $0.enroll(enrollment, pushFront: front) }
+        _ = try await session.online { try await $0.enroll(enrollment, pushGateway: gateway) }
         report(enrollment, heading: "Enrolled")
     }
 
-    private func front(for enrollment: Enrollment) throws -> Endpoint? {
-        guard let pushFront else { return nil }
+    private func gateway(for enrollment: Enrollment) throws -> Endpoint? {
+        guard let pushGateway else { return nil }
         guard enrollment.push != nil else {
-            throw Failure(.badInput, "pushFront", "--push-front is for push messages, and none are offered here")
+            throw Failure(
+                .badInput, "pushGateway", "--push-gateway is for push accounts, and this enrollment has no push mechanism")
         }
         do {
-            return try Endpoint(pushFront, policy: plainHTTP.policy)
+            return try Endpoint(pushGateway, policy: plainHTTP.policy)
         } catch {
-            throw Failure(.badInput, "pushFront", "--push-front: \(error)")
+            throw Failure(.badInput, "pushGateway", "--push-gateway: \(error)")
         }
     }
 

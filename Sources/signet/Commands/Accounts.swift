@@ -155,8 +155,8 @@ extension Mechanism {
             "uid": .string(userID), "resourceId": .string(resourceID),
             "digits": oath.map { .integer(Int64($0.digits.count)) }, "algorithm": .string(oath?.algorithm.rawValue),
             "registrationEndpoint": .string(push?.registrationEndpoint.url),
-            "authenticationEndpoint": .string(push?.authenticationEndpoint.url), "desk": .string(push?.streamEndpoint?.url),
-            "pushFront": .string(push?.gatewayEndpoint?.url),
+            "authenticationEndpoint": .string(push?.authenticationEndpoint.url), "pushStream": .string(push?.streamEndpoint?.url),
+            "pushGateway": .string(push?.gatewayEndpoint?.url),
         ])
     }
 }

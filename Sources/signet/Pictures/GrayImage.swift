@@ -1,5 +1,5 @@
 /// A grayscale picture: one byte per pixel, from 0 (black) to 255 (white), row by row from the top, without padding.
-struct GreyImage {
+struct GrayImage {
     /// The largest number of pixels to decode. A photograph has 12 to 40 million pixels; a decompression bomb claims a billion.
     static let maximumPixels = 40_000_000
 
@@ -21,8 +21,8 @@ struct GreyImage {
     }
 
     /// Returns the picture with each pixel enlarged to a square of `factor` pixels.
-    func enlarged(by factor: Int) throws(PictureError) -> GreyImage {
-        let result = try GreyImage(width: width * factor, height: height * factor)
+    func enlarged(by factor: Int) throws(PictureError) -> GrayImage {
+        let result = try GrayImage(width: width * factor, height: height * factor)
         pixels.withBytes { source in
             result.pixels.withBytes { target in
                 for row in 0..<result.height {
@@ -36,8 +36,8 @@ struct GreyImage {
     }
 
     /// Returns the picture at half its size, each pixel the mean of four. Width and height must be at least 2.
-    func halved() throws(PictureError) -> GreyImage {
-        let result = try GreyImage(width: width / 2, height: height / 2)
+    func halved() throws(PictureError) -> GrayImage {
+        let result = try GrayImage(width: width / 2, height: height / 2)
         pixels.withBytes { source in
             result.pixels.withBytes { target in
                 for row in 0..<result.height {

@@ -7,13 +7,13 @@ import Crypto
 /// registration and stores no secret. The key is derived from the mechanism's secret: nothing else has to be stored, and a
 /// repeated registration names the same inbox. The mechanism's server could derive the key too, but it writes the messages
 /// anyway.
-package struct PushMailbox: Sendable {
+package struct PushInbox: Sendable {
     /// The address that the server gives to SNS as the device token.
     package let address: String
     private let key: Curve25519.Signing.PrivateKey
 
     /// The authentication scheme of the `WWW-Authenticate` and `Authorization` headers.
-    package static let scheme = "Signet-Mailbox"
+    package static let scheme = "Signet-Inbox"
 
     private static let prefix = "signet-mailbox-"
     /// The encoded header `{"alg":"EdDSA","typ":"JWT"}`.
@@ -32,7 +32,7 @@ package struct PushMailbox: Sendable {
 
     /// Returns a proof that the client holds the private key and received the gateway's nonce: a JWS with EdDSA (RFC 8037).
     package func proof(_ nonce: String) throws -> String {
-        let claims: JSONValue = .object(["mailbox": .string(address), "nonce": .string(nonce)])
+        let claims: JSONValue = .object(["inbox": .string(address), "nonce": .string(nonce)])
         let input = "\(Self.header).\(Base64.encode(JSON.encode(claims), as: .url))"
         return "\(input).\(Base64.encode(Array(try key.signature(for: Array(input.utf8))), as: .url))"
     }
@@ -41,7 +41,7 @@ package struct PushMailbox: Sendable {
     package static func verified(_ proof: String) -> (address: String, nonce: String)? {
         let parts = proof.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == header, let payload = try? Base64.decode(parts[1]),
-            let claims = try? JSON.value(of: payload), let address = claims["mailbox"]?.string,
+            let claims = try? JSON.value(of: payload), let address = claims["inbox"]?.string,
             let nonce = claims["nonce"]?.string, let key = publicKey(of: address),
             let signature = try? Base64.decode(parts[2]),
             key.isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8))

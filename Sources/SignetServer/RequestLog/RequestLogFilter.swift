@@ -14,8 +14,8 @@ public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
         case request
         /// ``RequestLogEntry/Event/push(_:)``
         case push
-        /// ``RequestLogEntry/Event/letter(_:)``
-        case letter
+        /// ``RequestLogEntry/Event/email(_:)``
+        case email
         /// ``RequestLogEntry/Event/sns(_:)``
         case sns
     }
@@ -60,7 +60,7 @@ public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
         switch entry.event {
         case .request(let request): return matches(request, contextPath)
         case .push(let push): return matches(push)
-        case .letter(let letter): return matches(letter)
+        case .email(let email): return matches(email)
         case .sns(let request): return matches(request)
         }
     }
@@ -84,10 +84,10 @@ public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
         return client.matches(owner)
     }
 
-    private func matches(_ letter: RequestLogEntry.Email) -> Bool {
-        guard kind ?? .letter == .letter, asksForNoRequest, status == nil, step == nil, action == nil, client == nil
+    private func matches(_ email: RequestLogEntry.Email) -> Bool {
+        guard kind ?? .email == .email, asksForNoRequest, status == nil, step == nil, action == nil, client == nil
         else { return false }
-        return user ?? letter.user == letter.user
+        return user ?? email.user == email.user
     }
 
     private var asksForNoRequest: Bool { method == nil && path == nil && resource == nil && parameter == nil }

@@ -7,8 +7,8 @@ import Synchronization
 
 /// A call that may never return, on a thread of its own. When its time is over, the waiting caller cancels it. If it does not
 /// react, the caller abandons it: some waits of GLib cannot be canceled, and end after 25 seconds.
-final class PatientCall: Sendable {
-    private let patience: Duration
+final class TimedCall: Sendable {
+    private let timeout: Duration
     private let end: Mutex<SuspendingClock.Instant>
     /// The address of a GCancellable, which several threads may use at once.
     private let cancellableAddress: UInt
@@ -16,9 +16,9 @@ final class PatientCall: Sendable {
     /// The time that a canceled call has to react.
     private static let grace = Duration.seconds(1)
 
-    private init(_ library: LibSecret, patience: Duration) {
-        self.patience = patience
-        end = Mutex(SuspendingClock.now + patience)
+    private init(_ library: LibSecret, timeout: Duration) {
+        self.timeout = timeout
+        end = Mutex(SuspendingClock.now + timeout)
         cancellableAddress = UInt(bitPattern: library.functions.g_cancellable_new())
     }
 
@@ -32,14 +32,14 @@ final class PatientCall: Sendable {
     /// The remaining time of the call.
     var remaining: Duration { SuspendingClock.now.duration(to: end.withLock { $0 }) }
 
-    /// Extends the remaining time of the call to at least `patience`, for example because the user is asked, which takes longer
+    /// Extends the remaining time of the call to at least `timeout`, for example because the user is asked, which takes longer
     /// than a program.
-    func extend(by patience: Duration) {
-        end.withLock { $0 = max($0, SuspendingClock.now + patience) }
+    func extend(by timeout: Duration) {
+        end.withLock { $0 = max($0, SuspendingClock.now + timeout) }
     }
 
     /// Extends the remaining time of the call to at least its usual timeout.
-    func extend() { extend(by: patience) }
+    func extend() { extend(by: timeout) }
 
     /// Returns the error for a call that took too long.
     func tooLate(_ operation: String) -> StoreError {
@@ -51,10 +51,10 @@ final class PatientCall: Sendable {
     /// Runs `body` on a new thread and waits for its result.
     /// - Throws: The error of `body`; ``StoreError/Code/keyUnavailable`` when it takes too long.
     static func run<Value: Sendable>(
-        _ operation: String, patience: Duration,
-        _ body: @escaping @Sendable (LibSecret, PatientCall) throws(StoreError) -> Value
+        _ operation: String, timeout: Duration,
+        _ body: @escaping @Sendable (LibSecret, TimedCall) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
-        let call = PatientCall(try LibSecret.load(operation), patience: patience)
+        let call = TimedCall(try LibSecret.load(operation), timeout: timeout)
         let answer = Answer<Value>()
         let isStarted = detachThread {
             answer.give(Result { () throws(StoreError) in try body(LibSecret.load(operation), call) })

@@ -32,7 +32,7 @@ struct Logout: AsyncParsableCommand {
         let session = try Session.open(profile.options)
         let book = try ProfileStore.read(from: session.vault)
         guard !book.profiles.isEmpty else {
-            if !json { Console.line("Nobody is logged in here.") }
+            if !json { Console.line("No user is logged in here.") }
             return
         }
         var failures: [Failure] = []

@@ -7,11 +7,11 @@ import Testing
 @testable import SignetServer
 
 @Suite("Starting again", .postgresServer, .serialized, .timeLimit(.minutes(5)))
-struct StartAgainTests {
+struct ResetTests {
     @Test(
         "Everything is as at the start, also after a restart; the console's door and the keys of id_tokens stay",
         arguments: StateKind.here)
-    func startAgain(kind: StateKind) async throws {
+    func reset(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let clock = StillClock()
             try await place.server(clock: clock, { $0.signingKey = nil }) { server in
@@ -27,9 +27,9 @@ struct StartAgainTests {
                     try await AdminOperations(server: server.devServer.context).add(kim, password: Secret("p".utf8), claims: [:]))
                 server.devServer.clock.stop()
                 server.devServer.moveClock(by: .seconds(7))
-                try server.devServer.faults.switchOn(FaultRule(.html, at: "keys"))
+                try server.devServer.faults.enable(FaultRule(.html, at: "keys"))
 
-                try await server.devServer.startAgain()
+                try await server.devServer.reset()
                 let left = try await server.devServer.snapshot().rows.map(\.key)
                 #expect(left == [SigningKeys.row])
                 // A stream that has ended has no more signals than those that it was sent.
@@ -49,7 +49,7 @@ struct StartAgainTests {
             guard kind != .memory else { return }
             try await place.server(clock: clock, { $0.signingKey = nil }) { server in
                 #expect(try await server.logIn("Login", name: "kim", password: "p").status == 401)
-                #expect(try await server.mailbox("phone-1").isEmpty && server.devServer.clock.offset == 0)
+                #expect(try await server.inbox("phone-1").isEmpty && server.devServer.clock.offset == 0)
                 _ = try await server.registeredPhone()
             }
         }
@@ -89,7 +89,7 @@ struct StartAgainTests {
             }
             #expect(runs.count > 1)
             let ofPush = RequestLogFilter { $0.kind = .push }
-            #expect(server.devServer.journal(matching: ofPush).count == 1)
+            #expect(server.devServer.requestLog(matching: ofPush).count == 1)
         }
     }
 }

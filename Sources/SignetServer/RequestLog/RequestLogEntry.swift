@@ -9,7 +9,7 @@ public import Foundation
 ///
 /// It contains no secrets: no passwords, codes, tokens, headers or bodies. Parameters are logged by name, and only harmless ones
 /// with their value. The link of an email is not logged, because any client can use it to log in;
-/// ``DevServer/letters(to:realm:)`` returns it.
+/// ``DevServer/emailLinks(to:realm:)`` returns it.
 public struct RequestLogEntry: Sendable, Hashable {
     /// The event of an entry.
     public enum Event: Sendable, Hashable {
@@ -18,7 +18,7 @@ public struct RequestLogEntry: Sendable, Hashable {
         /// A push message was created, delivered, answered or rejected.
         case push(Push)
         /// A journey sent an email.
-        case letter(Email)
+        case email(Email)
         /// The server sent a request to SNS.
         case sns(SNSRequest)
     }
@@ -43,8 +43,8 @@ public struct RequestLogEntry: Sendable, Hashable {
     }
 
     /// The email; nil for other kinds of entries.
-    public var letter: Email? {
-        if case .letter(let letter) = event { letter } else { nil }
+    public var email: Email? {
+        if case .email(let email) = event { email } else { nil }
     }
 
     /// The server's own request to SNS; nil for other kinds of entries.

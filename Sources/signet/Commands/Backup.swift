@@ -93,7 +93,7 @@ struct Backup: ParsableCommand {
             var lines = ["Wrote a backup of \(archive.countsText) to \(place)"]
             if damaged > 0 { lines.append("\(damaged.of("record")) could not be read and are not in it.") }
             if !isNoted { lines.append("It is not noted as a backup.") }
-            return lines + ["Without its passphrase nobody can read it. Try it: signet backup verify"]
+            return lines + ["It can't be read without its passphrase. Check it: signet backup verify"]
         }
     }
 

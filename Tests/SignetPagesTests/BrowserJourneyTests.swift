@@ -8,7 +8,7 @@ import Testing
 @Suite(
     "Every callback in a browser", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
     .timeLimit(.minutes(10)))
-struct BrowserWalkTests {
+struct BrowserJourneyTests {
     /// Fills in what a page asks for, in a way that is right for every callback of the catalogue.
     private static let fill = """
         (() => {

@@ -10,7 +10,7 @@ struct Push: AsyncParsableCommand {
 
     struct Listen: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "listen", abstract: "Wait for push messages at the server's desk and keep them in the vault.",
+            commandName: "listen", abstract: "Wait for push messages on the server's push stream and store them in the vault.",
             discussion: """
                 Goes on until it is interrupted. A connection that breaks is made again; messages that came meanwhile are not
                 lost. With --once it ends after the first message that can still be answered.
@@ -22,7 +22,7 @@ struct Push: AsyncParsableCommand {
         @Flag(help: "End after the first message that waits for an answer.")
         var once = false
 
-        @Option(name: .customLong("for"), help: ArgumentHelp("End after so many seconds.", valueName: "seconds"))
+        @Option(name: .customLong("timeout"), help: ArgumentHelp("End after so many seconds.", valueName: "seconds"))
         var seconds: Int?
 
         @OptionGroup var trust: TrustOptions
@@ -32,7 +32,7 @@ struct Push: AsyncParsableCommand {
         var json = false
 
         func validate() throws {
-            if let seconds, seconds < 1 { throw ValidationError("--for takes a number of seconds, 1 or more.") }
+            if let seconds, seconds < 1 { throw ValidationError("--timeout takes a number of seconds, 1 or more.") }
         }
 
         func run() async throws {
@@ -119,7 +119,7 @@ struct Push: AsyncParsableCommand {
         var number: Int?
 
         @Flag(help: "Stand in for the fingerprint reader that this machine lacks: you vouch that it is you.")
-        var standInForBiometric = false
+        var simulateBiometric = false
 
         @OptionGroup var trust: TrustOptions
         @OptionGroup var options: VaultOptions
@@ -128,7 +128,7 @@ struct Push: AsyncParsableCommand {
         var json = false
 
         func run() async throws {
-            let presence = TerminalPresence(vouched: standInForBiometric)
+            let presence = TerminalPresence(vouched: simulateBiometric)
             let session = try Session.open(options, trust: trust)
             try await Push.answer(id, session, json: json) { try await $0.approve($1, number: number, presence: presence) }
         }

@@ -11,7 +11,7 @@ extension ServerContext {
     /// Logs that a message was sent on a stream.
     func note(_ event: FaultedDelivery.Event, deliveredTo stream: PushStreamSubscription) {
         let push = event.push
-        journal.add(
+        requestLog.add(
             .push(RequestLogEntry.Push(.delivered, push.messageID, device: push.mechanismUID, stream: stream.id)), at: clock.now,
             faults: event.faults)
     }

@@ -8,12 +8,12 @@ import Darwin
 #endif
 
 /// Prints the texts of a step on standard error. Standard output is reserved for the result of the command.
-struct StepScreen {
+struct StepPrinter {
     /// The last text of a waiting step, which is printed only once.
     private var waitingText = ""
 
     /// Prints the headings and texts of a step, and everything that the user has to act on.
-    mutating func show(_ step: JourneyStep, _ interview: Interview) {
+    mutating func show(_ step: JourneyStep, _ prompts: PromptSession) {
         let isWaiting = step.waitMilliseconds != nil
         var lines = [step.header, step.description].compactMap { $0 }
         for callback in step.callbacks.compactMap(\.typed) {
@@ -28,7 +28,7 @@ struct StepScreen {
         let number = step.pushChallengeNumber.map { "Choose this number on your device: \($0.shown)" }
         let text = lines.filter { !$0.trimmingWhitespace().isEmpty }.map(\.shown).joined(separator: "\n")
         if !isWaiting || text + (number ?? "") != waitingText {
-            if !text.isEmpty { interview.tell(text) }
+            if !text.isEmpty { prompts.tell(text) }
             if let number { Console.error(number) }
         }
         waitingText = isWaiting ? text + (number ?? "") : ""

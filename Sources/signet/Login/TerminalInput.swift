@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 /// Reads lines of standard input in a task that may be canceled. At a terminal a secret is typed without echo.
-enum Keyboard {
+enum TerminalInput {
     private static let longest = 65_536
 
     /// Reads a line, and no byte after it.
@@ -94,7 +94,7 @@ enum Keyboard {
     }
 }
 
-/// Calls `read(2)` for one byte. It is a global function because ``Keyboard`` has its own `read`.
+/// Calls `read(2)` for one byte. It is a global function because ``TerminalInput`` has its own `read`.
 private func systemRead(_ descriptor: Int32, _ byte: inout UInt8) -> Int {
     read(descriptor, &byte, 1)
 }
