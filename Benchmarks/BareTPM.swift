@@ -14,7 +14,7 @@ final class BareTPM {
     private static let none = ESYS_TR(ESYS_TR_NONE)
 
     /// - Parameters:
-    ///   - keyFile: the file of a secured key (docs/format-tpm.md).
+    ///   - keyFile: the file of a secured key (docs/reference/tpm-formats.md).
     ///   - point: what the key agrees with (X9.63).
     init(_ tcti: String, keyFile: Data, point: Data) throws {
         var (tss, reasons) = (CTSS2Functions(), [CChar](repeating: 0, count: 1024))

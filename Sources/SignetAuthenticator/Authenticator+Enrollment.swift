@@ -26,7 +26,7 @@ extension Authenticator {
     /// Another authenticator registers the mechanism again, as the same device, for as long as the server accepts the invitation.
     ///
     /// A server that sends push messages only to phones, as AM does, is given the address of an inbox at `pushGateway` instead of a
-    /// phone's token, and ``PushStreamListener`` connects there (docs/push.md). A server with its own push stream needs no push
+    /// phone's token, and ``PushStreamListener`` connects there (docs/guides/push.md). A server with its own push stream needs no push
     /// gateway.
     ///
     /// An account that is already stored keeps its names, its lock, its creation time and its other mechanisms.

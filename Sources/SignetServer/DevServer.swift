@@ -11,9 +11,9 @@ import UnixSignals
 /// An AM server for development: it runs login journeys, delivers push messages, and verifies one-time codes.
 ///
 /// It implements AM's protocols (protocol/journey.md, protocol/authenticator.md) and delivers push messages to desktop
-/// authenticators over its own push streams (docs/desk.md). ``ServerConfiguration/state`` says where it stores its state.
+/// authenticators over its own push streams (docs/protocol/push-stream.md). ``ServerConfiguration/state`` says where it stores its state.
 ///
-/// docs/server.md lists its endpoints and journeys.
+/// docs/reference/server.md lists its endpoints and journeys.
 public struct DevServer: Sendable {
     let context: ServerContext
 
@@ -24,7 +24,7 @@ public struct DevServer: Sendable {
     ///   - configuration: The server's configuration, with its users.
     ///   - clock: The time source for every timeout, code and signature.
     ///   - logger: The server's logger. It receives no secrets, codes, tokens or messages.
-    ///   - metrics: The factory for counters and timers (docs/operations.md); nil to use the process-wide one.
+    ///   - metrics: The factory for counters and timers (docs/guides/operations.md); nil to use the process-wide one.
     ///   - tracer: The tracer that receives spans; nil to use the process-wide one.
     public init(
         configuration: ServerConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger,

@@ -77,7 +77,7 @@ public struct ServerConfiguration: Sendable {
     /// The idle time after which a push stream sends a comment, so that both ends detect a dead connection; at least 10 ms.
     public var streamKeepAlive: Duration = .seconds(15)
     /// The bearer token for programs on this machine that use `/admin` to move the clock, switch faults on and read the request
-    /// log (docs/admin.md). It must have 16 bytes or more; a shorter token is never accepted. When nil, `/admin` doesn't exist.
+    /// log (docs/reference/admin.md). It must have 16 bytes or more; a shorter token is never accepted. When nil, `/admin` doesn't exist.
     public var adminToken: Secret?
     /// The largest accepted request body, in bytes; a larger one gets a 413 response.
     public var largestBody = 256 * 1024

@@ -12,7 +12,7 @@ struct Signet: AsyncParsableCommand {
         discussion: """
             Accounts live in a vault at $SIGNET_HOME, or $STATE_DIRECTORY/signet (a service's), or $XDG_DATA_HOME/signet, or
             ~/.local/share/signet. Make one with 'signet init'. Exit codes and the JSON of every verb:
-            docs/cli.md.
+            docs/reference/cli.md.
             """,
         version: "signet 0.1.0",
         subcommands: [

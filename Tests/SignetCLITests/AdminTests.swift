@@ -13,13 +13,13 @@ struct AdminTests {
 
     /// The shell's lines on a page, in one piece: each block goes on where the one before it ended.
     private static func recipe() throws -> String {
-        let text = try String(contentsOf: root.appending(path: "docs/admin.md"), encoding: .utf8)
+        let text = try String(contentsOf: root.appending(path: "docs/reference/admin.md"), encoding: .utf8)
         let blocks = text.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "\n```")[0] }
         return (["set -euo pipefail"] + blocks).joined(separator: "\n")
     }
 
     @Test(
-        "The recipe for any language, and every call of docs/admin.md, work as they stand there",
+        "The recipe for any language, and every call of docs/reference/admin.md, work as they stand there",
         .enabled(if: missing.isEmpty, "needs \(missing.joined(separator: ", "))"))
     func recipe() async throws {
         try await Workplace.with(vault: false) { place in
@@ -38,7 +38,7 @@ struct AdminTests {
 
     @Test("The page's Swift is the snippet's")
     func snippet() throws {
-        let page = try String(contentsOf: Self.root.appending(path: "docs/admin.md"), encoding: .utf8)
+        let page = try String(contentsOf: Self.root.appending(path: "docs/reference/admin.md"), encoding: .utf8)
         let snippet = try String(contentsOf: Self.root.appending(path: "Snippets/TestAgainstServer.swift"), encoding: .utf8)
         let shown = try #require(page.components(separatedBy: "```swift\n").last?.components(separatedBy: "```").first)
         let source = try #require(

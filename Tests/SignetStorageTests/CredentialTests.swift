@@ -41,7 +41,7 @@ struct CredentialTests {
 
     @Test("makes the key that the documented layout says")
     func layout() async throws {
-        // Made with Python: cryptography's HKDF and AESGCM, from docs/format-key-protectors.md alone.
+        // Made with Python: cryptography's HKDF and AESGCM, from docs/reference/key-protector-formats.md alone.
         try await withCredential((0..<40).map { UInt8($0) }) { _, protector in
             let opened = try protector.unwrap(try Base64.decode(Self.knownWrapping), context: Array("context".utf8))
             #expect(opened == Secret(UInt8(0)..<32))

@@ -33,7 +33,7 @@ struct PassphraseTests {
 
     @Test("makes the key that RFC 7914 and the documented layout say")
     func layout() throws {
-        // Made with Python: hashlib.scrypt and cryptography's AESGCM, from docs/format-key-protectors.md alone.
+        // Made with Python: hashlib.scrypt and cryptography's AESGCM, from docs/reference/key-protector-formats.md alone.
         let wrapped = try Base64.decode(Self.knownWrapping)
         let opened = try protector("caf\u{E9} \u{1F511}").unwrap(wrapped, context: Array("context".utf8))
         #expect(opened == Secret(UInt8(0)..<32))

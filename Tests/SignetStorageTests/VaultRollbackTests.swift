@@ -47,7 +47,7 @@ struct VaultRollbackTests {
         #expect(try Vault.open(old, protectors: [keeper]).get(key) == [7])
     }
 
-    @Test("is not noticed where nobody keeps the epoch: that is what docs/threats.md says")
+    @Test("is not noticed where nobody keeps the epoch: that is what docs/design/threats.md says")
     func notKept() throws {
         let (store, protector) = (MemoryStore(), PlainKeyProtector())
         _ = try Vault.create(in: store, protector: protector)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignetStorage
 
-/// The rows of docs/threats.md that are nobody else's.
+/// The rows of docs/design/threats.md that are nobody else's.
 @Suite("A vault, attacked")
 struct VaultThreatTests {
     @Test("keeps every two identities apart, whatever they are made of")

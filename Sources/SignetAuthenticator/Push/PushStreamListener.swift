@@ -3,7 +3,7 @@ import SignetNetwork
 import SignetStorage
 
 /// A listener for the messages of one mechanism. It connects to the server's push stream, or to the push gateway of a server
-/// without one, and receives messages as they arrive (docs/desk.md, docs/push.md).
+/// without one, and receives messages as they arrive (docs/protocol/push-stream.md, docs/guides/push.md).
 ///
 /// When a connection ends, the listener connects again after a growing pause and continues after the last processed message. No
 /// message is lost while the network or the device is unavailable.

@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A backup: all data of the accounts, encrypted with a passphrase (docs/format-archive.md).
+/// A backup: all data of the accounts, encrypted with a passphrase (docs/reference/archive-format.md).
 ///
 /// `Authenticator.archive(includingNotifications:skippingDamaged:)` creates one, ``sealed(with:cost:)`` returns its bytes, and
 /// ``init(opening:with:)`` decrypts them. `Authenticator.importAccounts(_:dryRun:)` imports ``content``.

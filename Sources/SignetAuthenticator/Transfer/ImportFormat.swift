@@ -4,7 +4,7 @@ public import SignetCore
 ///
 /// Reading depends on the bytes alone. It asks the user nothing, stores nothing, and limits the sizes that it accepts.
 public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
-    /// The encrypted archive of Signet (docs/format-archive.md).
+    /// The encrypted archive of Signet (docs/reference/archive-format.md).
     case signet
     /// The JSON of the ForgeRock SDKs for Android and iOS (legacy), with accounts, mechanisms and notifications.
     case forgerock

@@ -1,7 +1,7 @@
 /// The policy `deviceTampering`: the sum of the weights of all tampering signals must be below the issuer's `score`.
 ///
 /// The score detects accidental exposure and common tools. The owner of the machine can hide tampering from it, as from any
-/// program that runs there. docs/policies.md lists every signal.
+/// program that runs there. docs/reference/policies.md lists every signal.
 public struct DeviceTamperingPolicy: AccountPolicy {
     /// The name by which issuers apply the policy.
     public static let name = "deviceTampering"

@@ -1,4 +1,4 @@
-/// A sign that another party has tampered with this process, or could easily do so. docs/policies.md explains each signal.
+/// A sign that another party has tampered with this process, or could easily do so. docs/reference/policies.md explains each signal.
 public struct TamperingSignal: Sendable, Hashable {
     /// The name of a signal.
     public enum Name: String, Sendable, Hashable, CaseIterable {

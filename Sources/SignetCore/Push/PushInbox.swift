@@ -1,6 +1,6 @@
 import Crypto
 
-/// The inbox of one mechanism at a push gateway (docs/push.md). The device gives its address to a server that has no push stream,
+/// The inbox of one mechanism at a push gateway (docs/guides/push.md). The device gives its address to a server that has no push stream,
 /// in place of a phone's device token.
 ///
 /// The address is a public key. A client that can sign with the private key may read the inbox, so the gateway needs no

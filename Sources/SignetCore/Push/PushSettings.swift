@@ -8,10 +8,10 @@ public struct PushSettings: Sendable, Hashable {
     public var authenticationEndpoint: Endpoint
     /// The load balancer's routing cookie of the registration, `name=value`.
     public var loadBalancerCookie: String?
-    /// The address of the server's push stream, if the server has one (docs/desk.md).
+    /// The address of the server's push stream, if the server has one (docs/protocol/push-stream.md).
     public var streamEndpoint: Endpoint?
     /// The push gateway that receives the messages of a server without a push stream, if the device was registered with one
-    /// (docs/push.md).
+    /// (docs/guides/push.md).
     public var gatewayEndpoint: Endpoint?
     /// The name of the push platform whose protocol the server uses; nil for AM, which is built in.
     public var platform: String?

@@ -1,5 +1,5 @@
 /// The proof that a desktop authenticator holds a mechanism's secret. It opens a push stream without sending the secret
-/// (docs/desk.md).
+/// (docs/protocol/push-stream.md).
 ///
 /// The server issues a nonce, and the device signs it together with the mechanism's id. Each nonce is valid for one proof.
 package struct PushStreamProof: Sendable, Hashable {

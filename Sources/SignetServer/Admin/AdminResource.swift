@@ -10,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `/admin`: the JSON API with which tests in any language control the server (docs/admin.md). It is for programs on this machine
+/// `/admin`: the JSON API with which tests in any language control the server (docs/reference/admin.md). It is for programs on this machine
 /// that know the token; for other clients the address doesn't exist.
 ///
 /// A request is parsed first and carried out afterwards. Each parser takes the query parameters that it knows and returns a

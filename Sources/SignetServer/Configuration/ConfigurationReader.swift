@@ -2,7 +2,7 @@ import SignetCore
 import YAMLText
 
 extension ServerConfiguration {
-    /// Reads a configuration file with realms, users, OAuth 2.0 clients and journeys (docs/configuration.md).
+    /// Reads a configuration file with realms, users, OAuth 2.0 clients and journeys (docs/reference/configuration.md).
     ///
     /// Settings that the file omits have the defaults of ``init(_:)``. A file without journeys gets those of the starter file. A
     /// user without a password in the file cannot log in with a password until the program sets one.

@@ -1,4 +1,4 @@
-/// The journeys of a server: trees of nodes with named outcomes (docs/configuration.md).
+/// The journeys of a server: trees of nodes with named outcomes (docs/reference/configuration.md).
 public struct Journeys: Sendable {
     let trees: [JourneyTree]
     /// The error that prevented the journeys from being read. A server with such journeys throws it when it starts.

@@ -1,7 +1,7 @@
 import SignetCore
 import YAMLText
 
-/// Reads the section `push` of a configuration file (docs/configuration.md), which configures the delivery of push messages.
+/// Reads the section `push` of a configuration file (docs/reference/configuration.md), which configures the delivery of push messages.
 struct PushReader {
     private(set) var problems: [ConfigurationProblem] = []
     /// The environment variables, which can contain the access key if the file does not; nil when only the file is read.

@@ -15,7 +15,7 @@ enum Starter {
 
     private static let people = #"""
         # A configuration of `signet serve`: who there is, what apps there are, and how people log in.
-        # Every setting and every node is described in docs/configuration.md. `signet serve --validate-config FILE` says what is wrong with a file.
+        # docs/reference/configuration.md describes every setting and node. `signet serve --validate-config FILE` says what is wrong with a file.
 
         # server:
         #   issuer: Signet

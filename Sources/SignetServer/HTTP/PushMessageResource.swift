@@ -81,7 +81,7 @@ struct PushMessageResource: Sendable {
 }
 
 extension RequestReader {
-    /// True when a device that registers asks for a push stream (docs/desk.md).
+    /// True when a device that registers asks for a push stream (docs/protocol/push-stream.md).
     fileprivate var prefersPushStream: Bool {
         request.headers.filter { $0.name.canonicalName == "prefer" }.flatMap { $0.value.split(separator: ",") }
             .contains { $0.prefix { $0 != ";" }.trimming(" \t").lowercased() == PushStreamProof.preference }

@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import SignetCore
 
-/// `GET /json/.../push/stream`: the push stream (SSE) of a desktop authenticator (docs/desk.md).
+/// `GET /json/.../push/stream`: the push stream (SSE) of a desktop authenticator (docs/protocol/push-stream.md).
 struct PushStreamResource: Sendable {
     let server: ServerContext
 

@@ -107,7 +107,7 @@ extension ServerContext {
 
 extension DevServer {
     /// Creates a link that opens the console once, in a browser on this machine. The console shows users, devices, sessions, push
-    /// messages and requests. It can also move the clock and end sessions (docs/server.md).
+    /// messages and requests. It can also move the clock and end sessions (docs/reference/server.md).
     /// - Throws: `StoreError` when the server's state cannot be written.
     public func consoleLink() async throws -> String { try await context.consoleLink() }
 

@@ -10,7 +10,7 @@ import Foundation
 /// The login flow of a browser through a journey.
 ///
 /// The handle of the journey stays on the server. The browser gets only the id of the flow, which is valid together with the
-/// browser's cookie (docs/server.md explains the reason). A page can therefore be loaded again, and an answer that is sent twice
+/// browser's cookie (docs/reference/server.md explains the reason). A page can therefore be loaded again, and an answer that is sent twice
 /// counts once.
 struct LoginFlow: Codable, Sendable {
     enum State: Codable, Sendable {

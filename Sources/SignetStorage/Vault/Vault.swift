@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The vault reads no record before the header has proved that it was written with the data key. A record that does not open is
 /// an error, or a failure in a listing; it is never reported as missing. When a new record is written in its place, the old one
-/// is moved to ``RecordKind/quarantined`` and kept. The format is in docs/format.md.
+/// is moved to ``RecordKind/quarantined`` and kept. The format is in docs/reference/vault-format.md.
 ///
 /// If the key protector keeps an epoch, the first write after opening sends it a new one. This can take as long as a hardware
 /// operation. An app that must not wait then can make an empty write in the background first.

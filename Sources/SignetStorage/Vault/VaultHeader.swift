@@ -2,7 +2,7 @@ import Crypto
 package import SignetCore
 
 /// The unencrypted header of a vault: its format, and the key protectors that seal it. It contains no secrets. Changes to it are
-/// detected when the vault is opened (docs/format.md).
+/// detected when the vault is opened (docs/reference/vault-format.md).
 public struct VaultHeader: Sendable, Hashable {
     /// The format that this version writes and reads.
     public static let currentFormat = 1

@@ -61,9 +61,9 @@ final class VaultKeys: Sendable {
 
 // MARK: Records
 
-/// Sealing of records (docs/format.md). A sealed record consists of a preamble of eight bytes, which are `S`, `G`, format, suite
-/// and key ID, and the output of ``Sealing``. The preamble is authenticated together with the vault, the kind and the name. A
-/// record therefore opens only under its own name.
+/// Sealing of records (docs/reference/vault-format.md). A sealed record consists of a preamble of eight bytes, which are `S`, `G`,
+/// format, suite and key ID, and the output of ``Sealing``. The preamble is authenticated together with the vault, the kind and the
+/// name. A record therefore opens only under its own name.
 extension VaultKeys {
     private static let mark: [UInt8] = [0x53, 0x47]
     private static let suite: UInt8 = 1

@@ -19,7 +19,7 @@ struct Enroll: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Receive the messages of a server that sends push messages only to phones, through a push gateway (docs/push.md).",
+            "Take the push messages of a server that sends them to phones only at a push gateway (docs/guides/push.md).",
             valueName: "url"))
     var pushGateway: String?
 

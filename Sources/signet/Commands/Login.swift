@@ -57,7 +57,7 @@ struct Login: AsyncParsableCommand {
     @Option(
         name: .customLong("settings"),
         help: ArgumentHelp(
-            "A file in YAML or JSON with the settings of a server profile (docs/journeys.md): cookie, pins, addresses and so on.",
+            "A file in YAML or JSON with the settings of a server profile (docs/guides/journeys.md): cookie, pins, addresses and so on.",
             valueName: "file"), completion: .file())
     var settingsFile: String?
 

@@ -25,9 +25,9 @@ struct Serve: AsyncParsableCommand {
         discussion: """
             For development and continuous integration, not for production: it listens on this machine only, unless --allow-remote,
             and says so. What it learns survives it, in a file of its own unless --state says otherwise. Where other machines can
-            reach it, wrong passwords lock an account for a while and too many requests are refused (docs/operations.md). Realms,
+            reach it, wrong passwords lock an account for a while and too many requests are refused (docs/guides/operations.md). Realms,
             users, OAuth 2.0 clients and journeys are those of the
-            starter file, which --print-default-config prints, or of a file of your own. See docs/server.md, docs/configuration.md.
+            starter file, which --print-default-config prints, or of a file of your own. See docs/reference/server.md, docs/reference/configuration.md.
             """)
 
     @Option(help: ArgumentHelp("Serve what a file says: realms, users, clients, journeys, in YAML.", valueName: "file"))
@@ -67,8 +67,7 @@ struct Serve: AsyncParsableCommand {
     var pushTimeout: Int?
 
     @Flag(
-        help:
-            "Let programs on this machine that know a token move the clock, break answers, read the request log. See docs/admin.md."
+        help: "Let programs on this machine that know a token control clock and faults. See docs/reference/admin.md."
     )
     var admin = false
 

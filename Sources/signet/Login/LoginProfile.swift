@@ -8,7 +8,7 @@ struct LoginProfile: Sendable, Equatable {
     static let usualRedirectURI = "http://127.0.0.1/callback"
 
     var name: String
-    /// The settings of a `ServerProfile`, in the format of its document (docs/journeys.md).
+    /// The settings of a `ServerProfile`, in the format of its document (docs/guides/journeys.md).
     var settings: [String: JSONValue]
     /// The hosts for which plain HTTP is allowed.
     var plainHTTPHosts: [String] = []

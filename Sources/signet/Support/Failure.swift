@@ -5,7 +5,7 @@ import SignetJourney
 import SignetNetwork
 import SignetStorage
 
-/// The error that ends a command: a line on standard error, and an exit code that scripts can rely on (docs/cli.md).
+/// The error that ends a command: a line on standard error, and an exit code that scripts can rely on (docs/reference/cli.md).
 struct Failure: Error {
     let exit: Exit
     var message: String

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("docs/configuration.md")
+@Suite("docs/reference/configuration.md")
 struct ConfigurationDocumentationTests {
     private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/configuration.md")
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/reference/configuration.md")
     private static let begin =
         "<!-- The nodes, as the code has them: SIGNET_WRITE_DOCS=1 make test TEST_ARGS='--filter ConfigurationDocumentation' -->\n"
     private static let end = "<!-- End of the nodes. -->\n"

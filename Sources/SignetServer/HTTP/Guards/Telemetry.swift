@@ -4,7 +4,7 @@ import Metrics
 import Tracing
 
 /// The metrics and traces of the server, reported through the common Swift interfaces. The process chooses the backend; without
-/// one, they are discarded (docs/operations.md). Each label has a small set of values, and no value contains data about a user.
+/// one, they are discarded (docs/guides/operations.md). Each label has a small set of values, and no value contains data about a user.
 struct Telemetry: Sendable {
     private let ownMetrics: (any MetricsFactory)?
     private let ownTracer: (any Tracer)?

@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 /// The HTTP resource of the push gateway. `POST` is the Query API of AWS SNS, for servers. `GET` is the SSE stream of one inbox,
-/// for the device that owns it (docs/push.md).
+/// for the device that owns it (docs/guides/push.md).
 struct PushGatewayResource: Sendable {
     let server: ServerContext
     let keys: PushGatewayKeys

@@ -25,7 +25,7 @@ protocol StreamInbox: Sendable {
 }
 
 /// The response that a desktop authenticator keeps open. It sends the messages in the authenticator's inbox as server-sent events
-/// (docs/desk.md).
+/// (docs/protocol/push-stream.md).
 struct EventStream<Inbox: StreamInbox>: Sendable {
     let server: ServerContext
     /// The registry through which the stream is woken and ended.

@@ -1,6 +1,6 @@
 import Crypto
 
-/// The place where a TPM stores the epoch of a vault: docs/format-tpm.md, section "Epoch".
+/// The place where a TPM stores the epoch of a vault: docs/reference/tpm-formats.md, section "Epoch".
 ///
 /// An epoch is stored in a bit field of 64 bits: an NV index whose bits can only be set. Its base is part of the definition of
 /// the index, which cannot be changed. Bit n stands for the epoch base + 1 + n, and the highest bit that is set counts. If two

@@ -1,4 +1,4 @@
-/// A file of mode 0600 with a key that only one TPM can use: docs/format-tpm.md, section "Key file".
+/// A file of mode 0600 with a key that only one TPM can use: docs/reference/tpm-formats.md, section "Key file".
 struct TPMKeyFile {
     let directory: VaultDirectory
     let tag: String

@@ -1,7 +1,7 @@
 import Crypto
 import SignetCore
 
-/// A data key that only one TPM can open: docs/format-tpm.md, section "Slot".
+/// A data key that only one TPM can open: docs/reference/tpm-formats.md, section "Slot".
 ///
 /// Sealing is done in software, to the public half of a key in the TPM. A new P-256 key agrees with it, and HKDF-SHA-256 derives
 /// the key for AES-256-GCM. HKDF and GCM bind everything before the ciphertext, and GCM also binds the caller's context.
