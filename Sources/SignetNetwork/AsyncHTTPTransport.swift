@@ -40,8 +40,8 @@ public final class AsyncHTTPTransport: HTTPTransport {
     ) {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
-        // Otherwise a failed handshake is retried until the connect timeout, and a rejected key crashes the client
-        // (research/swift-stack.md section 2).
+        // Otherwise a failed handshake is retried until the connect timeout, and a rejected key ends the process
+        // (async-http-client 1.37.0).
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.read = TimeAmount(longestSilence)
         configuration.timeout.connect = TimeAmount(min(longestSilence, .seconds(10)))

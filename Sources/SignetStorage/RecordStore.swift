@@ -1,4 +1,5 @@
-/// A synchronous, transactional store of records: bytes under a key. See the design, section 2.2.
+/// A synchronous, transactional store of records: bytes under a key. docs/decisions/004-record-stores.md explains
+/// isolation and failed commits.
 ///
 /// Both methods run their closure at most once and in isolation: during a transaction, no other transaction changes what it
 /// reads. A closure must not call a method of the same store, because that call would wait for its own transaction to end. To

@@ -110,7 +110,7 @@ public struct ServerProfile: Sendable, Hashable {
 
     /// Returns the override or the discovered address of an endpoint; nil when it has neither.
     func knownAddress(of endpoint: ServerEndpoint) -> String? {
-        // OpenAM advertises a revocation endpoint that doesn't work (protocol/journey.md section 8.4).
+        // OpenAM revokes at the default address, which its discovery document omits (protocol/journey.md section 8.4).
         overrides[endpoint] ?? (dialect == .openAM && endpoint == .revoke ? nil : discovered?.addresses[endpoint])
     }
 

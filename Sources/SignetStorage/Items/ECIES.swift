@@ -11,8 +11,8 @@ import Foundation
 ///
 /// The format is that of `eciesEncryptionCofactorVariableIVX963SHA256AESGCM`. X9.63 key derivation with SHA-256 over the shared x
 /// coordinate and the point gives an AES-128 key and an IV of 16 bytes. The older algorithm without `VariableIV`, whose IV is
-/// zero, is only decrypted, never used to encrypt. The format has no version and binds no context: research/storage-security.md,
-/// 1.4.
+/// zero, is only decrypted, never used to encrypt. The format has no version, and it binds neither the name nor the
+/// purpose of what is sealed.
 enum ECIES {
     private static let pointLength = 65
     private static let tagLength = 16
