@@ -20,6 +20,7 @@ STORE = "Sources/SignetStorage/Store.swift"
 ALLOW = "scripts/lint/allow.txt"
 WORDS = "scripts/lint/words.txt"
 RULE_TESTS = "Tests/SignetCoreTests/RuleTests.swift"
+PAGE = "docs/protocol/wire.md"
 
 MANIFEST = """\
 // swift-tools-version: 6.2
@@ -101,6 +102,9 @@ public protocol Store {
     var size: Int { get }
 }
 ''',
+    PAGE: "# Wire\n\n## 1. `Both` ends\n\n### 1.2 [A message](#1-both-ends)\n\n```\n[no](nowhere) # 1.9\n```\n",
+    "README.md": "[It](docs/protocol/wire.md#12-a-message), `Sources/*/Rule.swift`, " + PAGE + ", [here](#top)\n# Top\n",
+    "Makefile": "# protocol/wire.md sections 1\n# and 1.2\n",
     STORE: "public import SignetCore\n\nstruct Hidden {\n    var size = 0\n}\n",
     "Sources/SignetStorage/Engines/Clock.swift": "#if os(Linux)\nlet here = 1\n#endif\n",
     "Sources/signet/Main.swift": "import CPNG\nimport SignetStorage\n",
@@ -195,6 +199,13 @@ FAULTS = [
     ("paths", {STORE: "// see /" + "work/main\n"}, f"{STORE}:1:", "a path of one machine"),
     ("paths", {"README.md": "\n/opt/" + "swift-packages\n"}, "README.md:2:", "a path of one machine"),
     ("paths", {STORE: "// TO" + "DO: later\n"}, f"{STORE}:1:", "a note to oneself"),
+    ("links", {"README.md": "a\n[b](gone/page.md)\n"}, "README.md:2:", "leads nowhere: there is no gone"),
+    ("links", {"README.md": f"[b]({PAGE}#19)\n"}, "README.md:1:", "no heading makes the anchor 19"),
+    ("links", {"README.md": "`Sources/Gone.swift`\n"}, "README.md:1:", "there is no Sources/Gone"),
+    ("links", {STORE: "\n/// docs/gone.md says so.\nlet a = 1\n"}, f"{STORE}:2:", "there is no docs/gone"),
+    ("links", {STORE: "/// research/gone.md\nlet a = 1\n"}, f"{STORE}:1:", "there is no research/gone"),
+    ("links", {STORE: "/// (protocol/wire.md section\n/// 1.9)\nlet a = 1\n"}, f"{STORE}:1:", "has no section 1.9"),
+    ("links", {STORE: "// protocol/wire.md sections 1, 1.2 and 2.\n"}, f"{STORE}:1:", "has no section 2"),
     ("allow-list", {ALLOW: f"size {STORE}\n"}, f"{ALLOW}:1:", "without a reason"),
     ("allow-list", {ALLOW: f"language {STORE} -- old\n"}, f"{ALLOW}:1:", "grants no exceptions"),
     ("allow-list", {ALLOW: "size Sources/Gone.swift -- it is long\n"}, f"{ALLOW}:1:", "there is no file"),
