@@ -118,13 +118,17 @@ let package = Package(
         // A profile from YAML: of its own, because whoever needs none shall not build a reader of it.
         .target(name: "SignetYAML", dependencies: ["SignetCore", "SignetJourney", "YAMLText"], swiftSettings: rules),
         .target(name: "YAMLText", dependencies: ["SignetCore", yams], swiftSettings: rules),
-        .target(name: "Storage", dependencies: ["SignetStorage"], swiftSettings: rules),
+
+        // The module names of other SDKs.
+        .target(name: "Storage", dependencies: ["SignetStorage"], path: "Sources/Compatibility/Storage", swiftSettings: rules),
         .target(
             name: "FRAuthenticator",
             dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", logging],
-            swiftSettings: rules),
+            path: "Sources/Compatibility/FRAuthenticator", swiftSettings: rules),
         .target(
-            name: "FRAuth", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetJourney"], swiftSettings: rules),
+            name: "FRAuth", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetJourney"],
+            path: "Sources/Compatibility/FRAuth", swiftSettings: rules),
+
         .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
 
         // The server for the desk, and the command line.
