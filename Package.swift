@@ -45,15 +45,18 @@ let package = Package(
     products: [
         .library(name: "SignetCore", targets: ["SignetCore"]),
         .library(name: "SignetStorage", targets: ["SignetStorage"]),
-        .library(name: "Storage", targets: ["Storage"]),
         .library(name: "SignetNetwork", targets: ["SignetNetwork"]),
         .library(name: "SignetAuthenticator", targets: ["SignetAuthenticator"]),
         .library(name: "SignetJourney", targets: ["SignetJourney"]),
         .library(name: "SignetYAML", targets: ["SignetYAML"]),
-        .library(name: "FRAuthenticator", targets: ["FRAuthenticator"]),
-        .library(name: "FRAuth", targets: ["FRAuth"]),
         .library(name: "SignetTesting", targets: ["SignetTesting"]),
         .library(name: "SignetServer", targets: ["SignetServer"]),
+        .library(name: "Storage", targets: ["Storage"]),
+        .library(name: "PingStorage", targets: ["PingStorage"]),
+        .library(name: "PingOath", targets: ["PingOath"]),
+        .library(name: "PingPush", targets: ["PingPush"]),
+        .library(name: "FRAuth", targets: ["FRAuth"]),
+        .library(name: "FRAuthenticator", targets: ["FRAuthenticator"]),
         .executable(name: "signet", targets: ["signet"]),
     ],
     // Each needs the headers of a C library to build, and loads the library itself only when it is used.
@@ -122,6 +125,14 @@ let package = Package(
         // The module names of other SDKs.
         .target(name: "Storage", dependencies: ["SignetStorage"], path: "Sources/Compatibility/Storage", swiftSettings: rules),
         .target(
+            name: "PingStorage", dependencies: ["SignetStorage"], path: "Sources/Compatibility/PingStorage", swiftSettings: rules),
+        .target(
+            name: "PingOath", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
+            path: "Sources/Compatibility/PingOath", swiftSettings: rules),
+        .target(
+            name: "PingPush", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
+            path: "Sources/Compatibility/PingPush", swiftSettings: rules),
+        .target(
             name: "FRAuthenticator",
             dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", logging],
             path: "Sources/Compatibility/FRAuthenticator", swiftSettings: rules),
@@ -182,8 +193,8 @@ let package = Package(
         .testTarget(
             name: "SeedSamples",
             dependencies: [
-                "Storage", "FRAuthenticator", "FRAuth", "SignetAuthenticator", "SignetCore", "SignetJourney", "SignetNetwork",
-                "SignetServer", "SignetStorage", "SignetTesting", hummingbirdTesting, logging,
+                "Storage", "PingOath", "PingPush", "FRAuthenticator", "FRAuth", "SignetAuthenticator", "SignetCore",
+                "SignetJourney", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting", hummingbirdTesting, logging,
             ],
             swiftSettings: rules),
         .testTarget(
@@ -201,7 +212,7 @@ let package = Package(
             dependencies: [
                 "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetTesting", "SignetServer",
                 "SignetJourney", "StoreWorker",
-                "FRAuthenticator", "FRAuth", logging,
+                "FRAuthenticator", "FRAuth", "PingOath", "PingPush", logging,
             ], exclude: ["Transfer/Fixtures"], swiftSettings: rules),
         // What the token tests start four times at once, and kill.
         .executableTarget(

@@ -11,12 +11,16 @@ public import SignetStorage
 /// Its methods throw `StoreError` when the store fails, `TransportError` when the network fails, and ``AuthenticatorError`` for
 /// other failures.
 public struct Authenticator: Sendable {
-    private(set) var store: any AccountStore
+    /// The store of the accounts.
+    package private(set) var store: any AccountStore
     let transport: any HTTPTransport
-    let clock: any WallClock
+    /// The clock of this machine.
+    package let clock: any WallClock
     let device: PushDevice
-    private(set) var policies: AccountPolicies
-    let retention: NotificationRetention
+    /// The policies of issuers that can be evaluated on this device.
+    package private(set) var policies: AccountPolicies
+    /// The rule for the push messages to keep.
+    package let retention: NotificationRetention
     let platforms: PushPlatforms
     let wire: PushTransport
     let unsettled = Unsettled()

@@ -98,7 +98,8 @@ public struct AuthenticatorError: Error, Sendable, Hashable, CustomStringConvert
 extension AuthenticatorError {
     static let nothingOffered = AuthenticatorError(.nothingOffered, "the enrollment offers neither codes nor push")
     static let noCodes = AuthenticatorError(.wrongKind, "this mechanism makes no codes")
-    static let noPush = AuthenticatorError(.wrongKind, "this mechanism takes no push messages")
+    /// The error for a mechanism of another kind where push is needed.
+    package static let noPush = AuthenticatorError(.wrongKind, "this mechanism takes no push messages")
 
     static func duplicate(_ existing: Mechanism) -> AuthenticatorError {
         AuthenticatorError(

@@ -1,3 +1,5 @@
+import PingOath
+import PingPush
 import SignetAuthenticator
 import Storage
 import Testing

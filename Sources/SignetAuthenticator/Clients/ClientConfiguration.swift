@@ -7,11 +7,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The settings that ``OathConfiguration`` and ``PushConfiguration`` have in common.
+/// The settings that `OathConfiguration` of PingOath and `PushConfiguration` of PingPush have in common.
 ///
 /// One task creates a configuration and hands it over to the client, which owns the storage from then on. A storage may therefore
 /// be a plain class that isn't `Sendable`.
-public class ClientConfiguration: AccountStoreTaking {
+open class ClientConfiguration: AccountStoreTaking {
     private var item: (any Storage<StoredAccounts>)?
     private var accounts: (any AccountStore)?
 
@@ -32,7 +32,7 @@ public class ClientConfiguration: AccountStoreTaking {
 
     /// True when credentials that were read are cached in memory, in plain text, so that a list does not read the storage again.
     /// The default is false. The client sees its own changes at once. It sees changes by other clients after its own next change,
-    /// or after ``OathClient/close()``. Locks are evaluated on each call, and codes are never generated from the cache.
+    /// or after its `close()`. Locks are evaluated on each call, and codes are never generated from the cache.
     public var enableCredentialCache = false
 
     /// The logger that receives the client's log lines; nil for no logging.
@@ -44,7 +44,8 @@ public class ClientConfiguration: AccountStoreTaking {
     /// The keychain that has the default vault.
     package var keychain = Keychain.standard
 
-    init() {}
+    /// Creates a configuration with the default values.
+    package init() {}
 
     /// The storage of the accounts: a storage that the app implements, or an ``AccountStore`` (the property is overloaded for the
     /// two types). When it is nil, the accounts are in the user's vault at the default location, `Keychain.standard`.
@@ -75,7 +76,7 @@ public class ClientConfiguration: AccountStoreTaking {
 
     /// Returns the timeout.
     /// - Throws: ``StoreError/Code/invalid`` when ``timeoutMs`` is outside 1 to 86,400,000.
-    func limit() throws(StoreError) -> Duration {
+    package func limit() throws(StoreError) -> Duration {
         guard timeoutMs >= 1, timeoutMs <= 86_400_000 else {
             throw StoreError(.invalid, "configure", "timeoutMs is a number of milliseconds from 1 to 86,400,000")
         }
@@ -102,7 +103,7 @@ extension ClientConfiguration {
     /// Returns the configured store.
     /// - Throws: ``StoreError/Code/noVault`` and other errors when the default vault cannot be opened; ``StoreError/Code/denied``
     ///   for accounts in plain text while ``encryptionEnabled`` is true; ``StoreError/Code/invalid`` for an invalid timeout.
-    static func accountStore(of configuration: sending ClientConfiguration) async throws(StoreError) -> any AccountStore {
+    package static func accountStore(of configuration: sending ClientConfiguration) async throws(StoreError) -> any AccountStore {
         let limit = try configuration.limit()
         if let accounts = configuration.accounts {
             guard !configuration.encryptionEnabled || !accounts.areInClearOnDisk else {

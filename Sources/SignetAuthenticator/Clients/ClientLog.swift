@@ -4,25 +4,32 @@ import SignetStorage
 
 /// A writer of a client's log lines. A line contains only names of calls, ids and error codes, and never the text of an error
 /// from outside the SDK.
-struct ClientLog: Sendable {
-    let logger: (any ClientLogger)?
+package struct ClientLog: Sendable {
+    private let logger: (any ClientLogger)?
 
-    func note(_ level: ClientLogLevel, _ call: String, _ id: String?, _ what: String) {
+    /// Creates a writer to `logger`; nil discards the lines.
+    package init(logger: (any ClientLogger)?) {
+        self.logger = logger
+    }
+
+    /// Writes a line about a call and the credential that it concerns.
+    package func note(_ level: ClientLogLevel, _ call: String, _ id: String?, _ what: String) {
         logger?.log(level, "\(call)\(id.map { " \($0)" } ?? ""): \(what)")
     }
 
-    func failed(_ call: String, _ id: String?, _ error: any Error) {
+    /// Writes a line about an error that ended a call.
+    package func failed(_ call: String, _ id: String?, _ error: any Error) {
         guard logger != nil else { return }
         note(Self.level(of: error), call, id, Self.name(of: error))
     }
 
     private static func level(of error: any Error) -> ClientLogLevel {
-        error is AuthenticatorError || error is EnrollmentError || error is PushMessageError || error is OathError
-            || error is PushError ? .warning : .error
+        error is AuthenticatorError || error is EnrollmentError || error is PushMessageError || error is any ClientError
+            ? .warning : .error
     }
 
     /// Returns a short name of an error that is safe to log.
-    static func name(of error: any Error) -> String {
+    package static func name(of error: any Error) -> String {
         switch error {
         case let error as AuthenticatorError: error.code.rawValue + (error.status.map { " (HTTP \($0))" } ?? "")
         case let error as StoreError: "storage: \(error.code.rawValue) at: \(error.operation)"
@@ -34,3 +41,6 @@ struct ClientLog: Sendable {
         }
     }
 }
+
+/// An error of a client's own API, which its log reports as a warning.
+package protocol ClientError: Error {}

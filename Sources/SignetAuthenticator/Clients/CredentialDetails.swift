@@ -1,25 +1,34 @@
-import SignetCore
-import SignetStorage
+package import SignetCore
+package import SignetStorage
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// The data of a credential that belong to its account. The credentials of one account share them: a change through one
 /// credential applies to all.
-struct CredentialDetails: Sendable, Hashable {
-    let issuer: String
-    let accountName: String
-    var displayIssuer: String
-    var displayAccountName: String
-    var imageURL: String?
-    var backgroundColor: String?
-    var policies: String?
-    var lock: CredentialLock
+package struct CredentialDetails: Sendable, Hashable {
+    /// The issuer, which is half of the account's identity.
+    package let issuer: String
+    /// The account name, which is the other half.
+    package let accountName: String
+    /// The issuer as a person reads it.
+    package var displayIssuer: String
+    /// The account name as a person reads it.
+    package var displayAccountName: String
+    /// The address of the issuer's logo.
+    package var imageURL: String?
+    /// The background color of the account.
+    package var backgroundColor: String?
+    /// The policies of the issuer, as the text of a JSON object.
+    package var policies: String?
+    /// The lock of the account.
+    package var lock: CredentialLock
 
-    init(
+    /// Creates the details of a credential that an app describes. Missing display names are the names themselves.
+    package init(
         issuer: String, displayIssuer: String?, accountName: String, displayAccountName: String?, imageURL: String?,
         backgroundColor: String?, policies: String?, lock: CredentialLock
     ) {
@@ -33,7 +42,8 @@ struct CredentialDetails: Sendable, Hashable {
         self.lock = lock
     }
 
-    init(_ account: Account, lock: AccountLock?) {
+    /// Creates the details of a stored account.
+    package init(_ account: Account, lock: AccountLock?) {
         self.init(
             issuer: account.id.issuer, displayIssuer: account.displayIssuer, accountName: account.id.accountName,
             displayAccountName: account.displayAccountName, imageURL: account.imageURL,
@@ -41,10 +51,11 @@ struct CredentialDetails: Sendable, Hashable {
             policies: account.policies.isEmpty ? nil : JSON.text(of: .object(account.policies)), lock: .found(lock?.policy))
     }
 
-    var account: AccountID { AccountID(issuer: issuer, accountName: accountName) }
+    /// The identity of the account.
+    package var account: AccountID { AccountID(issuer: issuer, accountName: accountName) }
 
     /// The reason why the details are invalid, with the name of the invalid part; nil when they are valid.
-    var fault: String? {
+    package var fault: String? {
         if issuer.isEmpty || accountName.isEmpty { return "issuer and accountName must not be empty" }
         let texts = [issuer, accountName, displayIssuer, displayAccountName, imageURL, backgroundColor, lock.policy]
         guard texts.allSatisfy({ $0?.isSafeToShow ?? true }) else {
@@ -55,7 +66,7 @@ struct CredentialDetails: Sendable, Hashable {
     }
 
     /// The policies as an object; nil when the text is not a JSON object.
-    var policyObject: [String: JSONValue]? {
+    package var policyObject: [String: JSONValue]? {
         guard let policies, !policies.isEmpty else { return [:] }
         return (try? JSON.value(of: policies.utf8)).flatMap { $0.isStorable ? $0.object : nil }
     }
@@ -90,7 +101,7 @@ struct CredentialDetails: Sendable, Hashable {
 
 extension AccountRules {
     /// Stores a mechanism, new or existing, and the details of its account.
-    static func save(
+    package static func save(
         _ mechanism: Mechanism, _ details: CredentialDetails, now: Date, in records: any AccountWriter
     ) throws(StoreError) -> Result<EnrolledAccount, AuthenticatorError> {
         let others = try records.mechanisms(of: mechanism.account).filter { $0.uid != mechanism.uid }

@@ -1,18 +1,25 @@
 /// The lock of an account as a credential shows it.
-struct CredentialLock: Sendable, Hashable {
+package struct CredentialLock: Sendable, Hashable {
     /// The name of the policy that locks the account, if there is one.
-    var policy: String?
+    package var policy: String?
     /// True when the account is locked.
-    var isLocked: Bool
+    package var isLocked: Bool
     /// True when the app has set this lock state. False when the state was only read: then saving the credential leaves the
     /// account's lock unchanged.
-    var isWanted: Bool
+    package var isWanted: Bool
+
+    /// Creates a lock.
+    package init(policy: String?, isLocked: Bool, isWanted: Bool) {
+        self.policy = policy
+        self.isLocked = isLocked
+        self.isWanted = isWanted
+    }
 
     /// The state of an account that was read as not locked.
-    static let none = CredentialLock(policy: nil, isLocked: false, isWanted: false)
+    package static let none = CredentialLock(policy: nil, isLocked: false, isWanted: false)
 
     /// Returns the lock that an app passes to an initializer. Only a locked state counts as set by the app.
-    static func given(_ policy: String?, isLocked: Bool) -> CredentialLock {
+    package static func given(_ policy: String?, isLocked: Bool) -> CredentialLock {
         CredentialLock(policy: isLocked ? policy : nil, isLocked: isLocked, isWanted: isLocked)
     }
 

@@ -1,34 +1,44 @@
-import SignetCore
-import SignetStorage
+package import SignetCore
+package import SignetStorage
 import Synchronization
 
 /// A mechanism with its account and the account's current lock.
-struct EnrolledMechanism: Sendable {
-    let mechanism: Mechanism
+package struct EnrolledMechanism: Sendable {
+    /// The mechanism.
+    package let mechanism: Mechanism
     /// The account; nil when the store has no such account.
-    let account: Account?
-    var lock: AccountLock?
+    package let account: Account?
+    /// The current lock of the account; nil when it isn't locked.
+    package var lock: AccountLock?
+
+    /// Creates a mechanism with its account and lock.
+    package init(mechanism: Mechanism, account: Account?, lock: AccountLock? = nil) {
+        self.mechanism = mechanism
+        self.account = account
+        self.lock = lock
+    }
 
     /// The details of the account. A missing account gives the details of an empty one with the same identity.
-    var details: CredentialDetails {
+    package var details: CredentialDetails {
         CredentialDetails(account ?? Account(id: mechanism.account, timeAdded: mechanism.timeAdded), lock: lock)
     }
 }
 
 /// A reader of a client's mechanisms of certain kinds, with an optional cache in memory.
-struct CredentialReader: Sendable {
+package struct CredentialReader: Sendable {
     private let authenticator: Authenticator
     private let kinds: Set<Mechanism.KindName>
     private let cache: Cache?
 
-    init(_ authenticator: Authenticator, kinds: Set<Mechanism.KindName>, isCaching: Bool) {
+    /// Creates a reader of the authenticator's mechanisms of these kinds.
+    package init(_ authenticator: Authenticator, kinds: Set<Mechanism.KindName>, isCaching: Bool) {
         self.authenticator = authenticator
         self.kinds = kinds
         cache = isCaching ? Cache() : nil
     }
 
     /// Returns all mechanisms of these kinds, oldest first.
-    func all() async throws(StoreError) -> [EnrolledMechanism] {
+    package func all() async throws(StoreError) -> [EnrolledMechanism] {
         if let kept = cache?.content { return await judged(kept) }
         let age = cache?.age
         let found = try await authenticator.accounts().flatMap { enrolled in
@@ -41,7 +51,7 @@ struct CredentialReader: Sendable {
     }
 
     /// Returns the mechanism with this id; nil when it does not exist or is of another kind.
-    func one(_ uid: String) async throws(StoreError) -> EnrolledMechanism? {
+    package func one(_ uid: String) async throws(StoreError) -> EnrolledMechanism? {
         if let kept = cache?.content { return await judged(kept.filter { $0.mechanism.uid == uid }).first }
         if cache != nil { return try await all().first { $0.mechanism.uid == uid } }
         let found = try await authenticator.store.read { (records: any AccountReader) throws(StoreError) in
@@ -54,10 +64,10 @@ struct CredentialReader: Sendable {
     }
 
     /// Empties the cache. Call it before and after each change.
-    func forget() { cache?.forget() }
+    package func forget() { cache?.forget() }
 
     /// Runs a change, and empties the cache before and after it.
-    func changing<R>(_ change: () async throws -> R) async throws -> R {
+    package func changing<R>(_ change: () async throws -> R) async throws -> R {
         forget()
         defer { forget() }
         return try await change()

@@ -73,7 +73,7 @@ public struct AccessManagerPlatform: PushPlatform {
     }
 
     /// Returns the address of a registration with its action replaced; nil when the address has no `_action=register`.
-    static func refreshEndpoint(_ registration: Endpoint) -> Endpoint? {
+    package static func refreshEndpoint(_ registration: Endpoint) -> Endpoint? {
         let parts = registration.url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         let items = parts[1].split(separator: "&", omittingEmptySubsequences: false)

@@ -1,4 +1,6 @@
 import Foundation
+import PingOath
+import PingPush
 import SignetAuthenticator
 import SignetCore
 import SignetStorage

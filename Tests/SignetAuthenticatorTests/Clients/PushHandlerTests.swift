@@ -1,4 +1,5 @@
 import Foundation
+import PingPush
 import SignetAuthenticator
 import SignetCore
 import SignetNetwork

@@ -1,3 +1,4 @@
+public import SignetAuthenticator
 public import SignetNetwork
 
 #if canImport(FoundationEssentials)

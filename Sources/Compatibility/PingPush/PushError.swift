@@ -1,3 +1,4 @@
+import SignetAuthenticator
 import SignetCore
 import SignetNetwork
 public import SignetStorage
@@ -73,7 +74,7 @@ public enum PushError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-extension PushError {
+extension PushError: ClientError {
     /// Converts an error of the engine to this type. Errors that already have this type, and errors from outside the SDK, are
     /// returned unchanged.
     static func translating(_ error: any Error, id: String?) -> any Error {

@@ -1,3 +1,4 @@
+import SignetAuthenticator
 import SignetCore
 
 #if canImport(FoundationEssentials)

@@ -1,3 +1,5 @@
+public import SignetAuthenticator
+
 /// A rule for the notifications to keep. It applies to each credential separately, so that a busy account never displaces the
 /// notifications of another one. It is applied when a notification arrives, by ``PushClient/cleanupNotifications(credentialId:)``
 /// and by ``PushClient/close()``.

@@ -1,3 +1,4 @@
+import SignetAuthenticator
 public import SignetCore
 
 #if canImport(FoundationEssentials)

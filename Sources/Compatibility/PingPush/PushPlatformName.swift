@@ -1,3 +1,5 @@
+import SignetAuthenticator
+
 /// The name of a push platform, as credentials carry it. A ``PushHandler`` implements the platform for a ``PushClient``, and a
 /// ``PushPlatform`` for an ``Authenticator``.
 public struct PushPlatformName: RawRepresentable, Sendable, Hashable, Codable, ExpressibleByStringLiteral {

@@ -1,3 +1,4 @@
+import SignetAuthenticator
 import SignetCore
 public import SignetStorage
 
@@ -77,7 +78,7 @@ public enum OathStorageError: Error, Sendable, Hashable, CustomStringConvertible
     }
 }
 
-extension OathError {
+extension OathError: ClientError {
     /// Converts an error of the engine to the types of this API. Errors that already have these types, and errors from outside
     /// the SDK, are returned unchanged.
     static func translating(_ error: any Error, credentialId: String?) -> any Error {

@@ -1,3 +1,4 @@
+import SignetAuthenticator
 import SignetCore
 import SignetNetwork
 import SignetStorage

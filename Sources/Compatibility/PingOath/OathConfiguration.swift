@@ -1,3 +1,5 @@
+public import SignetAuthenticator
+
 /// The configuration of an ``OathClient``.
 ///
 ///     let config = OathConfiguration.build { config in

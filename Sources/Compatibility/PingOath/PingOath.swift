@@ -1,0 +1,3 @@
+// Exports, under the module name of the Ping SDK, the types of the engine that `OathClient` takes and returns.
+@_exported public import SignetAuthenticator
+@_exported public import SignetCore
