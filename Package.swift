@@ -47,6 +47,7 @@ let package = Package(
         .library(name: "SignetStorage", targets: ["SignetStorage"]),
         .library(name: "SignetNetwork", targets: ["SignetNetwork"]),
         .library(name: "SignetAuthenticator", targets: ["SignetAuthenticator"]),
+        .library(name: "SignetOAuth", targets: ["SignetOAuth"]),
         .library(name: "SignetJourney", targets: ["SignetJourney"]),
         .library(name: "SignetYAML", targets: ["SignetYAML"]),
         .library(name: "SignetTesting", targets: ["SignetTesting"]),
@@ -116,10 +117,13 @@ let package = Package(
             name: "SignetAuthenticator", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork"],
             swiftSettings: rules),
         .target(
-            name: "SignetJourney", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage", crypto, jwtKit],
+            name: "SignetOAuth", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage", crypto, jwtKit],
+            swiftSettings: rules),
+        .target(
+            name: "SignetJourney", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage", "SignetOAuth", crypto],
             swiftSettings: rules),
         // A profile from YAML: of its own, because whoever needs none shall not build a reader of it.
-        .target(name: "SignetYAML", dependencies: ["SignetCore", "SignetJourney", "YAMLText"], swiftSettings: rules),
+        .target(name: "SignetYAML", dependencies: ["SignetCore", "SignetOAuth", "YAMLText"], swiftSettings: rules),
         .target(name: "YAMLText", dependencies: ["SignetCore", yams], swiftSettings: rules),
 
         // The module names of other SDKs.
@@ -137,7 +141,7 @@ let package = Package(
             dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", logging],
             path: "Sources/Compatibility/FRAuthenticator", swiftSettings: rules),
         .target(
-            name: "FRAuth", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetJourney"],
+            name: "FRAuth", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetJourney", "SignetOAuth"],
             path: "Sources/Compatibility/FRAuth", swiftSettings: rules),
 
         .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
@@ -160,14 +164,16 @@ let package = Package(
         .executableTarget(
             name: "signet",
             dependencies: [
-                "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetJourney", "SignetYAML",
+                "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetJourney", "SignetOAuth",
+                "SignetYAML",
                 "SignetServer", "CPNG", arguments, logging, nioCore,
             ],
             swiftSettings: rules),
         .executableTarget(
             name: "signet-bench",
             dependencies: [
-                "SignetCore", "SignetAuthenticator", "SignetJourney", "SignetNetwork", "SignetServer", "SignetStorage",
+                "SignetCore", "SignetAuthenticator", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer",
+                "SignetStorage",
                 "SignetTesting", .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
                 crypto, grdb, jwtKit, httpClient, logging, nioCore, nioHTTP1,
             ],
@@ -194,13 +200,15 @@ let package = Package(
             name: "SeedSamples",
             dependencies: [
                 "Storage", "PingOath", "PingPush", "FRAuthenticator", "FRAuth", "SignetAuthenticator", "SignetCore",
-                "SignetJourney", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting", hummingbirdTesting, logging,
+                "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting",
+                hummingbirdTesting, logging,
             ],
             swiftSettings: rules),
         .testTarget(
             name: "FRAuthenticatorTests",
             dependencies: [
                 "FRAuthenticator", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetJourney",
+                "SignetOAuth",
                 "SignetServer", "SignetTesting", grdb, logging,
             ], swiftSettings: rules),
         // The keyring is found by a process's environment, so its tests run as processes.
@@ -211,36 +219,39 @@ let package = Package(
             name: "SignetAuthenticatorTests",
             dependencies: [
                 "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetTesting", "SignetServer",
-                "SignetJourney", "StoreWorker",
+                "SignetJourney", "SignetOAuth", "StoreWorker",
                 "FRAuthenticator", "FRAuth", "PingOath", "PingPush", logging,
             ], exclude: ["Transfer/Fixtures"], swiftSettings: rules),
         // What the token tests start four times at once, and kill.
         .executableTarget(
-            name: "TokenWorker", dependencies: ["SignetCore", "SignetJourney", "SignetNetwork", "SignetStorage"],
+            name: "TokenWorker", dependencies: ["SignetCore", "SignetOAuth", "SignetNetwork", "SignetStorage"],
             path: "Tests/TokenWorker", swiftSettings: rules),
         .testTarget(
             name: "SignetJourneyTokensTests",
             dependencies: [
-                "SignetJourney", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "TokenWorker",
+                "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "TokenWorker",
                 asn1, certificates, crypto, cryptoExtras, nioCore, nioHTTP1, nioPosix, nioSSL,
             ], swiftSettings: rules),
         .testTarget(
             name: "SignetJourneyTests",
             dependencies: [
-                "SignetJourney", "SignetYAML", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting",
+                "SignetJourney", "SignetOAuth", "SignetYAML", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage",
+                "SignetTesting",
                 crypto, logging,
             ], resources: [.copy("Vectors")], swiftSettings: rules),
         .testTarget(
             name: "FRAuthTests",
             dependencies: [
-                "FRAuth", "SignetJourney", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting",
+                "FRAuth", "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage",
+                "SignetTesting",
                 logging,
             ],
             swiftSettings: rules),
         .testTarget(
             name: "SignetCLITests",
             dependencies: [
-                "signet", "SignetCore", "SignetJourney", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting",
+                "signet", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage",
+                "SignetTesting",
                 logging,
             ],
             swiftSettings: rules),

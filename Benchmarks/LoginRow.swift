@@ -4,6 +4,7 @@ import NIOCore
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetTesting
 
 /// A whole login over loopback, from the journey's first step to the access token, beside the same four requests made bare with the

@@ -2,6 +2,7 @@ import Foundation
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetServer
 import SignetTesting
 

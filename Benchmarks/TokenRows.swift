@@ -1,7 +1,7 @@
 import Foundation
 import SignetCore
-import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetStorage
 import SignetTesting
 

@@ -2,6 +2,7 @@
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 
 // snippet.hide
 func logIn(name: String, password: Secret, over transport: any HTTPTransport) async throws -> SSOToken? {

@@ -2,6 +2,7 @@
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetStorage
 
 // snippet.hide

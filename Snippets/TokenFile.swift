@@ -1,7 +1,7 @@
 // A store of the app's own for its tokens: three methods over whatever the app has.
 import Foundation
 import SignetCore
-import SignetJourney
+import SignetOAuth
 import SignetStorage
 
 struct TokenFile: Storage {

@@ -1,5 +1,5 @@
 public import SignetCore
-public import SignetJourney
+public import SignetOAuth
 import YAMLText
 
 /// The settings of a server profile as written in YAML, of which JSON is a subset:

@@ -6,7 +6,7 @@ import SignetServer
 import SignetTesting
 import Testing
 
-import struct SignetJourney.LogOutReport
+import struct SignetOAuth.LogOutReport
 
 @Suite("Browser", .serialized)
 struct BrowserTests {

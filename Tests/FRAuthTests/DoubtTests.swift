@@ -4,7 +4,7 @@ import SignetNetwork
 import SignetStorage
 import Testing
 
-import struct SignetJourney.LogOutReport
+import struct SignetOAuth.LogOutReport
 
 /// A session goes to no other server than its own.
 @Suite("What is stored beside settings that are no use any more")

@@ -7,7 +7,7 @@ import SignetTesting
 import Testing
 
 import struct FRAuth.AccessToken
-import struct SignetJourney.LogOutReport
+import struct SignetOAuth.LogOutReport
 
 /// The section "Session and token lifecycle" of the document on dynamic configuration, with a real server.
 @Suite("Starting again")

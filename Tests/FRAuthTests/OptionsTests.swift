@@ -1,8 +1,8 @@
 import FRAuth
 import Foundation
 import SignetCore
-import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetStorage
 import SignetTesting
 import Testing

@@ -1,6 +1,7 @@
 import FRAuth
 import Foundation
 import SignetCore
+import SignetJourney
 import SignetNetwork
 import SignetServer
 import SignetStorage
@@ -9,7 +10,7 @@ import Synchronization
 import Testing
 
 import struct FRAuth.AccessToken
-import class SignetJourney.SessionStore
+import class SignetOAuth.SessionStore
 
 @Suite("FRUser")
 struct UserTests {

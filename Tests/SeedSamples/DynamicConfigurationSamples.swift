@@ -4,7 +4,7 @@ import SignetCore
 import SignetTesting
 import Testing
 
-import struct SignetJourney.LogOutReport
+import struct SignetOAuth.LogOutReport
 
 /// The document on dynamic configuration: its example word for word, and each of its sentences about what happens.
 @Suite("The document on dynamic configuration")

@@ -1,12 +1,13 @@
 import FRAuth
 import SignetCore
+import SignetJourney
 import SignetNetwork
 import SignetServer
 import SignetTesting
 import Storage
 import Testing
 
-import class SignetJourney.SessionStore
+import class SignetOAuth.SessionStore
 
 /// A token store of an app, as the JavaScript SDK takes one: three methods, here a Swift class.
 private final class MyTokenStore: Storage {

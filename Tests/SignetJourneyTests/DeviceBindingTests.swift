@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import SignetCore
 import SignetJourney
+import SignetOAuth
 import SignetStorage
 import SignetTesting
 import Synchronization

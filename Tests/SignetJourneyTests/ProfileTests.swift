@@ -1,6 +1,6 @@
 import SignetCore
-import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetTesting
 import Testing
 

@@ -1,5 +1,5 @@
 import SignetCore
-import SignetJourney
+import SignetOAuth
 import SignetYAML
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import SignetCore
-import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetStorage
 
 /// `TokenWorker VERB DIRECTORY SERVER`: a process that asks for tokens, which a test starts several times at once, or kills. It

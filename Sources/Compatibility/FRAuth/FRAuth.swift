@@ -1,5 +1,6 @@
 public import SignetCore
-public import SignetJourney
+import SignetJourney
+public import SignetOAuth
 public import SignetStorage
 
 /// The SDK, started with settings. A process has one instance, as in the ForgeRock documentation. To use several servers at once,

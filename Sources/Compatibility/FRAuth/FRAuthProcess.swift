@@ -1,6 +1,7 @@
 package import SignetCore
-package import SignetJourney
+import SignetJourney
 package import SignetNetwork
+package import SignetOAuth
 package import SignetStorage
 import Synchronization
 

@@ -1,4 +1,5 @@
 public import SignetCore
+public import SignetOAuth
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,4 +1,5 @@
 import SignetCore
+public import SignetOAuth
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

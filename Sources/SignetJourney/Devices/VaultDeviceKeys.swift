@@ -1,5 +1,6 @@
 import Crypto
 import SignetCore
+import SignetOAuth
 public import SignetStorage
 
 #if canImport(FoundationEssentials)

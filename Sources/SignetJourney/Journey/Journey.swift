@@ -1,5 +1,6 @@
 public import SignetCore
 public import SignetNetwork
+public import SignetOAuth
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

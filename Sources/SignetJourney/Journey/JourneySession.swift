@@ -1,4 +1,5 @@
 public import SignetCore
+import SignetOAuth
 
 /// One run of a journey with its state, for a user interface that shows the state and sends the user's input.
 ///

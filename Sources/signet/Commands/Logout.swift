@@ -2,6 +2,7 @@ import ArgumentParser
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

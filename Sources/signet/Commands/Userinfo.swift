@@ -1,6 +1,7 @@
 import ArgumentParser
 import SignetCore
 import SignetJourney
+import SignetOAuth
 
 struct Userinfo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import Foundation
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 
 /// The environment of the demo: a new home folder, a server in its own process, and this program as the authenticator.
 struct DemoStage {

@@ -1,5 +1,6 @@
 import SignetCore
 import SignetJourney
+import SignetOAuth
 import SignetStorage
 
 /// The device profile of this machine and its device binding, for the journey's callbacks.

@@ -1,6 +1,7 @@
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 
 /// One run of `signet login`. If a first login of a client fails, it stores neither a session nor tokens.
 struct LoginAttempt {

@@ -2,6 +2,7 @@ import ArgumentParser
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetStorage
 
 /// The options that select one of several logins.

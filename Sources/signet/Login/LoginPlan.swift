@@ -1,6 +1,6 @@
 import SignetCore
-import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetYAML
 
 /// The profile for a login, from the command's arguments, the settings file and the stored profile.

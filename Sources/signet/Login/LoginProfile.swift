@@ -1,5 +1,5 @@
 import SignetCore
-import SignetJourney
+import SignetOAuth
 import SignetStorage
 
 /// A server that the user logs in to, with a name for it.

@@ -2,6 +2,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 
 /// One run of a journey at the terminal.
 struct TerminalLogin {

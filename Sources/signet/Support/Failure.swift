@@ -3,6 +3,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetStorage
 
 /// The error that ends a command: a line on standard error, and an exit code that scripts can rely on (docs/reference/cli.md).

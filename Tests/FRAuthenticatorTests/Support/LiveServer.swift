@@ -4,6 +4,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetServer
 
 @testable import FRAuthenticator

@@ -2,6 +2,7 @@ import Logging
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetServer
 import SignetTesting
 import Synchronization

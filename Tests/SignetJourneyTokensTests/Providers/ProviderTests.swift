@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 import SignetCore
-import SignetJourney
+import SignetOAuth
 import SignetNetwork
 import SignetTesting
 import Testing

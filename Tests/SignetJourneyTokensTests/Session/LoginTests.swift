@@ -3,8 +3,8 @@ import Foundation
 import NIOCore
 import NIOPosix
 import SignetCore
-import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetTesting
 import Synchronization
 import Testing

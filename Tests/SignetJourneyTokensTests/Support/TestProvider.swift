@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import SignetCore
-import SignetJourney
+import SignetOAuth
 import SignetTesting
 import Synchronization
 

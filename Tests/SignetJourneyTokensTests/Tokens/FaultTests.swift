@@ -1,7 +1,7 @@
 import Foundation
 import SignetCore
-import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import SignetTesting
 import Testing
 

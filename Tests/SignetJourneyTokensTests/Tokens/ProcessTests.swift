@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 import SignetCore
-import SignetJourney
+import SignetOAuth
 import SignetStorage
 import SignetTesting
 import Testing

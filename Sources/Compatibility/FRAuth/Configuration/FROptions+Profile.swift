@@ -1,6 +1,6 @@
 package import SignetCore
-package import SignetJourney
 public import SignetNetwork
+package import SignetOAuth
 
 extension FROptions {
     /// Converts the settings to a profile of the engine.

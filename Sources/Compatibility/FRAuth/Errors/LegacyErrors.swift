@@ -1,13 +1,14 @@
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 
 /// Converts errors of the engine to errors of the ForgeRock SDK.
 enum LegacyErrors {
     static func error(_ error: any Error) -> any Error {
         switch error {
         case let error as JourneyError: journey(error)
-        case let error as SignetJourney.TokenError: token(error)
+        case let error as SignetOAuth.TokenError: token(error)
         case let error as OAuthError: oauth(error)
         case let error as TransportError: network(error)
         case let error as ProfileError: profile(error)
@@ -45,7 +46,7 @@ enum LegacyErrors {
         }
     }
 
-    private static func token(_ error: SignetJourney.TokenError) -> any Error {
+    private static func token(_ error: SignetOAuth.TokenError) -> any Error {
         switch (error.code, error.cause) {
         case (.loginRequired, _): AuthError.userAuthenticationRequired
         case (.cancelled, _): AuthError.authenticationCancelled

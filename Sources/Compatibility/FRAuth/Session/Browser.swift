@@ -1,6 +1,7 @@
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetOAuth
 import Synchronization
 
 #if canImport(FoundationEssentials)

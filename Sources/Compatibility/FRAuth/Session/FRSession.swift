@@ -1,4 +1,5 @@
 public import SignetJourney
+public import SignetOAuth
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

@@ -1,5 +1,6 @@
 import SignetCore
-public import SignetJourney
+import SignetJourney
+public import SignetOAuth
 import SignetStorage
 
 /// The user that is logged in. It holds no data: each call reads the data that is stored at that time, with the settings of that

@@ -1,5 +1,6 @@
 import SignetCore
 import SignetJourney
+import SignetOAuth
 import SignetStorage
 import Synchronization
 

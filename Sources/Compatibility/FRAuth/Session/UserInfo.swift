@@ -1,5 +1,5 @@
 import SignetCore
-import SignetJourney
+import SignetOAuth
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -11,7 +11,7 @@ public import Foundation
 public struct UserInfo: Sendable, Hashable {
     private let claims: [String: JSONValue]
 
-    init(_ info: SignetJourney.UserInfo) { claims = info.claims }
+    init(_ info: SignetOAuth.UserInfo) { claims = info.claims }
 
     /// All claims, as the server sent them.
     public var userInfo: [String: Any] { LegacyJSON.dictionary(.object(claims)) }

@@ -1,20 +1,21 @@
-import SignetCore
-import SignetNetwork
+package import SignetCore
+package import SignetNetwork
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// The header fields that send the session with a request, for journeys and tokens. The session is sent in a header with the name
 /// of its cookie, and as a cookie together with the stored cookies.
-struct SessionHeaders {
+package struct SessionHeaders {
     let cookieName: String
     let keepsCookies: Bool
     let dialect: ServerProfile.Dialect
 
-    init(_ profile: ServerProfile) {
+    /// Creates the header fields for requests to the profile's server.
+    package init(_ profile: ServerProfile) {
         (cookieName, keepsCookies, dialect) = (profile.cookieName, profile.keepsCookies, profile.dialect)
     }
 
@@ -25,8 +26,10 @@ struct SessionHeaders {
     /// Returns the header fields.
     /// - Parameters:
     ///   - session: The session; nil for a request without one.
+    ///   - url: The address of the request.
     ///   - cookies: The stored cookies; nil when no cookies are stored.
-    func headers(_ session: Secret?, for url: String, _ cookies: CookieJar?, now: Date) -> HTTPHeaders {
+    ///   - now: The time at which expired cookies are left out.
+    package func headers(_ session: Secret?, for url: String, _ cookies: CookieJar?, now: Date) -> HTTPHeaders {
         var headers: HTTPHeaders = [:]
         if let session { headers.append(cookieName, session.text) }
         var pairs: [String] = []

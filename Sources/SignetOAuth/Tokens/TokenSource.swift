@@ -31,7 +31,8 @@ public final class TokenSource: Sendable {
     public let store: SessionStore
     let server: OAuthServer
     let threshold: Duration
-    let clock: any WallClock
+    /// The clock for the expiration of tokens and cookies.
+    package let clock: any WallClock
     private let renewal = SingleFlight<Result<AccessToken, TokenError>>()
     private let memory = Mutex(Memory())
     /// The report of ``replaced``.

@@ -12,10 +12,16 @@ public struct AuthorizedTransport: Sendable {
     private let settle: @Sendable () async throws -> Void
 
     /// A server that may receive the token.
-    struct Origin: Sendable {
+    package struct Origin: Sendable {
         let address: Endpoint
         /// The pins of the server, which must present one of these keys. Empty when only the pins of the request apply.
         let pins: Set<PublicKeyPin>
+
+        /// Creates a server.
+        package init(address: Endpoint, pins: Set<PublicKeyPin>) {
+            self.address = address
+            self.pins = pins
+        }
 
         /// Returns the pins that apply to a request: the common pins of the server and the request when both have pins.
         func demanded(by request: HTTPRequest) throws(TransportError) -> Set<PublicKeyPin> {
@@ -42,7 +48,8 @@ public struct AuthorizedTransport: Sendable {
         self.init(transport, tokens: tokens, origins: origins.map { Origin(address: $0, pins: pins) }) {}
     }
 
-    init(
+    /// Creates a transport that runs `settle` before each request. When it throws, no token is requested.
+    package init(
         _ transport: any HTTPTransport, tokens: TokenSource, origins: [Origin],
         after settle: @escaping @Sendable () async throws -> Void
     ) {

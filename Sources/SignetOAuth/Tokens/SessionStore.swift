@@ -160,3 +160,23 @@ extension SessionStore {
         }
     }
 }
+
+extension SessionStore {
+    /// Creates a store in the user's vault for one app and one server. Profiles with the same server, realm and client ID use the
+    /// same store, even when they write the address or the realm differently. All other profiles use other stores.
+    /// - Parameters:
+    ///   - account: A name of the app.
+    ///   - profile: The profile of the server and the OAuth 2.0 client.
+    ///   - keychain: The user's vault.
+    ///   - lockFile: The lock file, as for ``keychain(account:in:lockFile:)``.
+    /// - Throws: `StoreError` when the directory for the lock file is unknown or unsafe.
+    public static func keychain(
+        account: String, for profile: ServerProfile, in keychain: Keychain = .standard, lockFile: String? = nil
+    ) throws(StoreError) -> SessionStore {
+        // The values are encoded as an array, so that different values have different encodings.
+        let place: [String] = [profile.url.place, profile.realm.description, profile.client?.clientID ?? ""]
+        let digest = SHA256.hash(data: JSON.encode(.array(place.map { .string($0) })))
+        let name = Hexadecimal.text(of: Array(digest).prefix(16))
+        return try SessionStore.keychain(account: "\(account)/\(name)", in: keychain, lockFile: lockFile)
+    }
+}

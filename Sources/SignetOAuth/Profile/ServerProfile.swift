@@ -115,7 +115,7 @@ public struct ServerProfile: Sendable, Hashable {
     }
 
     /// Checks the constraints that the types don't express.
-    func validate() throws(ProfileError) {
+    package func validate() throws(ProfileError) {
         guard !cookieName.isEmpty else { throw ProfileError("cookieName", .empty) }
         guard cookieName.utf8.allSatisfy(Self.isTokenCharacter) else {
             throw ProfileError(

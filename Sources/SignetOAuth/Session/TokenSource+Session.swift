@@ -1,5 +1,5 @@
 public import SignetCore
-import SignetNetwork
+package import SignetNetwork
 import SignetStorage
 import Synchronization
 
@@ -52,13 +52,13 @@ extension TokenSource {
     public var replaced: LogOutReport? { replacement.withLock { $0 } }
 
     /// Returns the stored cookies; nil when cookies aren't stored for this server.
-    func cookies() async throws(TokenError) -> CookieJar? {
+    package func cookies() async throws(TokenError) -> CookieJar? {
         guard server.keepsCookies else { return nil }
         do throws(StoreError) { return try await store.cookies() } catch { throw TokenError(error) }
     }
 
     /// Stores the cookies that the response of a journey sets.
-    func take(_ response: HTTPResponse, to request: HTTPRequest) async throws(TokenError) {
+    package func take(_ response: HTTPResponse, to request: HTTPRequest) async throws(TokenError) {
         guard server.keepsCookies, response.headers["Set-Cookie"] != nil else { return }
         try await alone { () async throws(TokenError) in
             try await storing { () async throws(StoreError) in
