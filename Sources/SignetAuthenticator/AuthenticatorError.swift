@@ -1,59 +1,73 @@
-package import SignetCore
+public import SignetCore
 public import SignetStorage
 
 /// An error of the authenticator. Failures of the store, the network, a URI or a signed message keep their own types:
 /// `StoreError`, `TransportError`, `EnrollmentError`, `PushMessageError`.
-public struct AuthenticatorError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct AuthenticatorError: RetryableError, Hashable, CustomStringConvertible {
     /// The kind of an error.
-    public enum Code: String, Sendable, CaseIterable {
+    public struct Code: ErrorCode {
         /// The account already has a mechanism of this kind.
-        case duplicateMechanism
+        public static let duplicateMechanism = Code(rawValue: "duplicateMechanism")
         /// The enrollment offers neither codes nor push.
-        case nothingOffered
+        public static let nothingOffered = Code(rawValue: "nothingOffered")
         /// The device violates a policy of the enrollment. Nothing was stored, and no request was sent.
-        case policyViolation
+        public static let policyViolation = Code(rawValue: "policyViolation")
         /// The server has registered the device, but the store failed afterwards. Enroll the same URI again.
-        case registeredNotStored
+        public static let registeredNotStored = Code(rawValue: "registeredNotStored")
         /// No account has this identity.
-        case unknownAccount
+        public static let unknownAccount = Code(rawValue: "unknownAccount")
         /// No mechanism has this id.
-        case unknownMechanism
+        public static let unknownMechanism = Code(rawValue: "unknownMechanism")
         /// No notification has this id.
-        case unknownNotification
+        public static let unknownNotification = Code(rawValue: "unknownNotification")
         /// The mechanism is of another kind.
-        case wrongKind
+        public static let wrongKind = Code(rawValue: "wrongKind")
         /// The account is locked, manually or because the device violates a policy.
-        case accountLocked
+        public static let accountLocked = Code(rawValue: "accountLocked")
         /// The account is already locked manually.
-        case alreadyLocked
+        public static let alreadyLocked = Code(rawValue: "alreadyLocked")
         /// The account is not locked manually.
-        case notLocked
+        public static let notLocked = Code(rawValue: "notLocked")
         /// The policy of a lock has no name, or isn't a policy of the account.
-        case invalidPolicy
+        public static let invalidPolicy = Code(rawValue: "invalidPolicy")
         /// The display name contains characters that cannot be shown safely.
-        case invalidName
+        public static let invalidName = Code(rawValue: "invalidName")
         /// The HOTP counter has reached its end.
-        case counterExhausted
+        public static let counterExhausted = Code(rawValue: "counterExhausted")
         /// The HOTP counter would move back.
-        case counterBackwards
+        public static let counterBackwards = Code(rawValue: "counterBackwards")
         /// The notification was answered before.
-        case alreadyAnswered
+        public static let alreadyAnswered = Code(rawValue: "alreadyAnswered")
         /// The notification has expired.
-        case expired
+        public static let expired = Code(rawValue: "expired")
         /// The number is missing, or isn't one of the numbers offered.
-        case wrongNumber
+        public static let wrongNumber = Code(rawValue: "wrongNumber")
         /// The device could not confirm the user's presence.
-        case presenceRefused
+        public static let presenceRefused = Code(rawValue: "presenceRefused")
         /// The server has rejected the request.
-        case refusedByServer
+        public static let refusedByServer = Code(rawValue: "refusedByServer")
         /// The server doesn't support the operation. Trying again does not help.
-        case notSupported
+        public static let notSupported = Code(rawValue: "notSupported")
         /// The server's response is a server error, or violates the protocol.
-        case serverMisbehaved
+        public static let serverMisbehaved = Code(rawValue: "serverMisbehaved")
         /// The server has no push stream.
-        case noPushStream
+        public static let noPushStream = Code(rawValue: "noPushStream")
         /// The mechanism belongs to a push platform that this authenticator doesn't have.
-        case unknownPlatform
+        public static let unknownPlatform = Code(rawValue: "unknownPlatform")
+
+        /// All codes of this version.
+        public static let allCases: [Code] = [
+            .duplicateMechanism, .nothingOffered, .policyViolation, .registeredNotStored, .unknownAccount, .unknownMechanism,
+            .unknownNotification, .wrongKind, .accountLocked, .alreadyLocked, .notLocked, .invalidPolicy, .invalidName,
+            .counterExhausted, .counterBackwards, .alreadyAnswered, .expired, .wrongNumber, .presenceRefused, .refusedByServer,
+            .notSupported, .serverMisbehaved, .noPushStream, .unknownPlatform,
+        ]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
     }
 
     /// The kind of the error.

@@ -1,35 +1,45 @@
+public import SignetCore
+
 /// A failed exchange. If ``Code/isBeforeRequest`` is true, the server received nothing of the request; otherwise it may have.
-public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct TransportError: RetryableError, Hashable, CustomStringConvertible {
     /// The kind of a transport error.
-    public enum Code: String, Sendable, CaseIterable {
+    public struct Code: ErrorCode {
         /// No connection could be made.
-        case connect
+        public static let connect = Code(rawValue: "connect")
         /// The secure connection could not be made.
-        case tls
+        public static let tls = Code(rawValue: "tls")
         /// The response took longer than the request allows.
-        case timeout
+        public static let timeout = Code(rawValue: "timeout")
         /// The connection ended before the response did.
-        case interrupted
+        public static let interrupted = Code(rawValue: "interrupted")
         /// The server's answer is not HTTP.
-        case notHTTP
+        public static let notHTTP = Code(rawValue: "notHTTP")
         /// The response is larger than the transport's limit.
-        case tooLarge
+        public static let tooLarge = Code(rawValue: "tooLarge")
         /// The caller canceled the request, or closed the transport.
-        case cancelled
+        public static let cancelled = Code(rawValue: "cancelled")
         /// The request itself cannot be sent.
-        case invalidRequest
+        public static let invalidRequest = Code(rawValue: "invalidRequest")
         /// The server's certificate is valid, but its key isn't one of the request's pins.
-        case wrongKey
+        public static let wrongKey = Code(rawValue: "wrongKey")
         /// The request has pins, but this transport cannot check them or the address isn't https.
-        case cannotPin
+        public static let cannotPin = Code(rawValue: "cannotPin")
 
         /// True when the exchange failed before a byte of the request was sent.
         public var isBeforeRequest: Bool {
-            switch self {
-            case .connect, .tls, .invalidRequest, .wrongKey, .cannotPin: true
-            case .timeout, .interrupted, .notHTTP, .tooLarge, .cancelled: false
-            }
+            [.connect, .tls, .invalidRequest, .wrongKey, .cannotPin].contains(self)
         }
+
+        /// All codes of this version.
+        public static let allCases: [Code] = [
+            .connect, .tls, .timeout, .interrupted, .notHTTP, .tooLarge, .cancelled, .invalidRequest, .wrongKey, .cannotPin,
+        ]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
     }
 
     /// The kind of the error.
@@ -41,10 +51,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
     /// True when the same request may succeed later without any change to it or to the setup.
     public var isRetryable: Bool {
-        switch code {
-        case .connect, .timeout, .interrupted: true
-        case .tls, .notHTTP, .tooLarge, .cancelled, .invalidRequest, .wrongKey, .cannotPin: false
-        }
+        [.connect, .timeout, .interrupted].contains(code)
     }
 
     /// The host and the reason.

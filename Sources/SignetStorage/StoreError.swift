@@ -1,39 +1,53 @@
+public import SignetCore
+
 /// An error that occurred while stored data was read or written. It names the operation and the kind of record, never content.
-public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
     /// The category of a ``StoreError``. A missing record is not an error: a read returns nil for it, and for no other reason.
-    public enum Code: String, Sendable, CaseIterable {
+    public struct Code: ErrorCode {
         /// This place does not hold a vault yet.
-        case noVault
+        public static let noVault = Code(rawValue: "noVault")
         /// The vault, file or other object to create already exists.
-        case exists
+        public static let exists = Code(rawValue: "exists")
         /// Another process holds the store and did not release it in time.
-        case busy
+        public static let busy = Code(rawValue: "busy")
         /// The system denies access.
-        case denied
+        public static let denied = Code(rawValue: "denied")
         /// A file or directory is accessible to other users, belongs to another user, or is a link.
-        case unsafePlace
+        public static let unsafePlace = Code(rawValue: "unsafePlace")
         /// The disk, database or keychain has no space left.
-        case full
+        public static let full = Code(rawValue: "full")
         /// The store failed while it made a change durable: either the whole change was made or nothing. Read to find out.
-        case outcomeUnknown
+        public static let outcomeUnknown = Code(rawValue: "outcomeUnknown")
         /// The stored data is not what was written.
-        case corrupt
+        public static let corrupt = Code(rawValue: "corrupt")
         /// The data was written by a newer version.
-        case newerFormat
+        public static let newerFormat = Code(rawValue: "newerFormat")
         /// The key is not available now.
-        case keyUnavailable
+        public static let keyUnavailable = Code(rawValue: "keyUnavailable")
         /// The user was asked for the key and canceled. No further key protector is tried.
-        case givenUp
+        public static let givenUp = Code(rawValue: "givenUp")
         /// The key is not the one that the data was sealed with.
-        case keyMismatch
+        public static let keyMismatch = Code(rawValue: "keyMismatch")
         /// The data is an older copy of what was stored before.
-        case rolledBack
+        public static let rolledBack = Code(rawValue: "rolledBack")
         /// The stored data is intact but does not have the requested type.
-        case otherType
+        public static let otherType = Code(rawValue: "otherType")
         /// The caller's input is invalid, for example it has no name or cannot be encoded. Nothing was changed.
-        case invalid
+        public static let invalid = Code(rawValue: "invalid")
         /// The store failed for another reason.
-        case failed
+        public static let failed = Code(rawValue: "failed")
+
+        /// All codes of this version.
+        public static let allCases: [Code] = [
+            .noVault, .exists, .busy, .denied, .unsafePlace, .full, .outcomeUnknown, .corrupt, .newerFormat, .keyUnavailable,
+            .givenUp, .keyMismatch, .rolledBack, .otherType, .invalid, .failed,
+        ]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
     }
 
     /// The category of the error.

@@ -33,7 +33,7 @@ struct EndpointTests {
         ])
     func lookAlikes(host: String) throws {
         let error = try #require(throws: EndpointError.self) { try Endpoint("http://\(host)/push") }
-        guard case .plainHTTP = error else {
+        guard error.code == .plainHTTP else {
             #expect(error == .notAWebAddress)
             return
         }

@@ -40,12 +40,7 @@ struct PushMessageTests {
     }
 
     private static func reason(of error: PushMessageError) -> String {
-        switch error {
-        case .form: "form"
-        case .algorithm: "algorithm"
-        case .signature: "signature"
-        case .claim(let name): "claim \(name)"
-        }
+        error.code.rawValue + (error.claim.map { " \($0)" } ?? "")
     }
 
     /// Each claim of the row in the message, and nothing in the message that is not in the row.

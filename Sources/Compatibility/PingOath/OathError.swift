@@ -72,8 +72,7 @@ public enum OathStorageError: Error, Sendable, Hashable, CustomStringConvertible
             switch error.code {
             case .corrupt, .newerFormat, .keyMismatch, .rolledBack, .otherType: .storageCorrupted(error.description)
             case .denied, .unsafePlace: .accessDenied(error.description)
-            case .noVault, .exists, .busy, .full, .outcomeUnknown, .keyUnavailable, .givenUp, .invalid, .failed:
-                .storageFailure(error.description, error)
+            default: .storageFailure(error.description, error)
             }
     }
 }
@@ -112,10 +111,7 @@ extension OathError: ClientError {
             case .policyViolation: .policyViolation(error.reason, credentialId: id)
             case .nothingOffered: .invalidUri(error.reason)
             case .counterExhausted, .counterBackwards: .codeGenerationFailed(error.reason)
-            case .notLocked, .invalidPolicy, .invalidName, .unknownNotification, .alreadyAnswered, .expired, .wrongNumber,
-                .presenceRefused, .refusedByServer, .notSupported, .serverMisbehaved, .noPushStream, .unknownPlatform,
-                .registeredNotStored:
-                .invalidParameterValue(error.reason)
+            default: .invalidParameterValue(error.reason)
             }
     }
 }

@@ -63,7 +63,7 @@ extension PushClient {
             let notification = try await authenticator.receive(delivery)
             forgetCredentials()
             return notification
-        } catch PushMessageError.form, PushMessageError.claim("u") {
+        } catch let error as PushMessageError where [.form, .claim("u")].contains(error) {
             return nil
         } catch let error as AuthenticatorError where error.code == .unknownMechanism {
             throw PushError.credentialNotFound((try? SealedPushMessage(delivery.message).claimedMechanismUID()) ?? "")

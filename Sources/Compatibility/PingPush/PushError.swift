@@ -1,10 +1,10 @@
 import SignetAuthenticator
-import SignetCore
+public import SignetCore
 import SignetNetwork
 public import SignetStorage
 
 /// An error of a ``PushClient``. The texts never repeat input, because input may be secret.
-public enum PushError: Error, Sendable, CustomStringConvertible {
+public enum PushError: RetryableError, Sendable, CustomStringConvertible {
     /// The client was closed.
     case notInitialized
     /// The client could not be created.
@@ -67,8 +67,7 @@ public enum PushError: Error, Sendable, CustomStringConvertible {
     public var isRetryable: Bool {
         switch self {
         case .storageFailure(_, let error): error?.isRetryable ?? false
-        case .networkFailure(_, let error as TransportError): error.isRetryable
-        case .networkFailure(_, let error as AuthenticatorError): error.isRetryable
+        case .networkFailure(_, let error as any RetryableError): error.isRetryable
         default: false
         }
     }
@@ -109,9 +108,7 @@ extension PushError: ClientError {
             case .registeredNotStored: .storageFailure(error.reason, error.storeError)
             case .unknownPlatform: .noHandlerForPlatform(id ?? "")
             case .refusedByServer, .serverMisbehaved, .notSupported, .noPushStream: .networkFailure(error.description, error)
-            case .alreadyAnswered, .expired, .wrongNumber, .presenceRefused, .notLocked, .invalidPolicy, .invalidName,
-                .counterExhausted, .counterBackwards:
-                .invalidParameterValue(error.reason)
+            default: .invalidParameterValue(error.reason)
             }
     }
 }

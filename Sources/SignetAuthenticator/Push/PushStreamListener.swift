@@ -144,12 +144,6 @@ extension Error {
     /// True when the listener should connect again. Failures of the network and the server and a busy store may be temporary. A
     /// rejection by the server, a permanent failure of the store and the cancellation of the task are not.
     fileprivate var isWorthAnotherTry: Bool {
-        switch self {
-        case let error as TransportError: error.isRetryable
-        case let error as AuthenticatorError: error.isRetryable
-        // The message was not stored, and the server sends it again.
-        case let error as StoreError: error.isRetryable
-        default: false
-        }
+        (self as? any RetryableError)?.isRetryable ?? false
     }
 }

@@ -1,24 +1,37 @@
+public import SignetCore
+
 /// An error that prevents the reading of a whole file, with the part of the file that caused it. It never contains content of the
 /// file.
 public struct ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error.
-    public enum Code: String, Sendable, CaseIterable {
+    public struct Code: ErrorCode {
         /// The format of the file is unknown.
-        case unknownFormat
+        public static let unknownFormat = Code(rawValue: "unknownFormat")
         /// The file violates its format.
-        case malformed
+        public static let malformed = Code(rawValue: "malformed")
         /// A newer version of the program has written the file than is supported here.
-        case newerVersion
+        public static let newerVersion = Code(rawValue: "newerVersion")
         /// The file is too large or has too many entries.
-        case tooLarge
+        public static let tooLarge = Code(rawValue: "tooLarge")
         /// Opening the file takes more computation than any program of its kind requires.
-        case tooCostly
+        public static let tooCostly = Code(rawValue: "tooCostly")
         /// The file is encrypted, and no passphrase was given.
-        case passphraseNeeded
+        public static let passphraseNeeded = Code(rawValue: "passphraseNeeded")
         /// The passphrase is wrong. When a format cannot distinguish this from damage, the reason says so.
-        case wrongPassphrase
+        public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
         /// The file was changed or truncated after it was written.
-        case damaged
+        public static let damaged = Code(rawValue: "damaged")
+
+        /// All codes of this version.
+        public static let allCases: [Code] = [
+            .unknownFormat, .malformed, .newerVersion, .tooLarge, .tooCostly, .passphraseNeeded, .wrongPassphrase, .damaged,
+        ]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
     }
 
     /// The kind of the error.

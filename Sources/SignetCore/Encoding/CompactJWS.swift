@@ -67,21 +67,21 @@ public struct CompactJWS: Sendable {
     }
 }
 
-/// An error that reports an invalid signed message.
-public enum JWSError: String, Error, Sendable, Hashable, CustomStringConvertible {
+/// An error that reports an invalid signed message. The error is its own code.
+public struct JWSError: Error, ErrorCode {
     /// The text does not consist of three base64url segments, or the header is not JSON.
-    case form
+    public static let form = JWSError(rawValue: "not a compact JWS")
     /// The header has an algorithm other than HS256, or a critical extension.
-    case algorithm
+    public static let algorithm = JWSError(rawValue: "the algorithm is not HS256")
     /// The signature does not match the secret.
-    case signature
+    public static let signature = JWSError(rawValue: "the signature does not match")
+
+    /// All errors of this version.
+    public static let allCases: [JWSError] = [.form, .algorithm, .signature]
 
     /// A description of the error.
-    public var description: String {
-        switch self {
-        case .form: "not a compact JWS"
-        case .algorithm: "the algorithm is not HS256"
-        case .signature: "the signature does not match"
-        }
-    }
+    public let rawValue: String
+
+    /// Creates an error from its description.
+    public init(rawValue: String) { self.rawValue = rawValue }
 }

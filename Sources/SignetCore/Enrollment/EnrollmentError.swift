@@ -2,15 +2,24 @@
 /// part.
 public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of the error.
-    public enum Code: String, Sendable {
+    public struct Code: ErrorCode {
         /// The part is required, and is absent or empty.
-        case missing
+        public static let missing = Code(rawValue: "missing")
         /// The part has an invalid value.
-        case invalid
+        public static let invalid = Code(rawValue: "invalid")
         /// The part is well-formed, but requires a feature that this package does not support.
-        case unsupported
+        public static let unsupported = Code(rawValue: "unsupported")
         /// The part is well-formed, but would put the account at risk.
-        case unsafe
+        public static let unsafe = Code(rawValue: "unsafe")
+
+        /// All codes of this version.
+        public static let allCases: [Code] = [.missing, .invalid, .unsupported, .unsafe]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
     }
 
     /// The kind of the error.

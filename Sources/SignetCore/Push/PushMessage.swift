@@ -114,33 +114,64 @@ public struct SealedPushMessage: Sendable {
 }
 
 /// An error that reports an invalid push message.
-public enum PushMessageError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct PushMessageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of the error.
+    public struct Code: ErrorCode {
+        /// The text isn't a compact JWS with a JSON object.
+        public static let form = Code(rawValue: "form")
+        /// The algorithm is not HS256.
+        public static let algorithm = Code(rawValue: "algorithm")
+        /// The signature does not match the mechanism's secret.
+        public static let signature = Code(rawValue: "signature")
+        /// A claim is missing or invalid; see ``PushMessageError/claim``.
+        public static let claim = Code(rawValue: "claim")
+
+        /// All codes of this version.
+        public static let allCases: [Code] = [.form, .algorithm, .signature, .claim]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// The name of the claim, for ``Code/claim``.
+    public let claim: String?
+
+    private init(_ code: Code, claim: String? = nil) {
+        self.code = code
+        self.claim = claim
+    }
+
     /// The text isn't a compact JWS with a JSON object.
-    case form
+    public static let form = PushMessageError(.form)
     /// The algorithm is not HS256.
-    case algorithm
+    public static let algorithm = PushMessageError(.algorithm)
     /// The signature does not match the mechanism's secret.
-    case signature
-    /// The claim of this name is missing or invalid.
-    case claim(String)
+    public static let signature = PushMessageError(.signature)
+
+    /// Returns the error for a claim that is missing or invalid.
+    public static func claim(_ name: String) -> PushMessageError { PushMessageError(.claim, claim: name) }
 
     init(_ error: any Error) {
         self =
-            switch error {
-            case let error as PushMessageError: error
-            case JWSError.algorithm: .algorithm
-            case JWSError.signature: .signature
-            default: .form
+            switch error as? JWSError {
+            case .algorithm: .algorithm
+            case .signature: .signature
+            default: error as? PushMessageError ?? .form
             }
     }
 
     /// A description of the error.
     public var description: String {
-        switch self {
-        case .form: "push message: not a compact JWS with a JSON object (form)"
+        switch code {
         case .algorithm: "push message: the algorithm is not HS256 (algorithm)"
         case .signature: "push message: the signature is not the mechanism's (signature)"
-        case .claim(let name): "push message: claim \(name) is missing or unusable"
+        case .claim: "push message: claim \(claim ?? "") is missing or unusable"
+        default: "push message: not a compact JWS with a JSON object (form)"
         }
     }
 }

@@ -132,20 +132,50 @@ public struct EndpointPolicy: Sendable, Hashable {
 }
 
 /// The reason that an address isn't a valid ``Endpoint``. The address is not included because it may contain a secret.
-public enum EndpointError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct EndpointError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of the error.
+    public struct Code: ErrorCode {
+        /// The text isn't an absolute `http` or `https` address.
+        public static let notAWebAddress = Code(rawValue: "notAWebAddress")
+        /// The address contains a user name or password.
+        public static let carriesCredentials = Code(rawValue: "carriesCredentials")
+        /// The address is plain `http` to a host that is neither a loopback address nor allowed by name.
+        public static let plainHTTP = Code(rawValue: "plainHTTP")
+
+        /// All codes of this version.
+        public static let allCases: [Code] = [.notAWebAddress, .carriesCredentials, .plainHTTP]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// The host that isn't allowed, for ``Code/plainHTTP``.
+    public let host: String?
+
+    private init(_ code: Code, host: String? = nil) {
+        self.code = code
+        self.host = host
+    }
+
     /// The text isn't an absolute `http` or `https` address.
-    case notAWebAddress
+    public static let notAWebAddress = EndpointError(.notAWebAddress)
     /// The address contains a user name or password.
-    case carriesCredentials
-    /// The address is plain `http` to a host that is neither a loopback address nor allowed by name.
-    case plainHTTP(host: String)
+    public static let carriesCredentials = EndpointError(.carriesCredentials)
+
+    /// Returns the error for plain `http` to a host that isn't allowed.
+    public static func plainHTTP(host: String) -> EndpointError { EndpointError(.plainHTTP, host: host) }
 
     /// A description of the error.
     public var description: String {
-        switch self {
-        case .notAWebAddress: "not an absolute http or https address"
+        switch code {
         case .carriesCredentials: "the address carries a user name or password"
-        case .plainHTTP(let host): "plain http to \(host), which is not this machine: use https, or allow the host by name"
+        case .plainHTTP: "plain http to \(host ?? ""), which is not this machine: use https, or allow the host by name"
+        default: "not an absolute http or https address"
         }
     }
 }

@@ -9,31 +9,43 @@ package import Foundation
 /// An error that reports an invalid id_token (OpenID Connect Core section 3.1.3.7).
 public struct IDTokenError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of the error. Its raw value appears in descriptions.
-    public enum Code: String, Sendable, CaseIterable {
+    public struct Code: ErrorCode {
         /// The token isn't a signed JWT.
-        case form
+        public static let form = Code(rawValue: "form")
         /// The token is unsigned, or signed with an algorithm that is not accepted.
-        case algorithm
+        public static let algorithm = Code(rawValue: "algorithm")
         /// The signature does not match any of the server's keys.
-        case signature
+        public static let signature = Code(rawValue: "signature")
         /// The issuer (`iss`) is another server.
-        case issuer
+        public static let issuer = Code(rawValue: "issuer")
         /// The audience (`aud`) does not contain this client.
-        case audience
+        public static let audience = Code(rawValue: "audience")
         /// The authorized party (`azp`) is another client, or it is missing although there are several audiences.
-        case authorizedParty
+        public static let authorizedParty = Code(rawValue: "authorizedParty")
         /// The token has expired, or has no expiry time.
-        case expired
+        public static let expired = Code(rawValue: "expired")
         /// The token's `iat` or `nbf` is in the future: the server's clock or this machine's clock is wrong.
-        case notYetValid
+        public static let notYetValid = Code(rawValue: "notYetValid")
         /// The nonce belongs to another request.
-        case nonce
+        public static let nonce = Code(rawValue: "nonce")
         /// The `at_hash` belongs to another access token.
-        case accessTokenHash
+        public static let accessTokenHash = Code(rawValue: "accessTokenHash")
         /// The subject is missing, or differs from the subject before the refresh.
-        case subject
+        public static let subject = Code(rawValue: "subject")
         /// The server's keys that verify the token are not available, and a retry cannot help.
-        case keys
+        public static let keys = Code(rawValue: "keys")
+
+        /// All codes of this version.
+        public static let allCases: [Code] = [
+            .form, .algorithm, .signature, .issuer, .audience, .authorizedParty, .expired, .notYetValid, .nonce, .accessTokenHash,
+            .subject, .keys,
+        ]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
     }
 
     /// The kind of the error.

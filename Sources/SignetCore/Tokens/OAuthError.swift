@@ -5,63 +5,77 @@ import Foundation
 #endif
 
 /// An error of an OAuth 2.0 request, with the server's error name and explanation if it sent them.
-public struct OAuthError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
     /// The kind of the error. The raw values of errors that a server sends are their registered names (RFC 6749, 6750, 7009,
     /// 8628, OpenID Connect).
-    public enum Code: String, Sendable, CaseIterable {
+    public struct Code: ErrorCode {
         /// The request is invalid for the server.
-        case invalidRequest = "invalid_request"
+        public static let invalidRequest = Code(rawValue: "invalid_request")
         /// The server does not know the client, or client authentication failed.
-        case invalidClient = "invalid_client"
+        public static let invalidClient = Code(rawValue: "invalid_client")
         /// The code or the refresh token was used, was revoked or has expired. The grant has ended.
-        case invalidGrant = "invalid_grant"
+        public static let invalidGrant = Code(rawValue: "invalid_grant")
         /// The client is not allowed to make this request.
-        case unauthorizedClient = "unauthorized_client"
+        public static let unauthorizedClient = Code(rawValue: "unauthorized_client")
         /// The server does not support the grant type.
-        case unsupportedGrantType = "unsupported_grant_type"
+        public static let unsupportedGrantType = Code(rawValue: "unsupported_grant_type")
         /// The server does not support the response type.
-        case unsupportedResponseType = "unsupported_response_type"
+        public static let unsupportedResponseType = Code(rawValue: "unsupported_response_type")
         /// The scope is unknown, or exceeds the granted scope.
-        case invalidScope = "invalid_scope"
+        public static let invalidScope = Code(rawValue: "invalid_scope")
         /// The server rejects the access token.
-        case invalidToken = "invalid_token"
+        public static let invalidToken = Code(rawValue: "invalid_token")
         /// The user or a policy denied access.
-        case accessDenied = "access_denied"
+        public static let accessDenied = Code(rawValue: "access_denied")
         /// The user must log in.
-        case loginRequired = "login_required"
+        public static let loginRequired = Code(rawValue: "login_required")
         /// The user must interact with the server.
-        case interactionRequired = "interaction_required"
+        public static let interactionRequired = Code(rawValue: "interaction_required")
         /// The user must consent.
-        case consentRequired = "consent_required"
+        public static let consentRequired = Code(rawValue: "consent_required")
         /// The user has not completed the login on the other device.
-        case authorizationPending = "authorization_pending"
+        public static let authorizationPending = Code(rawValue: "authorization_pending")
         /// The client polls too often.
-        case slowDown = "slow_down"
+        public static let slowDown = Code(rawValue: "slow_down")
         /// The device login expired before the user completed it on the other device.
-        case expiredToken = "expired_token"
+        public static let expiredToken = Code(rawValue: "expired_token")
         /// The server had an internal error.
-        case serverError = "server_error"
+        public static let serverError = Code(rawValue: "server_error")
         /// The server is overloaded or under maintenance.
-        case temporarilyUnavailable = "temporarily_unavailable"
+        public static let temporarilyUnavailable = Code(rawValue: "temporarily_unavailable")
         /// The server sent an error name that no specification defines; see ``OAuthError/name``.
-        case other
+        public static let other = Code(rawValue: "other")
         /// The server or a gateway failed with a 5xx status, a timeout (408) or too many requests (429), and without a retryable
         /// OAuth 2.0 error.
-        case failed
+        public static let failed = Code(rawValue: "failed")
         /// The response isn't an OAuth 2.0 response, for example a captive portal page or a truncated response.
-        case unreadable
+        public static let unreadable = Code(rawValue: "unreadable")
         /// The server did not redirect to the client, most likely because it shows a login page.
-        case notRedirected
+        public static let notRedirected = Code(rawValue: "notRedirected")
         /// The answer does not have the state of this request: it belongs to another request or is forged.
-        case stateMismatch
+        public static let stateMismatch = Code(rawValue: "stateMismatch")
         /// The answer comes from another server (RFC 9207).
-        case issuerMismatch
+        public static let issuerMismatch = Code(rawValue: "issuerMismatch")
         /// The answer has neither a code nor an error.
-        case noCode
+        public static let noCode = Code(rawValue: "noCode")
         /// The client's configuration of the server lacks a required value.
-        case notConfigured
+        public static let notConfigured = Code(rawValue: "notConfigured")
         /// The server does not offer the operation: neither the app nor the server's metadata has an address for it.
-        case notOffered
+        public static let notOffered = Code(rawValue: "notOffered")
+
+        /// All codes of this version.
+        public static let allCases: [Code] = [
+            .invalidRequest, .invalidClient, .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .unsupportedResponseType,
+            .invalidScope, .invalidToken, .accessDenied, .loginRequired, .interactionRequired, .consentRequired,
+            .authorizationPending, .slowDown, .expiredToken, .serverError, .temporarilyUnavailable, .other, .failed, .unreadable,
+            .notRedirected, .stateMismatch, .issuerMismatch, .noCode, .notConfigured, .notOffered,
+        ]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
     }
 
     /// The kind of the error.
@@ -126,7 +140,7 @@ extension OAuthError {
             .other, .failed, .unreadable, .notRedirected, .stateMismatch, .issuerMismatch, .noCode, .notConfigured,
             .notOffered,
         ]
-        let known = Code(rawValue: name).flatMap { ours.contains($0) ? nil : $0 } ?? .other
+        let known = Code.allCases.first { $0.rawValue == name && !ours.contains($0) } ?? .other
         self.init(
             known, status: status, name: Self.plain(name), explanation: explanation.map(Self.plain), retryAfter: retryAfter)
     }

@@ -39,17 +39,26 @@ public enum DeviceAuthenticationType: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The error that a device reports to the server, with its name in the protocol.
-public enum DeviceClientError: String, Error, Sendable, Hashable, CaseIterable {
+public struct DeviceClientError: Error, ErrorCode {
     /// The operation timed out.
-    case timeout = "Timeout"
+    public static let timeout = DeviceClientError(rawValue: "Timeout")
     /// The user or the app canceled the operation.
-    case abort = "Abort"
+    public static let abort = DeviceClientError(rawValue: "Abort")
     /// The device doesn't support the operation.
-    case unsupported = "Unsupported"
+    public static let unsupported = DeviceClientError(rawValue: "Unsupported")
     /// The device has no key to sign with.
-    case clientNotRegistered = "ClientNotRegistered"
+    public static let clientNotRegistered = DeviceClientError(rawValue: "ClientNotRegistered")
     /// The device failed to perform the operation.
-    case clientDeviceErrors = "ClientDeviceErrors"
+    public static let clientDeviceErrors = DeviceClientError(rawValue: "ClientDeviceErrors")
+
+    /// All errors of this version.
+    public static let allCases: [DeviceClientError] = [.timeout, .abort, .unsupported, .clientNotRegistered, .clientDeviceErrors]
+
+    /// The name in the protocol.
+    public let rawValue: String
+
+    /// Creates an error from its name in the protocol.
+    public init(rawValue: String) { self.rawValue = rawValue }
 }
 
 /// A callback that asks for a key that is bound to the device. `DeviceBinding` answers it.

@@ -16,15 +16,24 @@ public protocol TypedCallback: Sendable, Hashable {
 /// The error for a callback that can't be filled in as requested. It doesn't contain the value.
 public struct CallbackError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of error.
-    public enum Code: String, Sendable, CaseIterable {
+    public struct Code: ErrorCode {
         /// The step has no such callback.
-        case noSuchCallback
+        public static let noSuchCallback = Code(rawValue: "noSuchCallback")
         /// The value isn't among the available choices.
-        case notOffered
+        public static let notOffered = Code(rawValue: "notOffered")
         /// The callback of the server has no such input.
-        case noSuchInput
+        public static let noSuchInput = Code(rawValue: "noSuchInput")
         /// The protocol can't express the value.
-        case invalid
+        public static let invalid = Code(rawValue: "invalid")
+
+        /// All codes of this version.
+        public static let allCases: [Code] = [.noSuchCallback, .notOffered, .noSuchInput, .invalid]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
     }
 
     /// The kind of error.

@@ -65,29 +65,41 @@ public struct WebAuthnAssertion: Sendable, Hashable {
 /// The error of a passkey operation, with the name that browsers use (WebAuthn section 5, WebIDL section 2.8.1).
 public struct WebAuthnError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The names of the errors.
-    public enum Name: String, Sendable, CaseIterable {
+    public struct Name: ErrorCode {
         /// The operation was aborted.
-        case abort = "AbortError"
+        public static let abort = Name(rawValue: "AbortError")
         /// The authenticator can't meet a requirement.
-        case constraint = "ConstraintError"
+        public static let constraint = Name(rawValue: "ConstraintError")
         /// The data is invalid.
-        case data = "DataError"
+        public static let data = Name(rawValue: "DataError")
         /// The data can't be encoded.
-        case encoding = "EncodingError"
+        public static let encoding = Name(rawValue: "EncodingError")
         /// The authenticator already holds a passkey.
-        case invalidState = "InvalidStateError"
+        public static let invalidState = Name(rawValue: "InvalidStateError")
         /// The authenticator can't be reached.
-        case network = "NetworkError"
+        public static let network = Name(rawValue: "NetworkError")
         /// The user declined.
-        case notAllowed = "NotAllowedError"
+        public static let notAllowed = Name(rawValue: "NotAllowedError")
         /// The authenticator supports none of the requested algorithms.
-        case notSupported = "NotSupportedError"
+        public static let notSupported = Name(rawValue: "NotSupportedError")
         /// The relying party's domain doesn't belong to the app.
-        case security = "SecurityError"
+        public static let security = Name(rawValue: "SecurityError")
         /// The operation timed out.
-        case timeout = "TimeoutError"
+        public static let timeout = Name(rawValue: "TimeoutError")
         /// Any other error.
-        case unknown = "UnknownError"
+        public static let unknown = Name(rawValue: "UnknownError")
+
+        /// All names of this version.
+        public static let allCases: [Name] = [
+            .abort, .constraint, .data, .encoding, .invalidState, .network, .notAllowed, .notSupported, .security, .timeout,
+            .unknown,
+        ]
+
+        /// The name as browsers write it.
+        public let rawValue: String
+
+        /// Creates a name from its text.
+        public init(rawValue: String) { self.rawValue = rawValue }
     }
 
     /// The name of the error.

@@ -2,32 +2,44 @@ public import SignetCore
 import SignetNetwork
 
 /// The error of a step of a journey (protocol/journey.md section 2.5).
-public struct JourneyError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct JourneyError: RetryableError, Hashable, CustomStringConvertible {
     /// The kind of error.
-    public enum Code: String, Sendable, CaseIterable {
+    public struct Code: ErrorCode {
         /// The server rejected the login, for example because of a wrong password, a denied push notification, or a code that was
         /// already used.
-        case loginFailed
+        public static let loginFailed = Code(rawValue: "loginFailed")
         /// The journey took longer than the server allows. Start it again.
-        case timedOut
+        public static let timedOut = Code(rawValue: "timedOut")
         /// The link to a suspended journey has expired or was already used.
-        case suspensionExpired
+        public static let suspensionExpired = Code(rawValue: "suspensionExpired")
         /// A value violates policy requirements; see ``JourneyError/failedPolicies``.
-        case policyFailed
+        public static let policyFailed = Code(rawValue: "policyFailed")
         /// The server rejected the request.
-        case refused
+        public static let refused = Code(rawValue: "refused")
         /// The server failed or is overloaded. The same step may succeed later.
-        case serverFailed
+        public static let serverFailed = Code(rawValue: "serverFailed")
         /// The response isn't a valid response of AM, for example an HTML page or a redirect.
-        case serverMisbehaved
+        public static let serverMisbehaved = Code(rawValue: "serverMisbehaved")
         /// The step isn't the current one, because another step was answered in the meantime. Nothing was sent.
-        case staleStep
+        public static let staleStep = Code(rawValue: "staleStep")
         /// The previous step is still being sent. Nothing was sent.
-        case busy
+        public static let busy = Code(rawValue: "busy")
         /// The address has no `suspendedId`. Nothing was sent.
-        case invalidResumeURI
+        public static let invalidResumeURI = Code(rawValue: "invalidResumeURI")
         /// The session token is empty or contains a character that can't be sent. Nothing was sent.
-        case invalidRequest
+        public static let invalidRequest = Code(rawValue: "invalidRequest")
+
+        /// All codes of this version.
+        public static let allCases: [Code] = [
+            .loginFailed, .timedOut, .suspensionExpired, .policyFailed, .refused, .serverFailed, .serverMisbehaved, .staleStep,
+            .busy, .invalidResumeURI, .invalidRequest,
+        ]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
     }
 
     /// The kind of error.

@@ -160,10 +160,7 @@ public actor JourneySession {
     /// valid.
     private static func isEnd(_ error: any Error) -> Bool {
         guard let error = error as? JourneyError else { return false }
-        return switch error.code {
-        case .loginFailed, .timedOut, .suspensionExpired, .refused: true
-        case .policyFailed, .serverFailed, .serverMisbehaved, .staleStep, .busy, .invalidResumeURI, .invalidRequest: false
-        }
+        return [.loginFailed, .timedOut, .suspensionExpired, .refused].contains(error.code)
     }
 }
 

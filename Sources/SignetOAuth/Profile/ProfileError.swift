@@ -2,7 +2,7 @@ public import SignetCore
 
 /// The error for a profile that can't be used: the setting, and the fault of its value. It contains the value only when the value
 /// is a name that can't be a secret.
-public struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ProfileError: RetryableError, Hashable, CustomStringConvertible {
     /// The fault of a value.
     public enum Fault: Sendable, Hashable {
         /// A required setting is missing.

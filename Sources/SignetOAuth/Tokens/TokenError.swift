@@ -3,27 +3,38 @@ public import SignetNetwork
 public import SignetStorage
 
 /// The error of a token request or a session operation.
-public struct TokenError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct TokenError: RetryableError, Hashable, CustomStringConvertible {
     /// The meaning of the error for the app.
-    public enum Code: String, Sendable, CaseIterable {
+    public struct Code: ErrorCode {
         /// The stored items can't provide a token any more. The user must log in.
-        case loginRequired
+        public static let loginRequired = Code(rawValue: "loginRequired")
         /// The server requires an interaction with the user before it issues a token, for example a consent or a stronger login.
         /// The session is valid, or the server didn't request a new one. The stored items were kept. A login in a browser
         /// (``BrowserLogin``) lets the user interact with the server; another journey doesn't help.
-        case interactionRequired
+        public static let interactionRequired = Code(rawValue: "interactionRequired")
         /// The server rejected the request. The stored items were kept. See ``TokenError/cause``.
-        case refused
+        public static let refused = Code(rawValue: "refused")
         /// The check of the ID token failed, and the tokens weren't accepted.
-        case idTokenRefused
+        public static let idTokenRefused = Code(rawValue: "idTokenRefused")
         /// No response arrived, or the response didn't come from the server. The stored items were kept. Try again later.
-        case unreachable
+        public static let unreachable = Code(rawValue: "unreachable")
         /// The stored items can't be read or written.
-        case storage
+        public static let storage = Code(rawValue: "storage")
         /// A required setting is missing or invalid, for example the address of an endpoint.
-        case notConfigured
+        public static let notConfigured = Code(rawValue: "notConfigured")
         /// The caller or the user canceled the operation.
-        case cancelled
+        public static let cancelled = Code(rawValue: "cancelled")
+
+        /// All codes of this version.
+        public static let allCases: [Code] = [
+            .loginRequired, .interactionRequired, .refused, .idTokenRefused, .unreachable, .storage, .notConfigured, .cancelled,
+        ]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
     }
 
     /// The cause of the error.

@@ -48,10 +48,8 @@ struct PendingRegistration: Codable, Sendable {
     private static func endpoint(_ url: String) -> Endpoint? {
         do {
             return try Endpoint(url)
-        } catch .plainHTTP(let host) {
-            return try? Endpoint(url, policy: .allowingPlainHTTP(to: [host]))
         } catch {
-            return nil
+            return error.host.flatMap { try? Endpoint(url, policy: .allowingPlainHTTP(to: [$0])) }
         }
     }
 

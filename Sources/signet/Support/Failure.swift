@@ -63,11 +63,11 @@ struct Failure: Error {
                 case .serverFailed: .unavailable
                 case .invalidResumeURI, .invalidRequest: .badInput
                 case .staleStep, .busy: .software
-                case .loginFailed, .timedOut, .suspensionExpired, .policyFailed, .refused: .notAllowed
+                default: .notAllowed
                 }
             self.init(exit, "journey.\(error.code.rawValue)", ([error.description] + error.brokenRules).joined(separator: "; "))
         case let error as ProfileError:
-            let way = if case .address(.plainHTTP(let host)) = error.fault { ": --allow-http \(host)" } else { "" }
+            let way = if case .address(let error) = error.fault, let host = error.host { ": --allow-http \(host)" } else { "" }
             self.init(.badInput, "profile", error.description + way, part: error.key.isEmpty ? nil : error.key)
         case let error as CallbackError:
             self.init(.badInput, "callback.\(error.code.rawValue)", error.description)
@@ -86,8 +86,8 @@ struct Failure: Error {
             case .busy: .busy
             case .givenUp: .interrupted
             case .denied, .unsafePlace: .notAllowed
-            case .full, .corrupt, .otherType, .outcomeUnknown, .failed: .store
             case .invalid: .badInput
+            default: .store
             }
         let way =
             error.code == .noVault
@@ -100,8 +100,8 @@ struct Failure: Error {
         let exit: Exit =
             switch error.code {
             case .notHTTP, .tooLarge, .interrupted: .protocolBroken
-            case .connect, .tls, .timeout, .cancelled, .wrongKey: .unavailable
             case .invalidRequest, .cannotPin: .badInput
+            default: .unavailable
             }
         let advice = error.isRetryable ? "; try again" : ""
         self.init(exit, "network.\(error.code.rawValue)", error.description + advice)
@@ -113,12 +113,10 @@ struct Failure: Error {
             switch error.code {
             case .duplicateMechanism: .alreadyExists
             case .unknownAccount, .unknownMechanism, .unknownNotification: .notFound
-            case .nothingOffered, .wrongKind, .counterExhausted, .counterBackwards, .alreadyAnswered, .expired, .wrongNumber,
-                .alreadyLocked, .notLocked, .invalidPolicy, .invalidName, .unknownPlatform:
-                .badInput
             case .presenceRefused, .refusedByServer, .noPushStream, .accountLocked, .policyViolation, .notSupported: .notAllowed
             case .registeredNotStored: .store
             case .serverMisbehaved: .protocolBroken
+            default: .badInput
             }
         self.init(exit, "authenticator.\(error.code.rawValue)", error.description)
     }
@@ -137,6 +135,7 @@ struct Failure: Error {
                 case .storage: .store
                 case .notConfigured: .badInput
                 case .cancelled: cause == nil ? .interrupted : .unavailable
+                default: .software
                 }
             let reason: String? =
                 switch cause {

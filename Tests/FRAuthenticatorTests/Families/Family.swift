@@ -61,7 +61,8 @@ enum APIError: Error, Hashable {
             case let error as AuthenticatorError: APIError(modern: error)
             case is StoreError, is FRAError: .store
             case is TransportError, is NetworkError: .network
-            case PushMessageError.signature, CryptoError.invalidJWT: .forged
+            case let error as PushMessageError where error.code == .signature: .forged
+            case CryptoError.invalidJWT: .forged
             case let error as MechanismError: APIError(legacy: error)
             case let error as AccountError: APIError(legacy: error)
             case let error as PushNotificationError: APIError(legacy: error)

@@ -36,7 +36,7 @@ enum LegacyErrors {
             (200..<300).contains(error.status ?? 0)
                 ? AuthError.invalidAuthServiceResponse(error.message) : NetworkError.invalidResponseDataType
         case .invalidRequest, .busy, .staleStep: NetworkError.invalidRequest(error.message)
-        case .loginFailed, .policyFailed, .refused, .serverFailed:
+        default:
             // The ForgeRock SDK reports the server's message only with a reason; without one it reports only the status.
             if let reason = error.reason, let status = error.status {
                 AuthApiError.apiFailureWithMessage(reason: reason, message: error.message, status: status, failure: error)
@@ -77,12 +77,9 @@ enum LegacyErrors {
         case .failed: return AuthApiError.apiRequestFailure(status: error.status ?? 0)
         case .unreadable: return NetworkError.invalidResponseDataType
         case .notConfigured, .notOffered: return ConfigError.invalidConfiguration(words)
-        // The session still exists here, and the server wants an interaction with the user. The engine reports an ended session
-        // as TokenError.loginRequired.
-        case .loginRequired, .interactionRequired, .consentRequired: return OAuth2Error.other(words)
-        case .invalidToken, .authorizationPending, .slowDown, .expiredToken, .serverError, .temporarilyUnavailable, .other,
-            .issuerMismatch:
-            return OAuth2Error.other(words)
+        // Among them are loginRequired, interactionRequired and consentRequired: the session still exists here, and the server
+        // wants an interaction with the user. The engine reports an ended session as TokenError.loginRequired.
+        default: return OAuth2Error.other(words)
         }
     }
 }

@@ -26,8 +26,7 @@ enum LegacyErrors {
         case ("scheme", .unsupported), ("type", .unsupported): .invalidType
         case ("scheme", _), ("type", _), ("query", .missing): .invalidQRCode
         case (let part, .missing): .missingInformation(part)
-        case (let part, .invalid), (let part, .unsupported), (let part, .unsafe):
-            .invalidInformation("\(part): \(error.reason)")
+        default: .invalidInformation(error.part + ": " + error.reason)
         }
     }
 
@@ -45,21 +44,20 @@ enum LegacyErrors {
         // The engine's error names the policy if the policy has a name.
         case .invalidPolicy where error.policy == nil: AccountError.failToLockMissingPolicyName
         case .invalidPolicy: AccountError.failToLockInvalidPolicy
-        case .wrongKind, .invalidName, .wrongNumber, .presenceRefused, .noPushStream, .unknownPlatform:
-            MechanismError.invalidInformation(error.reason)
         case .counterExhausted, .counterBackwards: MechanismError.failedToUpdateInformation(identifier ?? error.reason)
         case .alreadyAnswered, .expired: PushNotificationError.notificationInvalidStatus
         case .refusedByServer, .notSupported: NetworkError.apiRequestFailure(error.description, isRetryable: false)
         case .serverMisbehaved where (error.status ?? 0) < 300: NetworkError.invalidResponseDataType(error.description)
         case .serverMisbehaved: NetworkError.apiRequestFailure(error.description, isRetryable: error.isRetryable)
+        default: MechanismError.invalidInformation(error.reason)
         }
     }
 
     private static func message(_ error: PushMessageError) -> any FRError {
-        switch error {
-        case .form, .claim: NotificationError.invalidPayload(error.description)
+        switch error.code {
         case .algorithm: CryptoError.unsupportedJWTType
         case .signature: CryptoError.invalidJWT
+        default: NotificationError.invalidPayload(error.description)
         }
     }
 
@@ -67,8 +65,7 @@ enum LegacyErrors {
         switch error.code {
         case .invalidRequest: .invalidURL(error.description)
         case .notHTTP, .tooLarge: .invalidResponseDataType(error.description)
-        case .connect, .tls, .timeout, .interrupted, .cancelled, .wrongKey, .cannotPin:
-            .apiRequestFailure(error.description, isRetryable: error.isRetryable)
+        default: .apiRequestFailure(error.description, isRetryable: error.isRetryable)
         }
     }
 }

@@ -1,3 +1,5 @@
+public import SignetCore
+
 /// An error from answering a notification or changing the device token. Each case names the ForgeRock SDK's code.
 public enum PushNotificationError: FRError {
     /// The app has not registered a device token (code 1100000).
@@ -90,7 +92,7 @@ public enum CryptoError: FRError, Hashable {
 }
 
 /// An error of the network, or an unsuccessful answer. Each case names the ForgeRock SDK's code.
-public enum NetworkError: FRError, Hashable {
+public enum NetworkError: FRError, RetryableError, Hashable {
     /// The answer is not one that such a server sends (code 5000003).
     case invalidResponseDataType(String)
     /// The URL can't be requested (code 5000005).
