@@ -4,7 +4,9 @@ public import SignetCore
 public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
     /// The category of a ``StoreError``. A missing record is not an error: a read returns nil for it, and for no other reason.
     public struct Code: ErrorCode {
-        /// This place does not hold a vault yet.
+        /// A file or directory does not exist. A missing record is not an error.
+        public static let notFound = Code(rawValue: "notFound")
+        /// This directory or database does not hold a vault yet.
         public static let noVault = Code(rawValue: "noVault")
         /// The vault, file or other object to create already exists.
         public static let exists = Code(rawValue: "exists")
@@ -13,7 +15,7 @@ public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
         /// The system denies access.
         public static let denied = Code(rawValue: "denied")
         /// A file or directory is accessible to other users, belongs to another user, or is a link.
-        public static let unsafePlace = Code(rawValue: "unsafePlace")
+        public static let insecurePermissions = Code(rawValue: "insecurePermissions")
         /// The disk, database or keychain has no space left.
         public static let full = Code(rawValue: "full")
         /// The store failed while it made a change durable: either the whole change was made or nothing. Read to find out.
@@ -25,13 +27,13 @@ public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
         /// The key is not available now.
         public static let keyUnavailable = Code(rawValue: "keyUnavailable")
         /// The user was asked for the key and canceled. No further key protector is tried.
-        public static let givenUp = Code(rawValue: "givenUp")
+        public static let cancelled = Code(rawValue: "cancelled")
         /// The key is not the one that the data was sealed with.
         public static let keyMismatch = Code(rawValue: "keyMismatch")
         /// The data is an older copy of what was stored before.
         public static let rolledBack = Code(rawValue: "rolledBack")
         /// The stored data is intact but does not have the requested type.
-        public static let otherType = Code(rawValue: "otherType")
+        public static let typeMismatch = Code(rawValue: "typeMismatch")
         /// The caller's input is invalid, for example it has no name or cannot be encoded. Nothing was changed.
         public static let invalid = Code(rawValue: "invalid")
         /// The store failed for another reason.
@@ -39,8 +41,9 @@ public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
 
         /// All codes of this version.
         public static let allCases: [Code] = [
-            .noVault, .exists, .busy, .denied, .unsafePlace, .full, .outcomeUnknown, .corrupt, .newerFormat, .keyUnavailable,
-            .givenUp, .keyMismatch, .rolledBack, .otherType, .invalid, .failed,
+            .notFound, .noVault, .exists, .busy, .denied, .insecurePermissions, .full, .outcomeUnknown, .corrupt, .newerFormat,
+            .keyUnavailable,
+            .cancelled, .keyMismatch, .rolledBack, .typeMismatch, .invalid, .failed,
         ]
 
         /// The name of the code, for logs and scripts.

@@ -67,7 +67,7 @@ struct DoubtTests {
             machine.requests.clear()
             try await machine.started {
                 #expect(FRUser.currentUser == nil)
-                #expect(FRAuth.shared?.lastStorageError?.code == .otherType)
+                #expect(FRAuth.shared?.lastStorageError?.code == .typeMismatch)
                 await #expect(throws: StoreError.self) { _ = try await FRUser.login() }
                 let api = try #require(FRAuth.shared).authorizedTransport(for: [try Endpoint(unchecked: machine.url)])
                 await #expect(throws: StoreError.self) { try await api.send(HTTPRequest("GET", machine.url)) }

@@ -57,7 +57,7 @@ struct AccountsRemoveTests {
     }
 
     @Test("Ctrl-C and Ctrl-D at the question end it with 130 and remove nothing", arguments: ["\u{3}", "\u{4}"])
-    func givenUp(key: String) async throws {
+    func cancelled(key: String) async throws {
         try await withAccount { place in
             let process = try atTerminal(place, ["accounts", "remove", "mira"])
             try await process.said { output, _ in output.contains("Type 'yes' to remove it:") }

@@ -33,7 +33,7 @@ struct PassphrasePromptTests {
     @Test(
         "that is given up ends the verb with 130, whatever else could open the vault, and the terminal shows again what is typed",
         arguments: GivingUp.allCases)
-    func givenUp(how: GivingUp) async throws {
+    func cancelled(how: GivingUp) async throws {
         try await withVault { place in
             let verb = try atTerminal(place, ["accounts", "remove", "mira"])
             try await verb.said { output, _ in output.contains("Passphrase: ") }

@@ -147,7 +147,7 @@ struct JourneySessionTests {
     }
 
     @Test("stands at the step when its wait is given up")
-    func givenUp() async throws {
+    func cancelled() async throws {
         let transport = answering((200, Self.wait), (200, Self.end))
         let clock = GateClock()
         let walk = JourneySession(Journey(try profile(), transport: transport), clock: clock)

@@ -104,7 +104,7 @@ struct CredentialTests {
         try await withCredential { path, protector in
             try #require(chmod("\(path)/\(name)", mode) == 0)
             let refusal = code { try protector.wrap(dataKey, context: context) }
-            #expect(refusal == .unsafePlace)
+            #expect(refusal == .insecurePermissions)
         }
     }
 
@@ -113,7 +113,7 @@ struct CredentialTests {
         try await withCredential { path, protector in
             try #require(chmod(path, mode) == 0)
             let refusal = code { try protector.wrap(dataKey, context: context) }
-            #expect(refusal == .unsafePlace)
+            #expect(refusal == .insecurePermissions)
         }
     }
 
@@ -130,13 +130,13 @@ struct CredentialTests {
                 try #require(make(directory.file(name)) == 0)
                 let protector = SystemdCredentialProtector(name, environment: ["CREDENTIALS_DIRECTORY": directory.path])
                 let refusal = code { try protector.wrap(dataKey, context: context) }
-                #expect(refusal == .unsafePlace, "\(name)")
+                #expect(refusal == .insecurePermissions, "\(name)")
             }
             let linked = directory.file("linked")
             try #require(symlink(directory.path, linked) == 0)
             let protector = SystemdCredentialProtector("target", environment: ["CREDENTIALS_DIRECTORY": linked])
             let refusal = code { try protector.wrap(dataKey, context: context) }
-            #expect(refusal == .unsafePlace)
+            #expect(refusal == .insecurePermissions)
         }
     }
 
@@ -158,8 +158,9 @@ struct CredentialOwnerTests {
         "is taken when root keeps it, and refused when somebody else does or others can read it",
         arguments: [
             (0, 0o440, 0o550, "ok opened"), (65534, 0o400, 0o500, "ok opened"), (12345, 0o440, 0o550, "error"),
-            (0, 0o444, 0o550, "error unsafePlace"), (0, 0o440, 0o555, "error unsafePlace"),
-            (0, 0o460, 0o550, "error unsafePlace"), (0, 0o440, 0o570, "error unsafePlace"), (0, 0o400, 0o500, "error denied"),
+            (0, 0o444, 0o550, "error insecurePermissions"), (0, 0o440, 0o555, "error insecurePermissions"),
+            (0, 0o460, 0o550, "error insecurePermissions"), (0, 0o440, 0o570, "error insecurePermissions"),
+            (0, 0o400, 0o500, "error denied"),
         ] as [(UInt32, mode_t, mode_t, String)])
     func owner(owner: UInt32, mode: mode_t, directoryMode: mode_t, expected: String) async throws {
         try await TemporaryDirectory.with { directory in

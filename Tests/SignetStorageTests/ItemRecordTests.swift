@@ -117,7 +117,7 @@ struct ItemRecordTests {
     }
 
     @Test("of another type is an error that quotes nothing of it, and stays as it is")
-    func otherType() async throws {
+    func typeMismatch() async throws {
         let (keychain, inner) = try vaultInMemory()
         try await KeychainStorage<[String: Pet]>(account: "pet", in: keychain).save(item: ["dict-key": lucky])
         let before = inner.dump().map(\.value)
@@ -126,7 +126,7 @@ struct ItemRecordTests {
         } throws: { error in
             var text = ""
             dump(error, to: &text)
-            return (error as? StoreError)?.code == .otherType && "\(error)".contains("RegisteredPet")
+            return (error as? StoreError)?.code == .typeMismatch && "\(error)".contains("RegisteredPet")
                 && !["Lucky", "dict-key", "\"age\""].contains { text.contains($0) || "\(error)".contains($0) }
         }
         #expect(inner.dump().map(\.value) == before)

@@ -111,11 +111,11 @@ struct VaultRollbackTests {
     }
 
     @Test("is no question once somebody gave up who was asked for the key: nobody else is asked")
-    func givenUp() throws {
+    func cancelled() throws {
         let (store, first, second) = (MemoryStore(), InMemoryKeyProtector("first"), InMemoryKeyProtector("second"))
         _ = try Vault.create(in: store, protector: first).addSlot(second)
-        first.failure = StoreError(.givenUp, "read passphrase", "given up")
-        #expect { try Vault.open(store, protectors: [first, second]) } throws: { ($0 as? StoreError)?.code == .givenUp }
+        first.failure = StoreError(.cancelled, "read passphrase", "given up")
+        #expect { try Vault.open(store, protectors: [first, second]) } throws: { ($0 as? StoreError)?.code == .cancelled }
         #expect(second.unwrapped == 0)
         first.failure = StoreError(.keyUnavailable, "read passphrase", "nobody is there")
         _ = try Vault.open(store, protectors: [first, second])

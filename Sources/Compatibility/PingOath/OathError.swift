@@ -70,8 +70,8 @@ public enum OathStorageError: Error, Sendable, Hashable, CustomStringConvertible
     init(_ error: StoreError) {
         self =
             switch error.code {
-            case .corrupt, .newerFormat, .keyMismatch, .rolledBack, .otherType: .storageCorrupted(error.description)
-            case .denied, .unsafePlace: .accessDenied(error.description)
+            case .corrupt, .newerFormat, .keyMismatch, .rolledBack, .typeMismatch: .storageCorrupted(error.description)
+            case .denied, .insecurePermissions: .accessDenied(error.description)
             default: .storageFailure(error.description, error)
             }
     }

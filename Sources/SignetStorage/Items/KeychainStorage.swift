@@ -53,7 +53,7 @@ public actor KeychainStorage<T: Codable & Sendable>: Storage {
     }
 
     /// Returns the item, or nil if the keychain does not contain it.
-    /// - Throws: ``StoreError/Code/otherType`` when the stored item does not decode as a `T`.
+    /// - Throws: ``StoreError/Code/typeMismatch`` when the stored item does not decode as a `T`.
     public func get() async throws -> T? {
         try await item.get()
     }

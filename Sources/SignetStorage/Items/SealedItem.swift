@@ -51,7 +51,7 @@ struct SealedItem<T: Codable>: Storage {
             return try JSONDecoder().decode(T.self, from: json)
         } catch is DecodingError {
             throw StoreError(
-                .otherType, "get an item",
+                .typeMismatch, "get an item",
                 "what is stored is no \(T.self); it was left as it is: read it as the type it was saved as, or delete it")
         }
     }

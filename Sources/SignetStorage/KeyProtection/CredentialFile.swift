@@ -7,7 +7,7 @@ import Darwin
 /// A file that a service manager hands to a process. Unlike a ``PrivateFile``, it may belong to root.
 package enum CredentialFile {
     /// Reads the file `name` of at most `limit` bytes in `directory`. Returns nil when the file or the directory does not exist.
-    /// - Throws: ``StoreError/Code/unsafePlace`` when another user could have read or written the file.
+    /// - Throws: ``StoreError/Code/insecurePermissions`` when another user could have read or written the file.
     package static func contents(_ name: String, in directory: String, limit: Int) throws(StoreError) -> [UInt8]? {
         let folder = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else { return try absent("open \(directory)") }
@@ -29,7 +29,7 @@ package enum CredentialFile {
     private static func check(_ descriptor: Int32, _ path: String, type: mode_t) throws(StoreError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw PrivateFile.failure("examine \(path)") }
-        func refuse(_ reason: String) -> StoreError { StoreError(.unsafePlace, "open \(path)", reason) }
+        func refuse(_ reason: String) -> StoreError { StoreError(.insecurePermissions, "open \(path)", reason) }
         guard status.st_mode & S_IFMT == type else { throw refuse("it is not a regular file") }
         guard type == S_IFDIR || status.st_nlink == 1 else { throw refuse("it has a second name (hard link)") }
         let isOurs = status.st_uid == geteuid()

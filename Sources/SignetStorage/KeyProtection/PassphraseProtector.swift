@@ -17,7 +17,7 @@ public struct PassphraseProtector: KeyProtector {
     /// - Parameters:
     ///   - cost: The cost of new wrappings. An existing wrapping contains its own cost.
     ///   - ask: Returns the passphrase. It is called once for each wrapping and unwrapping and may block. It throws
-    ///     ``StoreError/Code/keyUnavailable`` when the user cannot be asked, and ``StoreError/Code/givenUp`` when the user
+    ///     ``StoreError/Code/keyUnavailable`` when the user cannot be asked, and ``StoreError/Code/cancelled`` when the user
     ///     cancels.
     public init(cost: ScryptCost = .standard, ask: @escaping @Sendable () throws(StoreError) -> Secret) {
         self.cost = cost

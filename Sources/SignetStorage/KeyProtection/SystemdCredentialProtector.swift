@@ -47,7 +47,7 @@ public struct SystemdCredentialProtector: KeyProtector {
 
     /// Seals `dataKey` with the credential.
     /// - Throws: ``StoreError/Code/keyUnavailable`` when the credential does not exist; ``StoreError/Code/keyMismatch`` when it
-    ///   is too short to be a key; ``StoreError/Code/unsafePlace`` when other users can access it.
+    ///   is too short to be a key; ``StoreError/Code/insecurePermissions`` when other users can access it.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         try WrappedKey.seal(dataKey, with: key("seal vault"), header: [WrappedKey.version], context: context)
     }

@@ -14,7 +14,7 @@ package final class SQLiteRows: RowStore {
     private let database: DatabaseQueue
 
     /// Opens the file. Creates a missing file with mode 0600, and a missing directory with mode 0700.
-    /// - Throws: ``StoreError/Code/busy`` when another process has the file open; ``StoreError/Code/unsafePlace`` when other
+    /// - Throws: ``StoreError/Code/busy`` when another process has the file open; ``StoreError/Code/insecurePermissions`` when other
     ///   users can access it; ``StoreError/Code/newerFormat`` when a later version created it; ``StoreError/Code/corrupt`` when
     ///   it is another kind of file.
     package init(path: String) throws(StoreError) {

@@ -22,7 +22,7 @@ package final class FileLock: Sendable {
     private static let maxLength: off_t = 1 << 20
 
     /// Opens the file. Creates a missing file with mode 0600, and a missing directory with mode 0700.
-    /// - Throws: ``StoreError/Code/unsafePlace`` when other users can access the file; ``StoreError/Code/denied``,
+    /// - Throws: ``StoreError/Code/insecurePermissions`` when other users can access the file; ``StoreError/Code/denied``,
     ///   ``StoreError/Code/failed``.
     package init(path: String) throws(StoreError) {
         _ = try PrivateFile.createDirectory(PrivateFile.directory(of: path))

@@ -37,7 +37,7 @@ package enum PrivateFile {
     }
 
     /// Reads a private file of at most `limit` bytes.
-    /// - Throws: ``StoreError/Code/corrupt`` when the file is longer; ``StoreError/Code/unsafePlace`` when it is not private.
+    /// - Throws: ``StoreError/Code/corrupt`` when the file is longer; ``StoreError/Code/insecurePermissions`` when it is not private.
     package static func contents(of path: String, limit: Int) throws(StoreError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open \(path)") }
@@ -146,7 +146,7 @@ package enum PrivateFile {
     }
 
     private static func check(_ status: stat, _ path: String, type: mode_t) throws(StoreError) {
-        func refuse(_ reason: String) -> StoreError { StoreError(.unsafePlace, "open \(path)", reason) }
+        func refuse(_ reason: String) -> StoreError { StoreError(.insecurePermissions, "open \(path)", reason) }
         guard status.st_mode & S_IFMT != S_IFLNK else { throw refuse("it is a link") }
         guard status.st_mode & S_IFMT == type else {
             throw refuse(type == S_IFDIR ? "it is not a directory" : "it is not a regular file")
@@ -175,9 +175,10 @@ package enum PrivateFile {
     static func failure(_ operation: String) -> StoreError {
         let status = errno
         switch status {
-        case ENOENT: return StoreError(.noVault, operation, "it does not exist", status: status)
+        case ENOENT: return StoreError(.notFound, operation, "it does not exist", status: status)
         case EEXIST: return StoreError(.exists, operation, "it exists already; nothing was changed", status: status)
-        case ELOOP, ENOTDIR: return StoreError(.unsafePlace, operation, "it is a link, or not a directory", status: status)
+        case ELOOP, ENOTDIR:
+            return StoreError(.insecurePermissions, operation, "it is a link, or not a directory", status: status)
         case EACCES, EPERM, EROFS: return StoreError(.denied, operation, "the system does not allow it", status: status)
         case ENOSPC, EDQUOT: return StoreError(.full, operation, "no space is left; nothing was changed", status: status)
         default: return StoreError(.failed, operation, String(cString: strerror(status)), status: status)

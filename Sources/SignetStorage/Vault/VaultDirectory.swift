@@ -140,7 +140,7 @@ public struct VaultDirectory: Sendable, Hashable {
 
     /// Returns the problems of the directory and its files: each one that other users can access, that belongs to another user,
     /// or that is a link. The check does not open the vault.
-    public func placeProblems() -> [StoreError] {
+    public func permissionProblems() -> [StoreError] {
         guard PrivateFile.exists(path) else { return [] }
         let directory = Result { () throws(StoreError) in try PrivateFile.checkDirectory(path) }
         let files = [recordsPath, recordsPath + "-wal", recordsPath + "-shm", keyPath].filter(PrivateFile.exists)
@@ -151,6 +151,7 @@ public struct VaultDirectory: Sendable, Hashable {
     /// Removes the vault and everything in it, even if it cannot be opened. This cannot be undone.
     /// - Parameter id: The ID of the vault; see ``Vault/reset(_:confirming:)``.
     public func reset(confirming id: String?) throws(StoreError) {
+        try checkDirectory()
         let lock = try DirectoryLock(path, timeout: SQLiteStore.defaultTimeout)
         defer { lock.release() }
         let store = try openRecords(timeout: SQLiteStore.defaultTimeout)
@@ -161,13 +162,17 @@ public struct VaultDirectory: Sendable, Hashable {
     }
 
     private func openRecords(timeout: Double) throws(StoreError) -> SQLiteStore {
+        try checkDirectory()
+        guard holdsVault else { throw StoreError(.noVault, "open vault", "there is no vault in \(path)") }
+        return try SQLiteStore(path: recordsPath, timeout: timeout)
+    }
+
+    private func checkDirectory() throws(StoreError) {
         do throws(StoreError) {
             try PrivateFile.checkDirectory(path)
         } catch {
             // Other errors, such as missing access to the directory, do not mean that the vault is missing.
-            throw error.code == .noVault ? StoreError(.noVault, "open vault", "\(path) does not exist") : error
+            throw error.code == .notFound ? StoreError(.noVault, "open vault", "\(path) does not exist") : error
         }
-        guard holdsVault else { throw StoreError(.noVault, "open vault", "there is no vault in \(path)") }
-        return try SQLiteStore(path: recordsPath, timeout: timeout)
     }
 }

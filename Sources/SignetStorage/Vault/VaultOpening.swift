@@ -8,7 +8,7 @@ extension Vault {
     ///   - protectors: The key protectors to try, in this order.
     ///   - acceptingRollback: Pass true to accept an older copy of the store, after the user has restored a backup on purpose.
     ///     The epoch then continues from the highest one that the rollback protector has.
-    /// - Throws: ``StoreError/Code/noVault``, ``StoreError/Code/keyUnavailable`` with every reason, ``StoreError/Code/givenUp``,
+    /// - Throws: ``StoreError/Code/noVault``, ``StoreError/Code/keyUnavailable`` with every reason, ``StoreError/Code/cancelled``,
     ///   ``StoreError/Code/keyMismatch``, ``StoreError/Code/rolledBack``, ``StoreError/Code/newerFormat``,
     ///   ``StoreError/Code/corrupt``. Nothing is changed then.
     public static func open(
@@ -72,7 +72,7 @@ extension Vault {
                     let context = header.context(protector: protector.name)
                     return (slot, protector, try protector.unwrap(slot.wrapped, context: context))
                 } catch {
-                    if error.code == .givenUp { throw error }
+                    if error.code == .cancelled { throw error }
                     failures.append(error)
                 }
             }

@@ -45,7 +45,7 @@ private struct Examination {
     init(_ directory: VaultDirectory, _ protectors: KeyProtectors) {
         path = directory.path
         header = Result { () throws(StoreError) in try directory.header() }
-        placeProblems = directory.placeProblems().map(\.description)
+        placeProblems = directory.permissionProblems().map(\.description)
         self.protectors = Protection.allCases.map { ($0, protectors.availability($0)) }
         secretServiceOwner = Self.owner()
     }
@@ -70,7 +70,7 @@ private struct Examination {
         switch header {
         case .failure(let error): return Failure(error)
         case .success(let header):
-            if let problem = placeProblems.first { return Failure(.notAllowed, "store.unsafePlace", problem) }
+            if let problem = placeProblems.first { return Failure(.notAllowed, "store.insecurePermissions", problem) }
             if header.slots.contains(where: { usability(of: $0) == .usable }) { return nil }
             return Failure(.noVault, "store.keyUnavailable", "no key protector of the vault is available here")
         }

@@ -82,10 +82,11 @@ struct Failure: Error {
         let exit: Exit =
             switch error.code {
             case .noVault, .keyUnavailable, .keyMismatch, .newerFormat, .rolledBack: .noVault
+            case .notFound: .notFound
             case .exists: .alreadyExists
             case .busy: .busy
-            case .givenUp: .interrupted
-            case .denied, .unsafePlace: .notAllowed
+            case .cancelled: .interrupted
+            case .denied, .insecurePermissions: .notAllowed
             case .invalid: .badInput
             default: .store
             }

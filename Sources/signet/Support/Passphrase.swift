@@ -49,15 +49,15 @@ struct PassphraseSource: Sendable {
                 .keyUnavailable, "read passphrase", "there is no terminal to ask at; give it on a descriptor: \(option)")
         }
         guard let first = try Terminal.hiddenLine(prompt) else {
-            throw Self.givenUp
+            throw Self.cancelled
         }
         guard isNew else { return Secret(first) }
-        guard let second = try Terminal.hiddenLine("The same again: ") else { throw Self.givenUp }
+        guard let second = try Terminal.hiddenLine("The same again: ") else { throw Self.cancelled }
         guard second == first else { throw StoreError(.invalid, "read passphrase", "the two are not the same") }
         return Secret(first)
     }
 
-    private static var givenUp: StoreError { StoreError(.givenUp, "read passphrase", "given up") }
+    private static var cancelled: StoreError { StoreError(.cancelled, "read passphrase", "given up") }
 
     /// Returns the first line of the descriptor, without its line ending.
     private static func line(of descriptor: Int32) throws(StoreError) -> [UInt8] {

@@ -90,8 +90,8 @@ struct ClientFaultTests {
         let thrown = await #expect(throws: OathStorageError.self) { try await oath.getCredentials() }
         let fault = try #require(thrown)
         switch fault {
-        case .storageCorrupted: #expect([.corrupt, .newerFormat, .keyMismatch, .rolledBack, .otherType].contains(code))
-        case .accessDenied: #expect([.denied, .unsafePlace].contains(code))
+        case .storageCorrupted: #expect([.corrupt, .newerFormat, .keyMismatch, .rolledBack, .typeMismatch].contains(code))
+        case .accessDenied: #expect([.denied, .insecurePermissions].contains(code))
         case .storageFailure(_, let cause): #expect(cause?.code == code)
         case .duplicateCredential: Issue.record("a failure is no duplicate")
         }

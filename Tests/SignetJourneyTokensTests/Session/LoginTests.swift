@@ -179,7 +179,7 @@ struct LoginTests {
     }
 
     @Test("A person who does not come back, and a program that gives up, leave no open port")
-    func givenUp() async throws {
+    func cancelled() async throws {
         try await Bench.with(session: nil, client: Self.client) { (bench: Bench) async throws in
             let port = Mutex("")
             let late = BrowserLogin(bench.tokens, timeout: .milliseconds(50)) { address in

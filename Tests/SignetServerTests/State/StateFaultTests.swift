@@ -29,7 +29,7 @@ extension StateTests {
             let codes: [(ServerState, StoreError.Code)] = [
                 (.file(path, key: Secret([UInt8](repeating: 9, count: 32))), .keyMismatch),
                 (.file(path, key: Secret([1])), .invalid),
-                (.file(path + ".key"), .keyUnavailable), (.file("/dev/null/x"), .unsafePlace),
+                (.file(path + ".key"), .keyUnavailable), (.file("/dev/null/x"), .insecurePermissions),
             ]
             for (state, code) in codes {
                 configuration.state = state

@@ -147,7 +147,8 @@ final class ClientRecords: AccountWriter {
     private func value(_ object: Mechanism) throws(StoreError) -> SignetCore.Mechanism {
         guard let state = object as? any MechanismState else {
             throw StoreError(
-                .otherType, "read a mechanism", "the storage client returned an object of a type that this module does not have")
+                .typeMismatch, "read a mechanism",
+                "the storage client returned an object of a type that this module does not have")
         }
         return state.core
     }

@@ -34,7 +34,7 @@ struct TPMKeyFile {
         do throws(StoreError) {
             bytes = try PrivateFile.contents(of: path, limit: Self.limit)
         } catch {
-            guard error.code == .noVault else { throw error }
+            guard error.code == .notFound else { throw error }
             return nil
         }
         try PrivateFile.checkDirectory(directory.path)

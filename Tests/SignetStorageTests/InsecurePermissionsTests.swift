@@ -5,7 +5,7 @@ import SignetTesting
 import Testing
 
 @Suite("A vault's place")
-struct UnsafePlaceTests {
+struct InsecurePermissionsTests {
     /// What somebody may have done to the place, and what must come of it.
     enum Fault: String, CaseIterable, CustomTestStringConvertible {
         case directoryOpenToOthers, directoryIsLink, directoryIsFile, keyOpenToOthers, keyIsLink, keyHasSecondName,
@@ -47,9 +47,9 @@ struct UnsafePlaceTests {
             let directory = VaultDirectory(path: temporary.file("vault"))
             _ = try directory.createVault(.keyFile)
             try fault.commit(on: directory, in: temporary)
-            #expect { try directory.openVault() } throws: { ($0 as? StoreError)?.code == .unsafePlace }
+            #expect { try directory.openVault() } throws: { ($0 as? StoreError)?.code == .insecurePermissions }
             #expect { try directory.createVault(.keyFile) } throws: {
-                [.unsafePlace, .exists].contains(($0 as? StoreError)?.code)
+                [.insecurePermissions, .exists].contains(($0 as? StoreError)?.code)
             }
         }
     }
@@ -60,7 +60,7 @@ struct UnsafePlaceTests {
             let directory = VaultDirectory(path: temporary.file("vault"))
             _ = try directory.createVault(.keyFile)
             try #require(chown(directory.path, 65534, 65534) == 0)
-            #expect { try directory.openVault() } throws: { ($0 as? StoreError)?.code == .unsafePlace }
+            #expect { try directory.openVault() } throws: { ($0 as? StoreError)?.code == .insecurePermissions }
         }
     }
 
