@@ -8,7 +8,7 @@ enum ItemRows {
             path: "signet-bench-items-\(ProcessInfo.processInfo.processIdentifier)")
         defer { try? FileManager.default.removeItem(at: directory) }
         let vault = try VaultDirectory(path: directory.path(percentEncoded: false)).createVault(.keyFile)
-        let keychain = Keychain { () throws(StoreError) in vault }
+        let keychain = VaultProvider { () throws(StoreError) in vault }
         let stored = KeychainStorage<Session>(account: "session", in: keychain)
         let cached = KeychainStorage<Session>(account: "session", cacheable: true, in: keychain)
         try await stored.save(item: Session())

@@ -36,7 +36,7 @@ enum SignetFuzz {
         private static func readURI(_ bytes: [UInt8]) {
             guard let enrollment = try? EnrollmentURI.parse(String(decoding: bytes, as: UTF8.self)) else { return }
             let written = EnrollmentURI.print(enrollment)
-            guard written.utf8.count <= EnrollmentURI.longest else { return }
+            guard written.utf8.count <= EnrollmentURI.maxLength else { return }
             precondition((try? EnrollmentURI.parse(written)) == enrollment, "a URI that was read and written is another one")
         }
 

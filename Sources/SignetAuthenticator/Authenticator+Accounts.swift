@@ -123,7 +123,7 @@ private struct Judge {
 
     mutating func lock(on account: Account) async -> AccountLock? {
         if policies.areJudgedElsewhere { return await policies.lock(on: account) }
-        if let policy = account.lockingPolicy { return .byHand(policy: policy) }
+        if let policy = account.lockingPolicy { return .manual(policy: policy) }
         for question in policies.questions(account.policies) {
             let key = Question(name: question.policy.name, parameters: question.parameters)
             let isMet: Bool

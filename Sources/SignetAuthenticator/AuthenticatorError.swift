@@ -150,7 +150,7 @@ extension AuthenticatorError {
     package static func locked(_ lock: AccountLock) -> AuthenticatorError {
         let reason =
             switch lock {
-            case .byHand(let policy): "the account is locked (\(policy)); unlock it first"
+            case .manual(let policy): "the account is locked (\(policy)); unlock it first"
             case .byPolicy(let policy): "the account is locked: this device does not meet the issuer's policy \(policy)"
             }
         return AuthenticatorError(.accountLocked, reason, policy: lock.policy)

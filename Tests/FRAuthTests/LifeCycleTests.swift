@@ -372,7 +372,8 @@ struct LifeCycleTests {
     func noVault() async throws {
         try await Machine.with { machine in
             try await machine.program {
-                $0.keychain = Keychain { () throws(StoreError) in throw StoreError(.noVault, "open vault", "make one first") }
+                $0.keychain = VaultProvider { () throws(StoreError) in throw StoreError(.noVault, "open vault", "make one first")
+                }
             } _: {
                 try FRAuth.start(options: machine.options)
                 #expect(FRUser.currentUser == nil && FRSession.currentSession == nil)

@@ -57,7 +57,7 @@ struct NodeTests {
         let settings = LegacyAuthSettings {
             $0.transport = { _ in transport }
             $0.lockFile = directory.file("lock")
-            $0.keychain = Keychain { () throws(StoreError) in MemoryStore() }
+            $0.keychain = VaultProvider { () throws(StoreError) in MemoryStore() }
         }
         try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
             try FRAuth.start(options: FROptions(url: "https://am.example.test/am", realm: "root"))

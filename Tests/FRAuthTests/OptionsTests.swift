@@ -157,7 +157,7 @@ struct StartTests {
             let settings = LegacyAuthSettings {
                 $0.folders = folders
                 $0.transport = { _ in ScriptedTransport { _ in HTTPResponse(status: 500) } }
-                $0.keychain = Keychain { () throws(StoreError) in memory }
+                $0.keychain = VaultProvider { () throws(StoreError) in memory }
                 $0.lockFile = directory.file("lock")
             }
             try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) { try await body() }

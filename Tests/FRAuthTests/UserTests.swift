@@ -266,7 +266,7 @@ struct UserTests {
     func ownStore() async throws {
         try await Machine.with { machine in
             try await machine.program {
-                $0.keychain = Keychain { () throws(StoreError) in throw StoreError(.noVault, "open vault", "there is none") }
+                $0.keychain = VaultProvider { () throws(StoreError) in throw StoreError(.noVault, "open vault", "there is none") }
             } _: {
                 try FRAuth.setStore(try SessionStore.memory())
                 try FRAuth.start(options: machine.options)

@@ -58,7 +58,7 @@ struct StorageSamples {
         defer { directory.remove() }
         let key = directory.file("key")
         do {
-            try await Keychain.standard.open { () throws(StoreError) in
+            try await VaultProvider.default.open { () throws(StoreError) in
                 try Vault.create(in: MemoryStore(), protector: KeyFile.create(path: key))
             }
         } catch {

@@ -16,7 +16,7 @@ struct Tenant: Sendable {
     let clock: ManualClock
     let network = TenantNetwork()
     private let port: Int
-    private let keychain: Keychain
+    private let keychain: VaultProvider
     let directory: TemporaryDirectory
 
     static let host = "https://tenant.forgeblocks.com"
@@ -52,12 +52,13 @@ struct Tenant: Sendable {
                 guard let port = client.port else { throw CancellationError() }
                 try await body(
                     Tenant(
-                        clock: clock, port: port, keychain: Keychain { () throws(StoreError) in memory }, directory: directory))
+                        clock: clock, port: port, keychain: VaultProvider { () throws(StoreError) in memory },
+                        directory: directory))
             }
         }
     }
 
-    private init(clock: ManualClock, port: Int, keychain: Keychain, directory: TemporaryDirectory) {
+    private init(clock: ManualClock, port: Int, keychain: VaultProvider, directory: TemporaryDirectory) {
         (self.clock, self.port, self.keychain, self.directory) = (clock, port, keychain, directory)
     }
 

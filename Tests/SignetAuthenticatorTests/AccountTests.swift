@@ -87,7 +87,7 @@ struct AccountTests {
         await #expect { try await bench.authenticator.lock(Sample.account, policy: "x") } throws: {
             code($0) == .alreadyLocked && ($0 as? AuthenticatorError)?.policy == "mine"
         }
-        #expect(try await bench.authenticator.accounts().map(\.lock) == [.byHand(policy: "mine")])
+        #expect(try await bench.authenticator.accounts().map(\.lock) == [.manual(policy: "mine")])
         #expect(try await bench.authenticator.unlock(Sample.account).lockingPolicy == nil)
         #expect(try await bench.authenticator.accounts().map(\.lock) == [nil])
     }

@@ -78,7 +78,7 @@ struct EnrollmentErrorTests {
     @Test("A text longer than any QR code is refused before it is looked at", arguments: [(0, true), (1, false)])
     func length(extra: Int, isAccepted: Bool) throws {
         let uri = Self.oath + "&x="
-        let long = uri + String(repeating: "x", count: EnrollmentURI.longest - uri.utf8.count + extra)
+        let long = uri + String(repeating: "x", count: EnrollmentURI.maxLength - uri.utf8.count + extra)
         #expect(((try? EnrollmentURI.parse(long)) != nil) == isAccepted)
     }
 

@@ -42,7 +42,7 @@ struct PolicyTests {
         #expect(await Self.policies.lock(on: account) == .byPolicy("b"))
         #expect(await AccountPolicies.none.lock(on: account) == nil)
         account.lockingPolicy = "mine"
-        #expect(await Self.policies.lock(on: account) == .byHand(policy: "mine"))
+        #expect(await Self.policies.lock(on: account) == .manual(policy: "mine"))
     }
 
     @Test("biometricAvailable is met only where somebody says so")

@@ -104,7 +104,7 @@ struct ClientTests {
     func twoServers() async throws {
         try await TemporaryDirectory.with { directory in
             let memory = MemoryStore()
-            let keychain = Keychain { () throws(StoreError) in memory }
+            let keychain = VaultProvider { () throws(StoreError) in memory }
             func store(_ server: LiveServer, at path: String = "", realm: Realm = .root) throws -> (ServerProfile, SessionStore) {
                 let profile = try ServerProfile(url: server.profile.url.url + path, realm: realm) { $0.client = Self.client }
                 return (profile, try .keychain(account: "app", for: profile, in: keychain, lockFile: directory.file("lock")))
@@ -185,7 +185,7 @@ struct ClientTests {
 
     @Test("tells of a session that cannot be stored, and does not pretend")
     func noRoom() async throws {
-        let keychain = Keychain { () throws(StoreError) in
+        let keychain = VaultProvider { () throws(StoreError) in
             throw StoreError(.full, "open", "no room")
         }
         try await TemporaryDirectory.with { directory in

@@ -145,9 +145,9 @@ struct JourneyTests {
         ])
     func passage(body: String) async throws {
         let state = try await Journey(try profile(), transport: answering((200, body))).start("Login")
-        guard case .passed(let passage) = state else { throw Unexpected() }
-        #expect(passage.successURL == "/console")
-        #expect(passage.realm == "/")
+        guard case .completed(let completion) = state else { throw Unexpected() }
+        #expect(completion.successURL == "/console")
+        #expect(completion.realm == "/")
     }
 
     @Test("goes on from a link", arguments: ["https://app.test/?realm=/&suspendedId=a%2Bb#x", "app://go?suspendedId=a%2Bb"])

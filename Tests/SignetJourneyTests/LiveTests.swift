@@ -56,8 +56,10 @@ struct LiveTests {
             let options = JourneyOptions { $0.withoutSession = true }
             var step = try await server.journeys.start("Login", options: options).step
             try step.fill(name: "demo", password: LiveServer.password)
-            guard case .passed(let passage) = try await server.journeys.next(step, options: options) else { throw Unexpected() }
-            #expect(passage.realm == "/")
+            guard case .completed(let completion) = try await server.journeys.next(step, options: options) else {
+                throw Unexpected()
+            }
+            #expect(completion.realm == "/")
         }
     }
 

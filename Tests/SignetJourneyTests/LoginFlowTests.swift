@@ -187,7 +187,7 @@ struct JourneySessionTests {
             case .step(let step): names.append("step \(step.authId)")
             case .stalled: names.append("stalled")
             case .loggedIn: names.append("loggedIn")
-            case .passed: names.append("passed")
+            case .completed: names.append("passed")
             case .failed: names.append("failed")
             }
             if names.last == "loggedIn" { break }

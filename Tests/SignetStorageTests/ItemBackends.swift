@@ -185,7 +185,7 @@ final class WatchedStore: RecordStore {
     }
 }
 
-extension Keychain {
+extension VaultProvider {
     /// A keychain over a store that is open already.
     convenience init(over store: any RecordStore) {
         self.init { () throws(StoreError) in store }

@@ -27,8 +27,8 @@ struct ItemKeychainTests {
         }
     }
 
-    private func keychain(_ door: Door) -> Keychain {
-        Keychain { () throws(StoreError) in try door.open() }
+    private func keychain(_ door: Door) -> VaultProvider {
+        VaultProvider { () throws(StoreError) in try door.open() }
     }
 
     @Test("is opened when it is first needed, not before")
@@ -111,7 +111,7 @@ struct ItemKeychainTests {
     func creation() async throws {
         try await TemporaryDirectory.with { temporary in
             let place = VaultDirectory(path: temporary.file("vault"))
-            let keychain = Keychain { () throws(StoreError) in try place.openVault() }
+            let keychain = VaultProvider { () throws(StoreError) in try place.openVault() }
             let storage = KeychainStorage<Pet>(account: "pet", in: keychain)
             await #expect { try await storage.get() } throws: { ($0 as? StoreError)?.code == .noVault }
             await #expect { try await storage.save(item: Pet(name: "Lucky")) } throws: { ($0 as? StoreError)?.code == .noVault }
@@ -119,7 +119,7 @@ struct ItemKeychainTests {
 
             try await keychain.open { () throws(StoreError) in try place.createVault(.keyFile) }
             try await storage.save(item: Pet(name: "Lucky"))
-            let another = Keychain { () throws(StoreError) in try place.openVault() }
+            let another = VaultProvider { () throws(StoreError) in try place.openVault() }
             let read = try await KeychainStorage<Pet>(account: "pet", in: another).get()
             #expect(read == Pet(name: "Lucky"))
         }

@@ -9,12 +9,12 @@ import Testing
 struct ItemRecordTests {
     private let lucky = Pet(name: "Lucky")
 
-    private func vaultInMemory() throws -> (keychain: Keychain, inner: DumpableStore) {
+    private func vaultInMemory() throws -> (keychain: VaultProvider, inner: DumpableStore) {
         let inner = DumpableStore()
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         let vault = try Vault.create(in: inner, protector: KeyFile.create(path: directory.file("key")))
-        return (Keychain(over: vault), inner)
+        return (VaultProvider(over: vault), inner)
     }
 
     @Test("is its own, however much its name resembles another's")
@@ -53,7 +53,7 @@ struct ItemRecordTests {
     @Test("needs a name: without one each call is an error, and the keychain is not even opened")
     func emptyName() async throws {
         let store = WatchedStore()
-        let storage = KeychainStorage<Pet>(account: "", in: Keychain(over: store))
+        let storage = KeychainStorage<Pet>(account: "", in: VaultProvider(over: store))
         await #expect { try await storage.save(item: lucky) } throws: { ($0 as? StoreError)?.code == .invalid }
         await #expect { try await storage.get() } throws: { ($0 as? StoreError)?.code == .invalid }
         await #expect { try await storage.delete() } throws: { ($0 as? StoreError)?.code == .invalid }
@@ -63,7 +63,7 @@ struct ItemRecordTests {
     @Test("is saved in one transaction")
     func oneTransaction() async throws {
         let store = WatchedStore()
-        let storage = KeychainStorage<Pet>(account: "pet", in: Keychain(over: store))
+        let storage = KeychainStorage<Pet>(account: "pet", in: VaultProvider(over: store))
         try await storage.save(item: lucky)
         #expect((store.reads, store.writes) == (0, 1))
         _ = try await storage.get()
@@ -76,7 +76,7 @@ struct ItemRecordTests {
     func failures(code: StoreError.Code) async throws {
         for isCacheable in [false, true] {
             let store = WatchedStore()
-            let storage = KeychainStorage<Pet>(account: "pet", cacheable: isCacheable, in: Keychain(over: store))
+            let storage = KeychainStorage<Pet>(account: "pet", cacheable: isCacheable, in: VaultProvider(over: store))
             try await storage.save(item: lucky)
             let failure = StoreError(code, "read", "on purpose")
             store.fail(with: failure)
@@ -151,7 +151,7 @@ struct ItemRecordTests {
         try await TemporaryDirectory.with { temporary in
             let place = VaultDirectory(path: temporary.file("vault"))
             let vault = try place.createVault(.keyFile)
-            let storage = KeychainStorage<Pet>(account: "account-canary", in: Keychain(over: vault))
+            let storage = KeychainStorage<Pet>(account: "account-canary", in: VaultProvider(over: vault))
             try await storage.save(item: Pet(name: "content-canary"))
             let read = try await storage.get()
             #expect(read?.name == "content-canary")
@@ -173,8 +173,8 @@ struct ItemRecordTests {
     func restart() async throws {
         try await TemporaryDirectory.with { temporary in
             let place = VaultDirectory(path: temporary.file("vault"))
-            try await KeychainStorage<Pet>(account: "pet", in: Keychain(over: place.createVault(.keyFile))).save(item: lucky)
-            let read = try await KeychainStorage<Pet>(account: "pet", in: Keychain(over: place.openVault())).get()
+            try await KeychainStorage<Pet>(account: "pet", in: VaultProvider(over: place.createVault(.keyFile))).save(item: lucky)
+            let read = try await KeychainStorage<Pet>(account: "pet", in: VaultProvider(over: place.openVault())).get()
             #expect(read == lucky)
         }
     }

@@ -19,7 +19,7 @@ struct ItemStorageTests {
         ) async throws {
             try await TemporaryDirectory.with { directory in
                 func inKeychain(_ store: any RecordStore) -> KeychainStorage<T> {
-                    KeychainStorage(account: "item", encryptor: encryptor, cacheable: cacheable, in: Keychain(over: store))
+                    KeychainStorage(account: "item", encryptor: encryptor, cacheable: cacheable, in: VaultProvider(over: store))
                 }
                 switch self {
                 case .memory: try await body(MemoryStorage<T>(encryptor: encryptor, cacheable: cacheable))
@@ -91,7 +91,7 @@ struct ItemStorageTests {
 
     @Test("equals its backend after 16 tasks with 2000 cached saves each", arguments: [1, 2, 3] as [UInt64])
     func concurrentSaves(seed: UInt64) async throws {
-        let keychain = Keychain(over: MemoryStore())
+        let keychain = VaultProvider(over: MemoryStore())
         let cached = KeychainStorage<Int>(account: "number", cacheable: true, in: keychain)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<16 {
@@ -150,7 +150,7 @@ struct ItemStorageTests {
     func encryptor(isCacheable: Bool) async throws {
         let store = DumpableStore()
         let storage = KeychainStorage<Pet>(
-            account: "pet", encryptor: Reverser(), cacheable: isCacheable, in: Keychain(over: store))
+            account: "pet", encryptor: Reverser(), cacheable: isCacheable, in: VaultProvider(over: store))
         try await storage.save(item: Pet(name: "Lucky"))
         let read = try await storage.get()
         #expect(read == Pet(name: "Lucky"))

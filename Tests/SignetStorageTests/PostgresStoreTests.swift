@@ -75,7 +75,7 @@ struct PostgresStoreTests {
     @Test("refuses a name that its index would not take, and one that no table can have")
     func longNames() async throws {
         try await withStore { store, server, _ in
-            let longest = RecordKey(.item, name: (0..<PostgresStore.longestName).map { UInt8($0 * 167 % 251) })
+            let longest = RecordKey(.item, name: (0..<PostgresStore.maxNameLength).map { UInt8($0 * 167 % 251) })
             try store.put([1], longest)
             #expect(try store.get(longest) == [1])
             #expect { try store.put([1], RecordKey(.item, name: longest.name + [0])) } throws: { code($0) == .failed }

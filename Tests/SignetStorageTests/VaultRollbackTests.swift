@@ -290,7 +290,7 @@ struct VaultSealTests {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
         let created = try Vault.create(in: store, protector: protector)
         var header = created.header
-        header.seals = VaultState.mostSeals - 100
+        header.seals = VaultState.maxSeals - 100
         try store.put(JSON.encode(header.proved(by: created.keys.headerKey)), .vaultHeader)
         let vault = try Vault.open(store, protectors: [protector])
         #expect(vault.header.isRotationDue)

@@ -25,7 +25,7 @@ enum TokenWorker {
 
     private static func run(_ verb: String, directory: String, server: String) async throws {
         let place = VaultDirectory(path: directory)
-        let keychain = Keychain { () throws(StoreError) in try place.openVault(timeout: 60) }
+        let keychain = VaultProvider { () throws(StoreError) in try place.openVault(timeout: 60) }
         let store = try verb == "stall" ? stalling(keychain, directory) : sharing(keychain, directory)
         let transport = AsyncHTTPTransport()
         let tokens = TokenSource(
@@ -46,11 +46,11 @@ enum TokenWorker {
         }
     }
 
-    private static func sharing(_ keychain: Keychain, _ directory: String) throws -> SessionStore {
+    private static func sharing(_ keychain: VaultProvider, _ directory: String) throws -> SessionStore {
         try .keychain(account: "test", in: keychain, lockFile: "\(directory)/session.lock")
     }
 
-    private static func stalling(_ keychain: Keychain, _ directory: String) throws -> SessionStore {
+    private static func stalling(_ keychain: VaultProvider, _ directory: String) throws -> SessionStore {
         try SessionStore(
             tokens: StallingStorage(storage: KeychainStorage(account: "test/tokens", in: keychain)),
             session: KeychainStorage<SSOToken>(account: "test/session", in: keychain),

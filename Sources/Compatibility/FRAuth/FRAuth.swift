@@ -8,8 +8,8 @@ public import SignetStorage
 ///
 ///     try FRAuth.start(options: options)
 ///
-/// The session and the tokens are stored in the user's vault (`Keychain.standard`). A program without a vault creates one with
-/// `Keychain.standard.open(_:)`, or supplies its own store with ``setStore(_:)``.
+/// The session and the tokens are stored in the user's vault (`VaultProvider.default`). A program without a vault creates one with
+/// `VaultProvider.default.open(_:)`, or supplies its own store with ``setStore(_:)``.
 public final class FRAuth: Sendable {
     /// The settings that the SDK was started with.
     public let options: FROptions

@@ -12,7 +12,7 @@ package struct LegacyAuthSettings: Sendable {
     /// Creates the transport for requests.
     package var transport: @Sendable (ServerProfile) throws -> any HTTPTransport = { _ in AsyncHTTPTransport() }
     /// The keychain for the session, the tokens and the settings.
-    package var keychain: Keychain = .standard
+    package var keychain: VaultProvider = .default
     /// The path of the lock file for the keychain's items; nil for the default.
     package var lockFile: String?
     /// The folders to search for a configuration, in this order.

@@ -61,7 +61,7 @@ package enum AccountRules {
         guard var mechanism = try records.mechanism(uid) else { return .failure(.unknownMechanism(uid)) }
         guard var settings = mechanism.oath else { return .failure(.noCodes) }
         if let policy = try records.account(mechanism.account)?.lockingPolicy {
-            return .failure(.locked(.byHand(policy: policy)))
+            return .failure(.locked(.manual(policy: policy)))
         }
         guard let reserved = settings.reserveCounter() else {
             return .failure(AuthenticatorError(.counterExhausted, "the counter has reached its end; enroll the account again"))
@@ -80,7 +80,7 @@ package enum AccountRules {
             return .failure(AuthenticatorError(.wrongKind, "this mechanism has no counter"))
         }
         if let policy = try records.account(mechanism.account)?.lockingPolicy {
-            return .failure(.locked(.byHand(policy: policy)))
+            return .failure(.locked(.manual(policy: policy)))
         }
         guard counter >= next else {
             return .failure(
@@ -105,7 +105,7 @@ package enum AccountRules {
                 AuthenticatorError(.invalidName, "a name has no control characters and does not change the direction of text"))
         }
         guard var account = try records.account(id) else { return .failure(.unknownAccount(id)) }
-        if let policy = account.lockingPolicy { return .failure(.locked(.byHand(policy: policy))) }
+        if let policy = account.lockingPolicy { return .failure(.locked(.manual(policy: policy))) }
         account.displayIssuer = names[0]
         account.displayAccountName = names[1]
         try records.save(account)

@@ -42,13 +42,13 @@ open class ClientConfiguration: AccountStoreTaking {
     public var clock: any WallClock = SystemWallClock()
 
     /// The keychain that has the default vault.
-    package var keychain = Keychain.standard
+    package var keychain = VaultProvider.default
 
     /// Creates a configuration with the default values.
     package init() {}
 
     /// The storage of the accounts: a storage that the app implements, or an ``AccountStore`` (the property is overloaded for the
-    /// two types). When it is nil, the accounts are in the user's vault at the default location, `Keychain.standard`.
+    /// two types). When it is nil, the accounts are in the user's vault at the default location, `VaultProvider.default`.
     ///
     /// A storage that the app implements keeps all accounts as one item, and cannot lock it. If another client changes the item
     /// during a call, the call doesn't overwrite that change: it fails with a `StoreError` with `busy`, and can be repeated.

@@ -84,7 +84,7 @@ extension Authenticator {
     }
 
     /// The maximum number of concurrent requests.
-    private static let mostAtOnce = 8
+    private static let maxConcurrentRequests = 8
 
     private func tell(
         _ device: PushDevice, _ mechanisms: [Mechanism], _ stored: StoredDeviceToken
@@ -92,7 +92,7 @@ extension Authenticator {
         await withTaskGroup(of: (Int, DeviceTokenUpdate).self) { group in
             var results: [(Int, DeviceTokenUpdate)] = []
             for (place, mechanism) in mechanisms.enumerated() {
-                if place >= Self.mostAtOnce, let result = await group.next() { results.append(result) }
+                if place >= Self.maxConcurrentRequests, let result = await group.next() { results.append(result) }
                 group.addTask {
                     let outcome: DeviceTokenUpdate.Outcome =
                         if stored.outstanding.contains(mechanism.uid) {

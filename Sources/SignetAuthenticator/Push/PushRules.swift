@@ -80,7 +80,7 @@ extension AccountRules {
         current.sent = try records.sentAnswer(to: id)
         if let refusal = current.refusal(at: now) { return .failure(refusal) }
         if let policy = try records.account(pending.mechanism.account)?.lockingPolicy {
-            return .failure(.locked(.byHand(policy: policy)))
+            return .failure(.locked(.manual(policy: policy)))
         }
         try noteAnswer(decision, to: current, in: records)
         return .success(current)

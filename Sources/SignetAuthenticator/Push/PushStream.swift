@@ -24,7 +24,7 @@ final class PushStream: Sendable {
     private let start = ContinuousClock.now
 
     /// The duration after which a connection counts as successful, even without a message.
-    private static let goodLength = Duration.seconds(30)
+    private static let minStableDuration = Duration.seconds(30)
 
     init(_ progress: PushStreamPosition) {
         state = Mutex((ServerSentEvent.Parser(), progress, false))
@@ -33,7 +33,7 @@ final class PushStream: Sendable {
     /// The current progress of the listener.
     var progress: PushStreamPosition {
         var progress = state.withLock { $0.progress }
-        if ContinuousClock.now - start > Self.goodLength { progress.succeeded() }
+        if ContinuousClock.now - start > Self.minStableDuration { progress.succeeded() }
         return progress
     }
 

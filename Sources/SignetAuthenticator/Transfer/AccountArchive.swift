@@ -26,7 +26,7 @@ public struct AccountArchive: Sendable, Hashable {
     /// The version of the format that is written, and the newest version that can be read.
     public static let currentVersion = 1
     /// The maximum size of an archive in bytes.
-    public static let longest = 256 << 20
+    public static let maxLength = 256 << 20
 
     /// Creates an archive of these values.
     public init(accounts: [Account], mechanisms: [Mechanism], notifications: [PushNotification] = [], createdAt: Date) {
@@ -43,16 +43,16 @@ public struct AccountArchive: Sendable, Hashable {
     /// - Parameters:
     ///   - passphrase: The passphrase that opens the archive. UTF-8 text is converted to Unicode's composed form.
     ///   - cost: The cost of computing the key from the passphrase.
-    /// - Throws: `StoreError` with `invalid` when the passphrase is empty or the archive would be larger than ``longest``, with
+    /// - Throws: `StoreError` with `invalid` when the passphrase is empty or the archive would be larger than ``maxLength``, with
     ///   `failed` when there is not enough memory.
     public func sealed(with passphrase: Secret, cost: ScryptCost = .standard) throws(StoreError) -> [UInt8] {
         guard passphrase.count > 0 else {
             throw StoreError(.invalid, "make backup", "the passphrase is empty; an empty one protects nothing")
         }
         let content = JSON.encode(.object(members))
-        guard content.count <= Self.longest - ArchiveHeader.overhead else {
+        guard content.count <= Self.maxLength - ArchiveHeader.overhead else {
             throw StoreError(
-                .invalid, "make backup", "it would be longer than \(Self.longest >> 20) MiB; leave out the notifications")
+                .invalid, "make backup", "it would be longer than \(Self.maxLength >> 20) MiB; leave out the notifications")
         }
         let salt = Secret.random(byteCount: ArchiveHeader.saltLength).bytes
         let keys = try ArchiveKeys(passphrase, salt: salt, cost: cost, operation: "make backup")

@@ -144,13 +144,13 @@ public struct SkippedEntry: Sendable, Hashable {
 
     /// Returns the name without characters that could control a terminal, and limited in length.
     private static func shown(_ name: String) -> String {
-        let safe = name.unicodeScalars.prefix(4 * longestName).filter { String($0).isSafeToShow }
+        let safe = name.unicodeScalars.prefix(4 * maxNameLength).filter { String($0).isSafeToShow }
         var text = String.UnicodeScalarView()
-        text.append(contentsOf: safe.prefix(longestName))
+        text.append(contentsOf: safe.prefix(maxNameLength))
         return String(text)
     }
 
-    private static let longestName = 128
+    private static let maxNameLength = 128
 }
 
 extension AccountID {

@@ -19,14 +19,14 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     /// `otpauth-migration` URIs of Google Authenticator, one per line.
     case google
 
-    /// The maximum size in bytes of a file that is not an archive. The limit for archives is ``AccountArchive/longest``.
-    public static let longest = 64 << 20
+    /// The maximum size in bytes of a file that is not an archive. The limit for archives is ``AccountArchive/maxLength``.
+    public static let maxLength = 64 << 20
 
     /// The maximum number of entries in a file.
-    static let mostEntries = 100_000
+    static let maxEntries = 100_000
 
     /// The maximum size in bytes of a file of this format.
-    public var longest: Int { self == .signet ? AccountArchive.longest : Self.longest }
+    public var maxLength: Int { self == .signet ? AccountArchive.maxLength : Self.maxLength }
 
     /// The name of the format for people.
     public var title: String {
@@ -45,7 +45,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     public static func detect(_ bytes: [UInt8]) -> ImportFormat? {
         let bytes = withoutByteOrderMark(bytes)
         if AccountArchive.isArchive(bytes) { return .signet }
-        guard bytes.count <= longest else { return nil }
+        guard bytes.count <= maxLength else { return nil }
         guard let first = bytes.first(where: { !Self.isSpace($0) }) else { return nil }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return detectJSON(bytes) }
         if let format = URIList.detect(bytes) { return format }
@@ -79,8 +79,8 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     public func read(
         _ bytes: [UInt8], passphrase: Secret? = nil, policy: EndpointPolicy = .secure
     ) throws(ImportError) -> ImportContent {
-        guard bytes.count <= longest else {
-            throw ImportError(.tooLarge, self, "file", "more than \(longest >> 20) MiB are not read")
+        guard bytes.count <= maxLength else {
+            throw ImportError(.tooLarge, self, "file", "more than \(maxLength >> 20) MiB are not read")
         }
         let bytes = Self.withoutByteOrderMark(bytes)
         return switch self {
@@ -126,8 +126,8 @@ extension ImportFormat {
     /// Returns the entries of a JSON array, whose number is limited.
     func entries(_ value: JSONValue?, part: String) throws(ImportError) -> [JSONValue] {
         guard let entries = value?.array else { throw malformed(part, "a list was expected") }
-        guard entries.count <= Self.mostEntries else {
-            throw ImportError(.tooLarge, self, part, "more than \(Self.mostEntries) entries")
+        guard entries.count <= Self.maxEntries else {
+            throw ImportError(.tooLarge, self, part, "more than \(Self.maxEntries) entries")
         }
         return entries
     }

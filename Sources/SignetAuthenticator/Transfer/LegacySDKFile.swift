@@ -74,8 +74,8 @@ enum LegacySDKFile {
         for document in try documents(bytes) {
             try forEachRecord(in: document) { record throws(ImportError) in
                 count += 1
-                guard count <= ImportFormat.mostEntries else {
-                    throw ImportError(.tooLarge, format, "file", "more than \(ImportFormat.mostEntries) entries")
+                guard count <= ImportFormat.maxEntries else {
+                    throw ImportError(.tooLarge, format, "file", "more than \(ImportFormat.maxEntries) entries")
                 }
                 switch record {
                 case .account(let members): accounts.append(members)

@@ -22,8 +22,8 @@ enum URIList {
             let uri = text(line)
             let part = hasScheme(migrationScheme, uri) ? try GoogleMigration.read(uri, line: number) : nil
             count += max(1, part?.entryCount ?? 1)
-            guard count <= ImportFormat.mostEntries else {
-                throw ImportError(.tooLarge, format, "line \(number)", "more than \(ImportFormat.mostEntries) entries")
+            guard count <= ImportFormat.maxEntries else {
+                throw ImportError(.tooLarge, format, "line \(number)", "more than \(ImportFormat.maxEntries) entries")
             }
             if let part {
                 if batches.isNew(part) { part.add(to: &gathering) }
@@ -59,7 +59,7 @@ enum URIList {
     }
 
     private static func text(_ line: ArraySlice<UInt8>) -> String {
-        String(decoding: line.prefix(2 * EnrollmentURI.longest), as: UTF8.self).trimmingWhitespace()
+        String(decoding: line.prefix(2 * EnrollmentURI.maxLength), as: UTF8.self).trimmingWhitespace()
     }
 
     private static func saysSomething(_ line: ArraySlice<UInt8>) -> Bool {

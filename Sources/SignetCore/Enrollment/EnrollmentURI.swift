@@ -5,7 +5,7 @@
 /// allow.
 public enum EnrollmentURI {
     /// The maximum length of a URI in bytes; a QR code holds 2,953.
-    public static let longest = 16_384
+    public static let maxLength = 16_384
 
     /// Reads an enrollment URI.
     /// - Parameters:
@@ -17,7 +17,7 @@ public enum EnrollmentURI {
     }
 
     /// Writes `enrollment` with the narrowest scheme that can express it. ``parse(_:policy:)`` returns an equal value, unless the
-    /// result is longer than ``longest``: percent-encoding can triple the length of very long names.
+    /// result is longer than ``maxLength``: percent-encoding can triple the length of very long names.
     ///
     /// The result contains secrets: it may be shown or drawn, but must not be logged.
     public static func print(_ enrollment: Enrollment) -> String {

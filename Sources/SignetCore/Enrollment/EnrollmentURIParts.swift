@@ -11,8 +11,8 @@ struct EnrollmentURIParts {
     private let parameters: [String: String]
 
     init(_ text: String) throws(EnrollmentError) {
-        guard text.utf8.count <= EnrollmentURI.longest else {
-            throw EnrollmentError(.invalid, "scheme", "the text is longer than \(EnrollmentURI.longest) bytes")
+        guard text.utf8.count <= EnrollmentURI.maxLength else {
+            throw EnrollmentError(.invalid, "scheme", "the text is longer than \(EnrollmentURI.maxLength) bytes")
         }
         let trimmed = text.trimmingWhitespace()
         guard let colon = trimmed.firstIndex(of: ":"), trimmed[colon...].hasPrefix("://"), trimmed.startIndex < colon else {

@@ -86,7 +86,7 @@ public struct AccountPolicies: Sendable {
 
     /// Returns the current lock of an account; nil when it is not locked. A manual lock comes before the policies.
     public func lock(on account: Account) async -> AccountLock? {
-        if let policy = account.lockingPolicy { return .byHand(policy: policy) }
+        if let policy = account.lockingPolicy { return .manual(policy: policy) }
         if let judge { return await judge(.account(account)).map { .byPolicy($0) } }
         return await violated(account.policies).map { .byPolicy($0) }
     }

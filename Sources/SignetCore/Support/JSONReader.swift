@@ -5,7 +5,7 @@ struct JSONReader {
     private var position = 0
 
     /// The maximum nesting depth. It is more than servers use, and small enough for the stack of any thread.
-    private static let deepest = 512
+    private static let maxDepth = 512
 
     /// Parses `text` into a value. Of members with the same name the last one counts (RFC 7519 section 4).
     static func value(of text: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
@@ -30,7 +30,7 @@ struct JSONReader {
     private init(text: [UInt8]) { self.text = text }
 
     private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
-        guard depth <= Self.deepest else { throw error("nested too deeply") }
+        guard depth <= Self.maxDepth else { throw error("nested too deeply") }
         skipSpace()
         switch next {
         case UInt8(ascii: "\""): return .string(try string())
@@ -53,7 +53,7 @@ struct JSONReader {
 
     /// Strings are decoded only on request: most names are never requested, and each value is requested once.
     private mutating func members(depth: Int) throws(JSONSyntaxError) -> JSONMembers {
-        guard depth <= Self.deepest else { throw error("nested too deeply") }
+        guard depth <= Self.maxDepth else { throw error("nested too deeply") }
         var members = JSONMembers(text: text)
         try eachMember { (reader, name) throws(JSONSyntaxError) in
             reader.skipSpace()

@@ -145,17 +145,17 @@ public struct ConfirmationCallback: TypedCallback {
     /// The labels of the buttons: the ones that the server sends, or the default ones of its `optionType`.
     public var options: [String] {
         let named = callback.texts("options")
-        return named.isEmpty ? usual.map(\.label) : named
+        return named.isEmpty ? defaultOptions.map(\.label) : named
     }
 
     /// The numbers that the server expects for the buttons, in the order of ``options``. For buttons that the server names, the
     /// number is the index. For the buttons of an `optionType`, it is the number that Java assigns to them.
     private var allowed: [Int] {
         let named = callback.texts("options")
-        return named.isEmpty ? usual.map(\.number) : Array(named.indices)
+        return named.isEmpty ? defaultOptions.map(\.number) : Array(named.indices)
     }
 
-    private var usual: [(label: String, number: Int)] {
+    private var defaultOptions: [(label: String, number: Int)] {
         let (yes, no, cancel, ok) = (("Yes", 0), ("No", 1), ("Cancel", 2), ("OK", 3))
         return switch callback.number("optionType") {
         case 0: [yes, no]

@@ -65,7 +65,7 @@ public struct HiddenValueCallback: TypedCallback {
     }
 }
 
-/// A callback that asks the client to wait and then send the step again, as ``Journey/waitAndGoOn(_:longest:clock:of:options:)``
+/// A callback that asks the client to wait and then send the step again, as ``Journey/waitAndGoOn(_:maxDelay:clock:of:options:)``
 /// does.
 public struct PollingWaitCallback: TypedCallback {
     /// The callback type in the protocol.

@@ -17,7 +17,7 @@ public import Foundation
 /// weaker type is never used instead.
 public struct VaultDeviceKeys: DeviceBindingKeys {
     /// The keychain that runs the vault's blocking calls on a thread where blocking is allowed.
-    private let keychain: Keychain
+    private let keychain: VaultProvider
     private let presence: (any DevicePresence)?
     private static let record = RecordKey(.item, "signet.device-keys")
 
@@ -26,7 +26,7 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
     ///   - vault: The vault. Stores that don't seal their records aren't accepted.
     ///   - presence: The check that asks the user. With nil, only keys without protection are created and used.
     public init(_ vault: Vault, presence: (any DevicePresence)? = nil) {
-        keychain = Keychain { () throws(StoreError) in vault }
+        keychain = VaultProvider { () throws(StoreError) in vault }
         self.presence = presence
     }
 

@@ -114,17 +114,17 @@ public struct Journey: Sendable {
     /// Waits for the time that a step requests, and sends the step.
     /// - Parameters:
     ///   - step: The step. A step that requests no wait is sent immediately.
-    ///   - longest: The maximum time to wait, even when the server requests more.
+    ///   - maxDelay: The maximum time to wait, even when the server requests more.
     ///   - clock: The clock for the wait.
     ///   - index: The index with which the journey was started, for interceptors.
     ///   - options: The options with which the journey was started.
     /// - Throws: Also `CancellationError` when the task is canceled, for example because the user pressed another button.
     public func waitAndGoOn(
-        _ step: JourneyStep, longest: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock(),
+        _ step: JourneyStep, maxDelay: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock(),
         of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()
     ) async throws -> JourneyState {
         if let milliseconds = step.waitMilliseconds {
-            try await clock.sleep(for: min(.milliseconds(milliseconds), longest), tolerance: nil)
+            try await clock.sleep(for: min(.milliseconds(milliseconds), maxDelay), tolerance: nil)
         }
         return try await next(step, of: index, options: options)
     }

@@ -21,7 +21,7 @@ public actor JourneySession {
         /// The user is logged in.
         case loggedIn(SSOToken)
         /// The journey succeeded without a new session.
-        case passed(JourneyCompletion)
+        case completed(JourneyCompletion)
         /// The journey has failed, or didn't start.
         case failed(any Error)
     }
@@ -114,13 +114,13 @@ public actor JourneySession {
     /// Waits for the time that the step requests and sends the step, until the server sends a step that requests no wait. During
     /// the wait, the step stays current, so another answer to it can be sent; this method then returns the new state. It may be
     /// called again after a failure, and then continues.
-    /// - Parameter longest: The maximum time of each wait, even when the server requests more.
+    /// - Parameter maxDelay: The maximum time of each wait, even when the server requests more.
     /// - Throws: The errors of ``next(_:)``; `CancellationError` when the task is canceled during a wait, and then the step stays
     ///   current.
     @discardableResult
-    public func wait(longest: Duration = .seconds(60)) async throws -> State {
+    public func wait(maxDelay: Duration = .seconds(60)) async throws -> State {
         while let step = state.open, let milliseconds = step.waitMilliseconds {
-            try await clock.sleep(for: min(.milliseconds(milliseconds), longest), tolerance: nil)
+            try await clock.sleep(for: min(.milliseconds(milliseconds), maxDelay), tolerance: nil)
             guard state.open?.authId == step.authId else { return state }
             try await next(step)
         }
@@ -147,7 +147,7 @@ public actor JourneySession {
             switch try await request(journeys, options) {
             case .step(let next): state = .step(next)
             case .loggedIn(let token): state = .loggedIn(token)
-            case .passed(let passage): state = .passed(passage)
+            case .completed(let completion): state = .completed(completion)
             }
         } catch {
             state = step.map { Self.isEnd(error) ? .failed(error) : .stalled($0, error) } ?? .failed(error)
@@ -169,7 +169,7 @@ extension JourneySession.State {
     fileprivate var open: JourneyStep? {
         switch self {
         case .step(let step), .stalled(let step, _): step
-        case .idle, .asking, .loggedIn, .passed, .failed: nil
+        case .idle, .asking, .loggedIn, .completed, .failed: nil
         }
     }
 }

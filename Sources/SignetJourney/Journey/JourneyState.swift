@@ -8,7 +8,7 @@ public enum JourneyState: Sendable, Hashable {
     case loggedIn(SSOToken)
     /// The journey succeeded without a new session, because none was requested or the journey creates none. An existing session
     /// stays unchanged.
-    case passed(JourneyCompletion)
+    case completed(JourneyCompletion)
 }
 
 /// The result of a journey that creates no session.
@@ -43,7 +43,7 @@ extension JourneyState {
         if let token = members["tokenId"]?.string, !token.isEmpty {
             self = .loggedIn(SSOToken(value: Secret(token.utf8), successURL: successURL, realm: realm))
         } else {
-            self = .passed(JourneyCompletion(successURL: successURL, realm: realm))
+            self = .completed(JourneyCompletion(successURL: successURL, realm: realm))
         }
     }
 }

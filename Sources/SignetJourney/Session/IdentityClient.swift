@@ -61,7 +61,7 @@ public struct IdentityClient: Sendable {
     ///   - requestLogger: Called with a summary of each request, without secrets.
     /// - Throws: ``ProfileError``; `StoreError` when the directory for the lock file is unknown or unsafe.
     public init(
-        _ profile: ServerProfile, account: String, keychain: Keychain = .standard, transport: (any HTTPTransport)? = nil,
+        _ profile: ServerProfile, account: String, keychain: VaultProvider = .default, transport: (any HTTPTransport)? = nil,
         interceptors: [any RequestInterceptor] = [], clock: any WallClock = SystemWallClock(),
         requestLogger: (@Sendable (LoggedRequest) -> Void)? = nil
     ) throws {

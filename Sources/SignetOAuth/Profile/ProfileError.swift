@@ -28,7 +28,7 @@ public struct ProfileError: RetryableError, Hashable, CustomStringConvertible {
     /// The kind of error.
     public let fault: Fault
     /// The position of the setting in a text document; nil for other sources.
-    public let place: SourcePosition?
+    public let position: SourcePosition?
 
     /// True when the same call may succeed later without a change. Only the errors of a server can be retryable.
     public var isRetryable: Bool {
@@ -53,12 +53,12 @@ public struct ProfileError: RetryableError, Hashable, CustomStringConvertible {
             case .unreadable(let reason): reason
             case .refused(let error): error.description
             }
-        return (place.map { "\($0): " } ?? "") + (key.isEmpty ? "the profile \(words)" : "\(key): \(words)")
+        return (position.map { "\($0): " } ?? "") + (key.isEmpty ? "the profile \(words)" : "\(key): \(words)")
     }
 
-    package init(_ key: String, _ fault: Fault, at place: SourcePosition? = nil) {
+    package init(_ key: String, _ fault: Fault, at position: SourcePosition? = nil) {
         self.key = key
         self.fault = fault
-        self.place = place
+        self.position = position
     }
 }

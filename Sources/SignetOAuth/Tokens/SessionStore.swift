@@ -49,7 +49,7 @@ public actor SessionStore {
     ///     with this account use.
     /// - Throws: `StoreError` when the directory for the lock file is unknown or unsafe.
     public static func keychain(
-        account: String, in keychain: Keychain = .standard, lockFile: String? = nil
+        account: String, in keychain: VaultProvider = .default, lockFile: String? = nil
     ) throws(StoreError) -> SessionStore {
         let place = if let lockFile { lockFile } else { try Self.lockFile(for: account) }
         return try SessionStore(
@@ -63,7 +63,7 @@ public actor SessionStore {
     /// contain any character.
     package static func lockFile(for account: String) throws(StoreError) -> String {
         let digest = Hexadecimal.text(of: Array(SHA256.hash(data: Array(account.utf8))).prefix(8))
-        return try VaultDirectory.usual().path + "/session-\(digest).lock"
+        return try VaultDirectory.default().path + "/session-\(digest).lock"
     }
 }
 
@@ -171,7 +171,7 @@ extension SessionStore {
     ///   - lockFile: The lock file, as for ``keychain(account:in:lockFile:)``.
     /// - Throws: `StoreError` when the directory for the lock file is unknown or unsafe.
     public static func keychain(
-        account: String, for profile: ServerProfile, in keychain: Keychain = .standard, lockFile: String? = nil
+        account: String, for profile: ServerProfile, in keychain: VaultProvider = .default, lockFile: String? = nil
     ) throws(StoreError) -> SessionStore {
         // The values are encoded as an array, so that different values have different encodings.
         let place: [String] = [profile.url.place, profile.realm.description, profile.client?.clientID ?? ""]

@@ -11,7 +11,7 @@ public import Foundation
 ///     try server.faults.switchOn(FaultRule(.status(503, retryAfter: 1), at: "accessToken", .times(2)))
 public struct FaultRule: Sendable, Hashable {
     /// The maximum length of a name, in characters.
-    static let longestName = 64
+    static let maxNameLength = 64
     /// Ten years, in seconds.
     private static let longestTime = 10 * 365.25 * 86_400
 
@@ -63,9 +63,9 @@ public struct FaultRule: Sendable, Hashable {
     /// Validates the rule.
     /// - Throws: The error in the rule.
     func check(contextPath: String, realms: Set<RealmPath>, hasPushGateway: Bool, at now: Date) throws(FaultError) {
-        guard !name.isEmpty, name.count <= Self.longestName, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x2F })
+        guard !name.isEmpty, name.count <= Self.maxNameLength, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x2F })
         else {
-            throw .parameter("name", "is up to \(Self.longestName) characters of ASCII without spaces and slashes")
+            throw .parameter("name", "is up to \(Self.maxNameLength) characters of ASCII without spaces and slashes")
         }
         if let problem = kind.problem { throw problem }
         if case .times(let count) = extent, !(1...1_000_000).contains(count) {

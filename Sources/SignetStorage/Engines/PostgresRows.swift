@@ -23,7 +23,7 @@ final class PostgresRows: RowStore {
     /// The timeout for a statement, in seconds.
     private static let timeout = 5.0
     /// The number of attempts of a transaction before it locks the table exclusively.
-    private static let friendlyAttempts = 3
+    private static let maxOptimisticAttempts = 3
     private static let attempts = 8
 
     /// Opens the table, or creates it if it does not exist.
@@ -53,7 +53,7 @@ final class PostgresRows: RowStore {
         defer { turn.signal() }
         var attempt = 1
         while true {
-            let connection = try begun(isAlone: attempt > Self.friendlyAttempts)
+            let connection = try begun(isAlone: attempt > Self.maxOptimisticAttempts)
             do throws(StoreError) {
                 return try run(on: connection, body)
             } catch {

@@ -13,7 +13,7 @@ import Dispatch
 /// process. Do not call it from a task, because it would block a thread that other tasks need. In SignetAuthenticator,
 /// `RemoteAccountRecords` waits on threads of its own.
 ///
-/// The table holds bytes as they are: for secrets, put a ``Vault`` on top. Names may have up to ``longestName`` bytes. For
+/// The table holds bytes as they are: for secrets, put a ``Vault`` on top. Names may have up to ``maxNameLength`` bytes. For
 /// connections between machines, put `sslmode=verify-full` in the connection string. The default of libpq does not verify the
 /// server.
 public final class PostgresStore: RecordStore, ClearOnDisk {
@@ -26,7 +26,7 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
     /// fails with ``StoreError/Code/busy``.
     public static let defaultTimeout = 5.0
     /// The length of the longest name of a record, in bytes, which the table's index accepts.
-    public static let longestName = 2_000
+    public static let maxNameLength = 2_000
 
     /// Opens the table, and checks that the server makes commits durable.
     /// - Parameters:
@@ -137,8 +137,8 @@ private struct PostgresTransaction: RecordWriter {
 
     func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
         let operation = "write a record of kind \(key.kind.rawValue)"
-        guard key.name.count <= PostgresStore.longestName else {
-            throw StoreError(.failed, operation, "its name is longer than \(PostgresStore.longestName) bytes")
+        guard key.name.count <= PostgresStore.maxNameLength else {
+            throw StoreError(.failed, operation, "its name is longer than \(PostgresStore.maxNameLength) bytes")
         }
         _ = try connection.run(prepared: "put", [Array(key.kind.rawValue.utf8), key.name, bytes], operation)
     }

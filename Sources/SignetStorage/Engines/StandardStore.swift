@@ -4,10 +4,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The store behind ``Keychain/standard``: on every platform, the vault in the default directory.
+/// The store behind ``VaultProvider/default``: on every platform, the vault in the default directory.
 package enum StandardStore {
     static func open() throws(StoreError) -> any RecordStore {
-        try open(in: .usual())
+        try open(in: .default())
     }
 
     package static func open(in place: VaultDirectory) throws(StoreError) -> any RecordStore {
@@ -17,7 +17,7 @@ package enum StandardStore {
         } catch  where error.code == .noVault {
             throw StoreError(
                 .noVault, error.operation,
-                error.reason + "; make one with 'signet init', or in the app with Keychain.standard.open and "
+                error.reason + "; make one with 'signet init', or in the app with VaultProvider.default.open and "
                     + "VaultDirectory.createVault, and choose there how it is sealed",
                 status: error.platformStatus)
         }
@@ -27,7 +27,7 @@ package enum StandardStore {
 extension VaultDirectory {
     /// Returns the default directory of this process's vault, according to its environment (``init(environment:)``).
     /// - Throws: ``StoreError/Code/noVault`` when not even a home directory is known.
-    public static func usual() throws(StoreError) -> VaultDirectory {
+    public static func `default`() throws(StoreError) -> VaultDirectory {
         guard let place = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
             throw StoreError(.noVault, "find vault", "no place for it is known: set SIGNET_HOME to a directory")
         }

@@ -13,7 +13,7 @@ import Foundation
 /// so begin the account with a prefix that belongs to your app.
 ///
 /// Every method throws ``StoreError`` or the error of the encryptor. Common codes are ``StoreError/Code/noVault`` when the vault
-/// does not exist yet (create one with ``Keychain/open(_:)``), ``StoreError/Code/keyUnavailable`` and
+/// does not exist yet (create one with ``VaultProvider/open(_:)``), ``StoreError/Code/keyUnavailable`` and
 /// ``StoreError/Code/keyMismatch`` when it cannot be opened, ``StoreError/Code/corrupt`` when the record is not what was written,
 /// and ``StoreError/Code/invalid`` when the account is empty. None of these errors changes what is stored.
 public actor KeychainStorage<T: Codable & Sendable>: Storage {
@@ -27,7 +27,7 @@ public actor KeychainStorage<T: Codable & Sendable>: Storage {
     ///   - cacheable: Pass true to keep the item in memory too, in plain text.
     ///   - keychain: The keychain that holds the item.
     public init(
-        account: String, encryptor: any Encryptor = NoEncryptor(), cacheable: Bool = false, in keychain: Keychain = .standard
+        account: String, encryptor: any Encryptor = NoEncryptor(), cacheable: Bool = false, in keychain: VaultProvider = .default
     ) {
         self.init(account: account, encryptor: encryptor, cacheStrategy: cacheable ? .cache : .noCache, in: keychain)
     }
@@ -40,7 +40,7 @@ public actor KeychainStorage<T: Codable & Sendable>: Storage {
     ///   - keychain: The keychain that holds the item.
     public init(
         account: String, encryptor: any Encryptor = NoEncryptor(), cacheStrategy: CacheStrategy,
-        in keychain: Keychain = .standard
+        in keychain: VaultProvider = .default
     ) {
         let slot = KeychainSlot(keychain: keychain, account: account)
         item = StorageDelegate(delegate: SealedItem(slot: slot, encryptor: encryptor), cacheStrategy: cacheStrategy)
@@ -66,7 +66,7 @@ public actor KeychainStorage<T: Codable & Sendable>: Storage {
 
 /// The record of an item in a keychain.
 private struct KeychainSlot: ItemSlot {
-    let keychain: Keychain
+    let keychain: VaultProvider
     let account: String
 
     func contents() async throws(StoreError) -> Data? {

@@ -24,7 +24,7 @@ public struct SecuredKey: Sendable {
     ///   key belongs to another machine, or the TPM was cleared since. An existing key is never replaced, because data that was
     ///   sealed to it would be lost.
     public init(tag: String = SecuredKey.defaultTag, in directory: VaultDirectory? = nil) throws(StoreError) {
-        try self.init(tag: tag, in: directory, of: .usual)
+        try self.init(tag: tag, in: directory, of: .default)
     }
 
     package init(tag: String, in directory: VaultDirectory?, of hardware: HardwareKeys) throws(StoreError) {
@@ -40,7 +40,7 @@ public struct SecuredKey: Sendable {
 
     /// Returns true when this machine has hardware for a key that this user may use. Does not create a key. The call asks the
     /// hardware and may take a moment.
-    public static func isAvailable() -> Bool { HardwareKeys.usual.availability().isUsable }
+    public static func isAvailable() -> Bool { HardwareKeys.default.availability().isUsable }
 
     /// The public half (X9.63, 65 bytes). Others can seal data to it.
     public var publicKey: [UInt8] { key.publicKey }

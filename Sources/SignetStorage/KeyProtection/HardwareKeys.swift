@@ -4,7 +4,7 @@ package struct HardwareKeys: Sendable {
     /// The transmission interface (TCTI) of the TPM. It is always specified, never searched for.
     let tcti: String
 
-    package static let usual = HardwareKeys(tcti: TPMProtector.defaultTCTI)
+    package static let `default` = HardwareKeys(tcti: TPMProtector.defaultTCTI)
 
     package init(tcti: String) {
         self.tcti = tcti
@@ -18,7 +18,7 @@ package struct HardwareKeys: Sendable {
         try TPMAgreementKey(file: TPMKeyFile(directory: directory, tag: tag), tcti: tcti)
     }
     #else
-    package static let usual = HardwareKeys()
+    package static let `default` = HardwareKeys()
 
     /// Returns ``KeyProtectorAvailability/unusable(_:)``, because keys in hardware are not supported on this system.
     package func availability() -> KeyProtectorAvailability { .unusable(Self.missing) }

@@ -24,7 +24,7 @@ public struct SystemdCredentialProtector: KeyProtector {
     private let credential: String
     private let directory: String?
 
-    private static let longest = 4096
+    private static let maxLength = 4096
 
     /// Creates a key protector that reads the credential when it is needed.
     /// - Parameters:
@@ -76,7 +76,7 @@ public struct SystemdCredentialProtector: KeyProtector {
         else {
             throw StoreError(.keyUnavailable, operation, "a credential cannot have the name \(credential.debugDescription)")
         }
-        let found = try CredentialFile.contents(credential, in: directory, limit: Self.longest)
+        let found = try CredentialFile.contents(credential, in: directory, limit: Self.maxLength)
         guard let bytes = found else {
             throw StoreError(
                 .keyUnavailable, operation,

@@ -1,4 +1,4 @@
-/// The key of a row: its kind and its name. A name has at most ``longestName`` bytes. Names are equal when their bytes are equal,
+/// The key of a row: its kind and its name. A name has at most ``maxNameLength`` bytes. Names are equal when their bytes are equal,
 /// as in a database. The `==` of Swift's `String` also matches strings that are only canonically equivalent.
 package struct RowKey: Sendable, Hashable {
     package let kind: String
@@ -20,7 +20,7 @@ package struct RowKey: Sendable, Hashable {
     }
 
     /// The length of the longest name, in bytes of UTF-8, which the index of every engine accepts.
-    package static let longestName = 1000
+    package static let maxNameLength = 1000
 }
 
 /// A row as it is stored.

@@ -85,7 +85,7 @@ public final class Vault: RecordStore {
         guard blocks > 0 || isFirst else { return nil }
         var header = header
         header.seals += blocks
-        guard header.seals < VaultState.mostSeals else {
+        guard header.seals < VaultState.maxSeals else {
             throw StoreError(.failed, "write", "the data key has sealed as much as it safely can; rotate it")
         }
         if isFirst { header.epoch += 1 }
@@ -179,7 +179,7 @@ struct VaultState {
 
     /// The maximum number of records that one key may seal. With 2^32 random nonces of 96 bits, the probability that two are
     /// equal reaches 2^-33.
-    static let mostSeals: UInt64 = 1 << 32
+    static let maxSeals: UInt64 = 1 << 32
     static let sealsUntilDue: UInt64 = 1 << 30
     /// The names under which this process has sealed records: the last few thousand.
     private(set) var sealed: Set<RecordKey> = []

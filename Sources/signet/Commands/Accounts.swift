@@ -142,7 +142,7 @@ extension EnrolledAccount {
 extension EnrolledAccount {
     fileprivate static func json(_ lock: AccountLock) -> JSONValue {
         switch lock {
-        case .byHand(let policy): .object(["policy": .string(policy), "by": .string("hand")])
+        case .manual(let policy): .object(["policy": .string(policy), "by": .string("hand")])
         case .byPolicy(let policy): .object(["policy": .string(policy), "by": .string("policy")])
         }
     }

@@ -30,7 +30,7 @@ extension LoginProfile {
     func client(_ session: Session, _ transport: any HTTPTransport) throws -> IdentityClient {
         let vault = session.vault
         return try IdentityClient(
-            server(), account: account, keychain: Keychain { () throws(StoreError) in vault }, transport: transport)
+            server(), account: account, keychain: VaultProvider { () throws(StoreError) in vault }, transport: transport)
     }
 
     /// Runs `body` with the session and the tokens of this login. A signal cancels it.

@@ -45,7 +45,7 @@ struct ImportSource {
 
     /// Returns the bytes of a file. Throws if it is longer than the format allows.
     static func bytes(of file: String, as format: ImportFormat?) throws -> [UInt8] {
-        let limit = format?.longest ?? AccountArchive.longest
+        let limit = format?.maxLength ?? AccountArchive.maxLength
         guard let bytes = try TransferFile.contents(of: file, limit: limit) else {
             throw Failure(.badInput, "import.tooLarge", "\(file): more than \(limit >> 20) MiB are not read", part: "file")
         }

@@ -26,7 +26,7 @@ struct Machine: Sendable {
     /// The server's address.
     let url: String
     let server: DevServer
-    let keychain: Keychain
+    let keychain: VaultProvider
     let directory: TemporaryDirectory
     /// The server's time, and the programs'.
     let clock: ManualClock
@@ -68,13 +68,14 @@ struct Machine: Sendable {
             try await server.serve { url in
                 try await body(
                     Machine(
-                        url: url, server: server, keychain: Keychain { () throws(StoreError) in memory }, directory: directory,
+                        url: url, server: server, keychain: VaultProvider { () throws(StoreError) in memory },
+                        directory: directory,
                         clock: clock))
             }
         }
     }
 
-    private init(url: String, server: DevServer, keychain: Keychain, directory: TemporaryDirectory, clock: ManualClock) {
+    private init(url: String, server: DevServer, keychain: VaultProvider, directory: TemporaryDirectory, clock: ManualClock) {
         (self.url, self.server, self.keychain, self.directory, self.clock) = (url, server, keychain, directory, clock)
     }
 

@@ -37,7 +37,7 @@ struct ClientOptionTests {
     func usualVault() async throws {
         await #expect {
             _ = try await OathClient.createClient { config in
-                config.keychain = Keychain { () throws(StoreError) in throw StoreError(.noVault, "open vault", "make one") }
+                config.keychain = VaultProvider { () throws(StoreError) in throw StoreError(.noVault, "open vault", "make one") }
             }
         } throws: { error in
             if case OathError.initializationFailed(let text, let cause) = error {
@@ -48,7 +48,7 @@ struct ClientOptionTests {
         }
         try await TemporaryDirectory.with { directory in
             let place = VaultDirectory(path: directory.file("vault"))
-            let keychain = Keychain { () throws(StoreError) in try place.createVault(.keyFile) }
+            let keychain = VaultProvider { () throws(StoreError) in try place.createVault(.keyFile) }
             for _ in 0..<2 {
                 let oath = try await OathClient.createClient { $0.keychain = keychain }
                 let push = try await PushClient.createClient { $0.keychain = keychain }

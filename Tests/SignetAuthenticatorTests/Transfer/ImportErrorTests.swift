@@ -124,9 +124,9 @@ struct ImportErrorTests {
         let text = "[" + String(repeating: "0,", count: 100_000) + "0]"
         #expect(throws: ImportError.self) { try ImportFormat.andOTP.read(Array(text.utf8)) }
         #expect(throws: ImportError.self) {
-            try ImportFormat.andOTP.read([UInt8](repeating: 0x20, count: ImportFormat.longest + 1))
+            try ImportFormat.andOTP.read([UInt8](repeating: 0x20, count: ImportFormat.maxLength + 1))
         }
-        #expect(ImportFormat.detect([UInt8](repeating: 0x20, count: ImportFormat.longest + 1)) == nil)
+        #expect(ImportFormat.detect([UInt8](repeating: 0x20, count: ImportFormat.maxLength + 1)) == nil)
     }
 
     @Test("Any bytes are read or refused, and nothing else", arguments: 0..<40)

@@ -69,7 +69,7 @@ struct SessionTests {
     /// A store whose records are put, or removed, only as long as nothing is wrong.
     private func faulty(in directory: TemporaryDirectory) throws -> (SessionStore, FaultyStore) {
         let records = FaultyStore(MemoryStore())
-        let keychain = Keychain { () throws(StoreError) in records }
+        let keychain = VaultProvider { () throws(StoreError) in records }
         return (try .keychain(account: "app", in: keychain, lockFile: directory.file("lock")), records)
     }
 

@@ -26,7 +26,7 @@ struct ProcessTests {
         try await TemporaryDirectory.with { directory in
             let vault = VaultDirectory(path: directory.file("vault"))
             _ = try vault.createVault(.keyFile)
-            let keychain = Keychain { () throws(StoreError) in try vault.openVault(timeout: 60) }
+            let keychain = VaultProvider { () throws(StoreError) in try vault.openVault(timeout: 60) }
             let store = try SessionStore.keychain(account: "test", in: keychain, lockFile: "\(vault.path)/session.lock")
             if let session { try await store.save(session) }
             if let token { try await store.save(token) }

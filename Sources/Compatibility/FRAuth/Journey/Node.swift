@@ -94,7 +94,7 @@ struct LegacyWalk: Sendable {
             switch try await request(journeys) {
             case .step(let step): return .node(try Node(step, walk: self))
             case .loggedIn(let token): return .success(try await endings.result(of: token, as: T.self))
-            case .passed: return .success(nil)
+            case .completed: return .success(nil)
             }
         } catch {
             throw LegacyErrors.error(error)
@@ -116,7 +116,7 @@ struct LegacyWalk: Sendable {
                 switch try await request(journeys) {
                 case .step(let step): completion(nil, try Node(step, walk: self), nil)
                 case .loggedIn(let token): completion(try await endings.result(of: token, as: T.self), nil, nil)
-                case .passed: completion(nil, nil, nil)
+                case .completed: completion(nil, nil, nil)
                 }
             } catch {
                 completion(nil, nil, LegacyErrors.error(error))

@@ -7,7 +7,7 @@ import Synchronization
 /// The location of an app's session, tokens and last settings in a keychain. The session belongs to the access group if there is
 /// one. The tokens always belong to the app alone (protocol/journey.md section 3.1).
 struct LegacyPlace: Sendable {
-    let keychain: Keychain
+    let keychain: VaultProvider
     /// The app's name.
     let application: String
     /// The access group; nil when the session belongs to the app alone.

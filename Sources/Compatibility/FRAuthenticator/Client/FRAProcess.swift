@@ -122,7 +122,7 @@ extension LegacyEngine.Backing {
             self = .client(storage)
         } else {
             // The opened store seals its records itself: it is a vault, or the platform's keychain.
-            let place = if let vault { vault } else { try VaultDirectory.usual() }
+            let place = if let vault { vault } else { try VaultDirectory.default() }
             self = .records(AccountRecords(unsealed: try StandardStore.open(in: place)))
         }
     }

@@ -126,7 +126,7 @@ final class LegacyEngine: Sendable {
 
     /// Returns the current lock of an account; nil when the account is not locked.
     func lock(on account: SignetCore.Account) -> AccountLock? {
-        if let policy = account.lockingPolicy { return .byHand(policy: policy) }
+        if let policy = account.lockingPolicy { return .manual(policy: policy) }
         return policies.violated(account).map { .byPolicy($0) }
     }
 

@@ -3,11 +3,11 @@ import Synchronization
 /// A record store that is opened at its first use, once for all callers that share it, and on a thread of its own that may block.
 ///
 /// A failure is not remembered. The next call tries again, for example after the user has unlocked their keyring.
-public final class Keychain: Sendable {
-    /// The user's keychain, in the default directory (``VaultDirectory/usual()``). It opens an existing vault and never creates
+public final class VaultProvider: Sendable {
+    /// The user's keychain, in the default directory (``VaultDirectory/default()``). It opens an existing vault and never creates
     /// one. Without a vault, every call fails with ``StoreError/Code/noVault``. Create the vault with ``open(_:)`` or `signet
     /// init`.
-    public static let standard = Keychain { () throws(StoreError) in try StandardStore.open() }
+    public static let `default` = VaultProvider { () throws(StoreError) in try StandardStore.open() }
 
     private let opener: Opener
     private let state = Mutex(State.closed)
@@ -29,8 +29,8 @@ public final class Keychain: Sendable {
     /// Opens the keychain now with another closure, for example to create a missing vault, or to use a passphrase that the app
     /// asks for.
     ///
-    ///     let place = try VaultDirectory.usual()
-    ///     try await Keychain.standard.open { () throws(StoreError) in try place.createVault(.keyFile) }
+    ///     let place = try VaultDirectory.default()
+    ///     try await VaultProvider.default.open { () throws(StoreError) in try place.createVault(.keyFile) }
     ///
     /// - Throws: ``StoreError/Code/exists`` when the keychain is open already; the errors of `opener`.
     public func open(_ opener: @escaping Opener) async throws(StoreError) {
