@@ -68,7 +68,7 @@ extension Authenticator {
         let wasThere = try await store.write { (records: any AccountWriter) throws(StoreError) in
             try AccountRules.removeNotification(id, in: records)
         }
-        unsettled.forgetAnswer(to: id)
+        pendingWrites.removeAnswer(to: id)
         return wasThere
     }
 

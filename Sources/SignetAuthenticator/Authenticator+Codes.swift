@@ -1,4 +1,5 @@
 public import SignetCore
+import SignetNetwork
 import SignetStorage
 
 #if canImport(FoundationEssentials)
@@ -55,6 +56,6 @@ extension Authenticator {
         let mechanisms = try await store.read { (records: any AccountReader) throws(StoreError) in try records.mechanisms(of: id)
         }
         guard let server = mechanisms.lazy.compactMap(\.push).first?.authenticationEndpoint else { return clock.now }
-        return wire.clocks.clock(of: server).now
+        return clocks.clock(of: server).now
     }
 }

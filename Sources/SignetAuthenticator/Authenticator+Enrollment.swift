@@ -37,86 +37,88 @@ extension Authenticator {
     ///   ``AuthenticatorError/Code/policyViolation`` when the device violates a policy of the enrollment; in both cases no
     ///   request is sent. ``AuthenticatorError/Code/refusedByServer``, ``AuthenticatorError/Code/registeredNotStored``.
     public func enroll(_ enrollment: Enrollment, pushGateway: Endpoint? = nil) async throws -> EnrolledAccount {
-        guard enrollment.oath != nil || enrollment.push != nil else { throw AuthenticatorError.nothingOffered }
-        let offered = offers(of: enrollment)
+        var offer = EnrollmentOffer(enrollment, now: clock.now)
+        let (mechanisms, now) = (offer.mechanisms, clock.now)
+        guard !mechanisms.isEmpty else { throw AuthenticatorError.nothingOffered }
         let (duplicate, token) = try await store.read { (records: any AccountReader) throws(StoreError) in
-            (try AccountRules.duplicate(of: offered, in: records), try records.deviceToken()?.token)
+            (try AccountRules.duplicate(of: mechanisms, in: records), try records.deviceToken()?.token)
         }
         if let duplicate { throw AuthenticatorError.duplicate(duplicate) }
         if let policy = await policies.violated(enrollment.policies) { throw AuthenticatorError.violated(policy) }
-        guard let invitation = enrollment.push else { return try await keep(enrollment, offered, toldToken: token) }
-        let registered = try await registered(offered, invitation, token: token, gateway: pushGateway)
+        guard let invitation = enrollment.push, let uid = offer.push?.uid else {
+            return try await save(enrollment, offer, token: token, now: now)
+        }
+        let registration = try await register(invitation, as: uid, token: token, gateway: pushGateway)
+        offer.add(registration)
         do {
-            // An earlier call may have registered the mechanism under another token.
-            let told = registered.last.flatMap { unsettled.registration($0.uid) }?.token
-            let enrolled = try await keep(enrollment, registered, toldToken: told)
-            if let uid = registered.last?.uid { unsettled.forgetRegistration(uid) }
+            let enrolled = try await save(enrollment, offer, token: registration.token, now: now)
+            pendingWrites.set(nil, of: uid)
             return enrolled
         } catch let error as StoreError {
             throw AuthenticatorError.registeredNotStored(error)
         } catch {
-            if let uid = registered.last?.uid { unsettled.forgetRegistration(uid) }
+            pendingWrites.set(nil, of: uid)
             throw error
         }
     }
 
     /// Stores an account and its mechanisms.
     /// - Parameter token: The stored device token that the server was given at registration; nil when no token was stored.
-    private func keep(
-        _ enrollment: Enrollment, _ mechanisms: [Mechanism], toldToken token: String?
+    private func save(
+        _ enrollment: Enrollment, _ offer: EnrollmentOffer, token: String?, now: Date
     ) async throws -> EnrolledAccount {
-        let now = clock.now
-        let pushUID = enrollment.pushMechanismUID
-        let enrolled: Result<EnrolledAccount, AuthenticatorError> = try await store.write {
-            (records: any AccountWriter) throws(StoreError) in
-            let outcome = try AccountRules.enroll(enrollment, mechanisms: mechanisms, now: now, in: records)
-            if let pushUID, case .success = outcome { try AccountRules.noteTold(pushUID, token, in: records) }
-            return outcome
-        }
-        let account = try enrolled.get()
-        return EnrolledAccount(
-            account: account.account, mechanisms: account.mechanisms, lock: await policies.lock(on: account.account))
+        let enrolled = try await store.write { (records: any AccountWriter) throws(StoreError) in
+            try AccountRules.enroll(enrollment, offer, token: token, now: now, in: records)
+        }.get()
+        let lock = await policies.lock(on: enrolled.account)
+        return EnrolledAccount(account: enrolled.account, mechanisms: enrolled.mechanisms, lock: lock)
     }
 
-    /// Returns the mechanisms that an enrollment offers, with the push mechanism last.
-    private func offers(of enrollment: Enrollment) -> [Mechanism] {
-        let now = clock.now
-        func mechanism(_ kind: Mechanism.Kind, uid: String, resourceID: String?) -> Mechanism {
+    /// Registers the device for push at the server. A registration that an earlier call made and could not store is reused; its
+    /// token may be another one.
+    private func register(
+        _ invitation: PushInvitation, as uid: String, token: String?, gateway: Endpoint?
+    ) async throws -> PendingWrites.Registration {
+        if let registration = pendingWrites.registration(of: uid) { return registration }
+        let platform = try platforms.named(invitation.platform)
+        let device = try gateway == nil ? device.called(token) : device.at(PushInbox(of: invitation.secret))
+        let stream = try await NotSent.unwrapped {
+            try await platform.register(invitation, mechanismUID: uid, device: device, over: pushTransport)
+        }
+        let registration = PendingWrites.Registration(stream: stream, token: token, gateway: gateway)
+        pendingWrites.set(registration, of: uid)
+        return registration
+    }
+}
+
+/// The mechanisms that an enrollment offers.
+struct EnrollmentOffer: Sendable {
+    /// The mechanism that generates codes.
+    let oath: Mechanism?
+    /// The mechanism that receives push messages.
+    private(set) var push: Mechanism?
+
+    /// Both mechanisms, as far as they are offered.
+    var mechanisms: [Mechanism] { [oath, push].compactMap { $0 } }
+
+    init(_ enrollment: Enrollment, now: Date) {
+        func mechanism(_ kind: Mechanism.Kind, _ uid: String, _ resourceID: String?) -> Mechanism {
             Mechanism(
                 uid: uid, account: enrollment.account, kind: kind, timeAdded: now, userID: enrollment.userID,
                 resourceID: resourceID)
         }
-        var mechanisms: [Mechanism] = []
-        if let oath = enrollment.oath {
-            mechanisms.append(mechanism(.oath(oath), uid: RandomID.uuid(), resourceID: enrollment.oathResourceID))
+        oath = enrollment.oath.map { mechanism(.oath($0), RandomID.uuid(), enrollment.oathResourceID) }
+        push = enrollment.push.flatMap { invitation in
+            enrollment.pushMechanismUID.map { mechanism(.push(PushSettings(invitation)), $0, invitation.resourceID) }
         }
-        if let push = enrollment.push, let uid = enrollment.pushMechanismUID {
-            mechanisms.append(mechanism(.push(PushSettings(push)), uid: uid, resourceID: push.resourceID))
-        }
-        return mechanisms
     }
 
-    /// Returns the mechanisms with the push mechanism registered at its server. A registration that an earlier call made and
-    /// could not store is reused.
-    private func registered(
-        _ mechanisms: [Mechanism], _ invitation: PushInvitation, token: String?, gateway: Endpoint?
-    ) async throws -> [Mechanism] {
-        guard var push = mechanisms.last, case .push(var settings) = push.kind else { return mechanisms }
-        if let registration = unsettled.registration(push.uid) {
-            settings.streamEndpoint = registration.stream
-            settings.gatewayEndpoint = registration.gateway
-        } else {
-            let uid = push.uid
-            let platform = try platforms.named(invitation.platform)
-            let device = try gateway == nil ? device.called(token) : device.at(PushInbox(of: invitation.secret))
-            settings.gatewayEndpoint = gateway
-            settings.streamEndpoint = try await NotSent.unwrapped {
-                try await platform.register(invitation, mechanismUID: uid, device: device, over: wire)
-            }
-            unsettled.note(Unsettled.Registration(stream: settings.streamEndpoint, token: token, gateway: gateway), of: uid)
-        }
-        push.kind = .push(settings)
-        return mechanisms.dropLast() + [push]
+    /// Adds the addresses that the registration at the server has returned.
+    mutating func add(_ registration: PendingWrites.Registration) {
+        guard case .push(var settings) = push?.kind else { return }
+        settings.streamEndpoint = registration.stream
+        settings.gatewayEndpoint = registration.gateway
+        push?.kind = .push(settings)
     }
 }
 

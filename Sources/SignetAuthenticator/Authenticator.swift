@@ -13,7 +13,6 @@ public import SignetStorage
 public struct Authenticator: Sendable {
     /// The store of the accounts.
     package private(set) var store: any AccountStore
-    let transport: any HTTPTransport
     /// The clock of this machine.
     package let clock: any WallClock
     let device: PushDevice
@@ -22,8 +21,11 @@ public struct Authenticator: Sendable {
     /// The rule for the push messages to keep.
     package let retention: NotificationRetention
     let platforms: PushPlatforms
-    let wire: PushTransport
-    let unsettled = Unsettled()
+    let pipeline: RequestPipeline
+    let clocks: ServerClocks
+    let pendingWrites = PendingWrites()
+
+    var pushTransport: PushTransport { PushTransport(pipeline: pipeline) }
 
     /// Creates an authenticator.
     /// - Parameters:
@@ -36,19 +38,21 @@ public struct Authenticator: Sendable {
     ///   - retention: The rule for the push messages to keep.
     ///   - interceptors: The interceptors that see each request of the push protocol before it is sent, in this order.
     ///   - platforms: Push platforms in addition to AM's.
+    ///   - requestLogger: Called with a summary of each request, without secrets.
     public init(
         store: any AccountStore, transport: any HTTPTransport, device: PushDevice, clock: any WallClock = SystemWallClock(),
         policies: AccountPolicies = .standard, retention: NotificationRetention = .standard,
-        interceptors: [any RequestInterceptor] = [], platforms: [any PushPlatform] = []
+        interceptors: [any RequestInterceptor] = [], platforms: [any PushPlatform] = [],
+        requestLogger: (@Sendable (LoggedRequest) -> Void)? = nil
     ) {
         self.store = store
-        self.transport = transport
         self.device = device
         self.clock = clock
         self.policies = policies
         self.retention = retention
         self.platforms = PushPlatforms(platforms)
-        wire = PushTransport(transport: transport, interceptors: interceptors, clocks: ServerClocks(clock))
+        clocks = ServerClocks(clock)
+        pipeline = RequestPipeline(transport, interceptors: interceptors, clocks: clocks, requestLogger: requestLogger)
     }
 
     /// Returns a copy that uses another view of the store and, if given, other policies for one call. The copy shares the clocks
@@ -68,7 +72,7 @@ public struct Authenticator: Sendable {
 
     /// Returns the clock of the server at an address, derived from the server's responses. The expiry of push messages is
     /// computed with it.
-    public func clock(of server: Endpoint) -> ServerClock { wire.clocks.clock(of: server) }
+    public func clock(of server: Endpoint) -> ServerClock { clocks.clock(of: server) }
 
     func mechanism(_ uid: String) async throws -> Mechanism {
         let found = try await store.read { (records: any AccountReader) throws(StoreError) in try records.mechanism(uid) }

@@ -22,11 +22,16 @@ extension HTTPTransport {
     /// Sends a request, unless it has pins that this transport cannot check.
     /// - Throws: ``TransportError/Code/cannotPin``, and the errors of ``send(_:)``.
     public func deliver(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        try checkPins(of: request)
+        return try await send(request)
+    }
+
+    /// - Throws: ``TransportError/Code/cannotPin`` when the request has pins that this transport cannot check.
+    func checkPins(of request: HTTPRequest) throws(TransportError) {
         guard request.pins.isEmpty || canPin else {
             throw TransportError(
                 .cannotPin, host: TransportError.host(of: request.url),
                 "this transport cannot check the server's key: use one that can, or take the pins out of the profile")
         }
-        return try await send(request)
     }
 }

@@ -27,6 +27,8 @@ public struct RequestAction: Sendable, Hashable {
     public static let pushAuthenticate = RequestAction(name: "PUSH_AUTHENTICATE")
     /// The update of the device's push token at a server.
     public static let pushUpdate = RequestAction(name: "PUSH_UPDATE")
+    /// The connection to a server's push stream or to a push gateway, and the request for its nonce.
+    public static let pushStream = RequestAction(name: "PUSH_STREAM")
     /// The request for an authorization code.
     public static let authorize = RequestAction(name: "AUTHORIZE")
     /// The exchange of a code for tokens.

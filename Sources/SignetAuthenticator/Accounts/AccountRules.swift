@@ -31,14 +31,17 @@ package enum AccountRules {
 
     /// Stores an account with new mechanisms. An account that is already stored keeps its names, its lock, its creation time and
     /// its other mechanisms.
-    package static func enroll(
-        _ enrollment: Enrollment, mechanisms: [Mechanism], now: Date, in records: any AccountWriter
+    /// - Parameter token: The device token that the server was given at the registration for push.
+    static func enroll(
+        _ enrollment: Enrollment, _ offer: EnrollmentOffer, token: String?, now: Date, in records: any AccountWriter
     ) throws(StoreError) -> Result<EnrolledAccount, AuthenticatorError> {
+        let mechanisms = offer.mechanisms
         let existing = try records.mechanisms(of: enrollment.account)
         if let duplicate = duplicate(of: mechanisms, among: existing) { return .failure(.duplicate(duplicate)) }
         for mechanism in mechanisms { try records.save(mechanism) }
         let account = try records.account(enrollment.account)?.updated(from: enrollment) ?? Account(enrollment, timeAdded: now)
         try records.save(account)
+        if let push = offer.push { try recordToken(token, givenTo: push.uid, in: records) }
         return .success(EnrolledAccount(account: account, mechanisms: (existing + mechanisms).sorted(by: Mechanism.isBefore)))
     }
 

@@ -29,9 +29,8 @@ struct MechanismIndex {
     func add(_ uid: String, to account: AccountID) throws(StoreError) {
         let indexed = try Self.uids(of: account, in: records)
         if let indexed, indexed.contains(uid) { return }
-        var uids = try uids(of: account)
-        if !uids.contains(uid) { uids.append(uid) }
-        try put(uids, account)
+        let known = if let indexed { indexed } else { try reader.mechanisms(of: account).map(\.uid) }
+        try put(known.contains(uid) ? known : known + [uid], account)
     }
 
     func remove(_ uid: String, from account: AccountID) throws(StoreError) {

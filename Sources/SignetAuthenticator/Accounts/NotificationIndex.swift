@@ -118,29 +118,38 @@ struct NotificationIndex {
         _ surplus: Surplus, from head: inout Head, in records: any RecordWriter
     ) throws(StoreError) -> [Entry] {
         var dropped: [Entry] = []
-        while surplus.isPossible(among: head.count), head.count > 1, head.first < head.next {
-            guard let page = try page(head.first) else {
-                // The page is lost. Its entries are restored from the stored notifications. An entry of the head whose
-                // notification is not stored yet is kept.
-                let stored = try scan().filter { entry in !head.entries.contains(entry) && !dropped.contains(entry) }
-                head = try rewrite(stored + head.entries, over: head, in: records)
-                continue
-            }
-            while head.skipped < page.count, head.count > 1, surplus.includes(page[head.skipped], of: head.count) {
-                dropped.append(page[head.skipped])
-                head.skipped += 1
-                head.count -= 1
-            }
-            guard head.skipped >= page.count else { break }
-            try records.remove(.notificationIndex(mechanismUID, page: head.first))
-            head.first += 1
-            head.skipped = 0
-        }
-        while head.first == head.next, head.entries.count > 1, surplus.includes(head.entries[0], of: head.count) {
-            dropped.append(head.entries.removeFirst())
+        while head.count > 1, surplus.isPossible(among: head.count) {
+            let (entry, isLastOfPage) = try oldest(of: &head, without: dropped, in: records)
+            guard let entry, head.count > 1, surplus.includes(entry, of: head.count) else { break }
+            dropped.append(entry)
             head.count -= 1
+            if head.first == head.next {
+                head.entries.removeFirst()
+            } else if isLastOfPage {
+                try records.remove(.notificationIndex(mechanismUID, page: head.first))
+                head.first += 1
+                head.skipped = 0
+            } else {
+                head.skipped += 1
+            }
         }
         return dropped
+    }
+
+    /// Returns the oldest entry, and true when it is the last one of its page. When the page is lost, the index is rebuilt from
+    /// the stored notifications. An entry of the head whose notification is not stored yet is kept.
+    private func oldest(
+        of head: inout Head, without dropped: [Entry], in records: any RecordWriter
+    ) throws(StoreError) -> (Entry?, isLastOfPage: Bool) {
+        if head.first < head.next {
+            if let page = try page(head.first), head.skipped < page.count {
+                return (page[head.skipped], head.skipped == page.count - 1)
+            }
+            let stored = try scan().filter { entry in !head.entries.contains(entry) && !dropped.contains(entry) }
+            head = try rewrite(stored + head.entries, over: head, in: records)
+            if head.first < head.next, let first = try page(head.first)?.first { return (first, false) }
+        }
+        return (head.entries.first, false)
     }
 
     /// Removes all entries and keeps an empty index.

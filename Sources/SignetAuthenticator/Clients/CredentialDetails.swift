@@ -108,7 +108,7 @@ extension AccountRules {
         if let duplicate = others.first(where: { $0.kindName == mechanism.kindName }) { return .failure(.duplicate(duplicate)) }
         let isNew = try records.mechanism(mechanism.uid) == nil
         try records.save(mechanism)
-        if isNew { try AccountRules.noteUntold(mechanism, in: records) }
+        if isNew { try AccountRules.markTokenOutstanding(mechanism, in: records) }
         let stored = try records.account(mechanism.account)
         let account = stored.flatMap { isNew ? details.added(to: $0) : nil } ?? details.applied(to: stored, now: now)
         try records.save(account)

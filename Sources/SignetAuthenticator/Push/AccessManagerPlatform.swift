@@ -15,7 +15,7 @@ public struct AccessManagerPlatform: PushPlatform {
     /// Registers the device with the response to the challenge. Returns the address of the server's push stream from its `Link`
     /// header, if that address has the same origin.
     public func register(
-        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushTransport
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over transport: PushTransport
     ) async throws -> Endpoint? {
         let claims = PushClaims.Registration(
             response: PushClaims.response(to: invitation.challenge, secret: invitation.secret), mechanismUid: mechanismUID,
@@ -23,7 +23,7 @@ public struct AccessManagerPlatform: PushPlatform {
         let body = PushClaims.body(messageID: invitation.messageID, claims: claims, secret: invitation.secret)
         let response = try await post(
             JSON.encode(body), to: invitation.registrationEndpoint, cookie: invitation.loadBalancerCookie, for: .pushRegister,
-            preference: device.opensPushStream ? PushStreamProof.preference : nil, over: wire)
+            preference: device.opensPushStream ? PushStreamProof.preference : nil, over: transport)
         return PushStreamLink.endpoint(in: response.headers, of: invitation.registrationEndpoint)
     }
 
@@ -40,7 +40,7 @@ public struct AccessManagerPlatform: PushPlatform {
 
     /// Sends the response to the message's challenge, with the load balancer cookie of the message.
     public func send(
-        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushTransport
+        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over transport: PushTransport
     ) async throws {
         guard let push = mechanism.push else { throw AuthenticatorError.noPush }
         let message = notification.message
@@ -48,14 +48,14 @@ public struct AccessManagerPlatform: PushPlatform {
         let body = PushClaims.body(messageID: notification.messageID, claims: claims, secret: push.secret)
         _ = try await post(
             JSON.encode(body), to: push.authenticationEndpoint, cookie: message.loadBalancerCookie, for: .pushAuthenticate,
-            over: wire)
+            over: transport)
     }
 
     /// Sends the new token to the registration address, with `_action=refresh` and the load balancer cookie of the registration.
     /// Servers before AM 8 don't know the action and respond with 501, 404 or 400.
     /// - Throws: ``AuthenticatorError/Code/notSupported`` for these statuses, and when the address of the registration has no
     ///   `_action=register`.
-    public func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushTransport) async throws {
+    public func update(_ device: PushDevice, of mechanism: Mechanism, over transport: PushTransport) async throws {
         guard let push = mechanism.push else { throw AuthenticatorError.noPush }
         guard let endpoint = Self.refreshEndpoint(push.registrationEndpoint) else {
             throw AuthenticatorError(.notSupported, "\(push.registrationEndpoint.host) has no address for new tokens")
@@ -65,7 +65,7 @@ public struct AccessManagerPlatform: PushPlatform {
             communicationType: device.communicationType)
         let body = PushClaims.updateBody(claims, userID: mechanism.userID, secret: push.secret)
         do {
-            _ = try await post(body, to: endpoint, cookie: push.loadBalancerCookie, for: .pushUpdate, over: wire)
+            _ = try await post(body, to: endpoint, cookie: push.loadBalancerCookie, for: .pushUpdate, over: transport)
         } catch let error as AuthenticatorError {
             guard let status = error.status, [400, 404, 501].contains(status) else { throw error }
             throw AuthenticatorError(.notSupported, "\(endpoint.host) does not take new tokens", status: status)
@@ -88,7 +88,7 @@ public struct AccessManagerPlatform: PushPlatform {
     ///   object.
     private func post(
         _ body: [UInt8], to endpoint: Endpoint, cookie: String?, for action: RequestAction, preference: String? = nil,
-        over wire: PushTransport
+        over transport: PushTransport
     ) async throws -> HTTPResponse {
         var request = HTTPRequest(
             "POST", endpoint.url,
@@ -98,7 +98,7 @@ public struct AccessManagerPlatform: PushPlatform {
             ], body: body)
         if let cookie { request.headers.append("Cookie", cookie) }
         if let preference { request.headers.append("Prefer", preference) }
-        let response = try await wire.send(request, for: action, to: endpoint)
+        let response = try await transport.send(request, for: action, to: endpoint)
         switch response.status {
         case 200..<300:
             guard

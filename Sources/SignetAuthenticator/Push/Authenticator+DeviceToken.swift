@@ -74,10 +74,10 @@ extension Authenticator {
         }
         let concerned = mechanisms.filter { mechanismUID == nil || $0.uid == mechanismUID }
         let updates = await tell(device.called(token), concerned, stored)
-        let settled = updates.filter { !$0.isOutstanding && stored.outstanding.contains($0.mechanism.uid) }
-        if !settled.isEmpty {
+        let finished = updates.filter { !$0.isOutstanding && stored.outstanding.contains($0.mechanism.uid) }
+        if !finished.isEmpty {
             try await store.write { (records: any AccountWriter) throws(StoreError) in
-                try AccountRules.settleDeviceToken(token, settled, in: records)
+                try AccountRules.recordTokenUpdates(token, finished, in: records)
             }
         }
         return updates
@@ -115,7 +115,7 @@ extension Authenticator {
         guard mechanism.push?.gatewayEndpoint == nil else { return .unchanged }
         do {
             let platform = try platforms.named(mechanism.push?.platform)
-            try await NotSent.unwrapped { try await platform.update(device, of: mechanism, over: wire) }
+            try await NotSent.unwrapped { try await platform.update(device, of: mechanism, over: pushTransport) }
             return .done
         } catch let error as AuthenticatorError {
             switch error.code {
@@ -145,11 +145,11 @@ extension AccountRules {
 
     /// Records which servers have been told and which don't support token updates. Does nothing when the stored token is another
     /// one by now.
-    static func settleDeviceToken(
-        _ token: String, _ settled: [DeviceTokenUpdate], in records: any AccountWriter
+    static func recordTokenUpdates(
+        _ token: String, _ finished: [DeviceTokenUpdate], in records: any AccountWriter
     ) throws(StoreError) {
         guard var stored = try records.deviceToken(), stored.token == token else { return }
-        for update in settled {
+        for update in finished {
             stored.outstanding.remove(update.mechanism.uid)
             if case .notSupported = update.outcome { stored.unsupported.insert(update.mechanism.uid) }
         }
@@ -158,7 +158,7 @@ extension AccountRules {
 
     /// Records that a server was given `token` when the mechanism was registered. If the stored token is another one, the server
     /// is marked as yet to be told.
-    static func noteTold(_ uid: String, _ token: String?, in records: any AccountWriter) throws(StoreError) {
+    static func recordToken(_ token: String?, givenTo uid: String, in records: any AccountWriter) throws(StoreError) {
         guard var stored = try records.deviceToken() else { return }
         let before = stored
         stored.unsupported.remove(uid)
@@ -168,7 +168,7 @@ extension AccountRules {
 
     /// Marks the server of a push mechanism that came from an import or from the app as yet to be told. That server knows the
     /// token of another device, or none.
-    package static func noteUntold(_ mechanism: Mechanism, in records: any AccountWriter) throws(StoreError) {
+    package static func markTokenOutstanding(_ mechanism: Mechanism, in records: any AccountWriter) throws(StoreError) {
         guard mechanism.push != nil, var stored = try records.deviceToken() else { return }
         stored.outstanding.insert(mechanism.uid)
         stored.unsupported.remove(mechanism.uid)

@@ -16,7 +16,7 @@ extension Authenticator {
     ///   ``AuthenticatorError/Code/unknownMechanism`` for a message to a mechanism that does not exist here. In these cases
     ///   nothing is stored.
     public func receive(_ delivery: PushDelivery) async throws -> PushNotification {
-        await settleAnswers()
+        await flushAnswers()
         let (platform, uid) = try platforms.claim(delivery)
         // The message is verified without write access first, so that forged messages never block writers.
         let opened = try await store.read { (records: any AccountReader) throws(StoreError) in
@@ -24,7 +24,7 @@ extension Authenticator {
         }.get()
         if let known = opened.known { return known }
         let now = clock.now
-        let offset = opened.mechanism.push.flatMap { wire.clocks.clock(of: $0.authenticationEndpoint).offset }
+        let offset = opened.mechanism.push.flatMap { clocks.clock(of: $0.authenticationEndpoint).offset }
         return try await store.write { (records: any AccountWriter) throws(StoreError) in
             try AccountRules.receive(opened, now: now, clockOffset: offset, retention: retention, in: records)
         }.get()
@@ -32,13 +32,13 @@ extension Authenticator {
 
     /// Returns all notifications, newest first.
     public func notifications() async throws(StoreError) -> [PushNotification] {
-        await settleAnswers()
+        await flushAnswers()
         return try await store.read { (records: any AccountReader) throws(StoreError) in try records.notifications() }
     }
 
     /// Returns the notifications of one mechanism, newest first.
     public func notifications(of mechanismUID: String) async throws(StoreError) -> [PushNotification] {
-        await settleAnswers()
+        await flushAnswers()
         return try await store.read { (records: any AccountReader) throws(StoreError) in
             try records.notifications(of: mechanismUID)
         }
@@ -47,7 +47,7 @@ extension Authenticator {
     /// Returns the notification with this id.
     /// - Throws: ``AuthenticatorError/Code/unknownNotification``.
     public func notification(_ id: String) async throws -> PushNotification {
-        await settleAnswers()
+        await flushAnswers()
         let found = try await store.read { (records: any AccountReader) throws(StoreError) in try records.notification(id: id) }
         guard let found else { throw AuthenticatorError.unknownNotification(id) }
         return found
@@ -66,14 +66,14 @@ extension Authenticator {
     ///   when the server cannot be reached, and ``AuthenticatorError/Code/refusedByServer`` when the server rejects the answer.
     ///   In all of these cases the notification stays unchanged.
     public func approve(_ id: String, number: Int? = nil, presence: (any UserPresence)? = nil) async throws -> PushNotification {
-        try await answer(
-            id, .approved, asksNobody: { $0.isApproved(by: number) },
-            making: { notification in try await approval(of: notification, number, presence) })
+        try await respond(
+            to: id, with: .approved, canSkipUserInteraction: { $0.isApproved(by: number) },
+            makeResponse: { notification in try await approval(of: notification, number, presence) })
     }
 
     /// Denies a notification of any kind. It throws the errors of ``approve(_:number:presence:)``.
     public func deny(_ id: String) async throws -> PushNotification {
-        try await answer(id, .denied, asksNobody: { _ in true }, making: { _ in .deny })
+        try await respond(to: id, with: .denied, canSkipUserInteraction: { _ in true }, makeResponse: { _ in .deny })
     }
 
     /// Returns the approval in the form that the notification asks for.
@@ -103,131 +103,92 @@ extension Authenticator {
     }
 }
 
-/// The state of a notification that the app wants to answer.
-private enum Answerable {
-    /// The answer has yet to be made, which may take a policy check or a check of the user's presence.
-    case waits(PendingAnswer)
-    /// The notification is answered.
-    case answered(PushNotification)
-
-    var notification: PushNotification {
-        switch self {
-        case .waits(let pending): pending.notification
-        case .answered(let notification): notification
-        }
-    }
-}
-
 extension Authenticator {
-    /// Answers a notification.
+    /// Sends a response to a notification, and stores the decision after the server has accepted it.
+    ///
+    /// The first attempt sends the response at once if neither a prompt nor an external policy check is needed. Otherwise the
+    /// response is made while no lock is held, and the second attempt sends it.
     /// - Parameters:
-    ///   - asksNobody: Returns true when the answer doesn't need a check of the user's presence.
-    ///   - make: Makes the answer. It may ask the user.
-    private func answer(
-        _ id: String, _ decision: PushNotification.Decision, asksNobody: @Sendable (PushNotification) -> Bool,
-        making make: (PushNotification) async throws -> PushAnswer
+    ///   - canSkipUserInteraction: Returns true when the response doesn't need a check of the user's presence.
+    ///   - makeResponse: Makes the response. It may ask the user.
+    private func respond(
+        to id: String, with decision: PushNotification.Decision,
+        canSkipUserInteraction: @Sendable (PushNotification) -> Bool,
+        makeResponse: (PushNotification) async throws -> PushAnswer
     ) async throws -> PushNotification {
-        let found: Answerable = try await alone(id) { settled in
-            // The server had already accepted the same answer, which has just been stored.
-            if let settled, settled.decision == decision { return .answered(settled) }
-            let (pending, isBegun) = try await answerable(id, decision, asksNobody)
-            guard isBegun else { return .waits(pending) }
-            return .answered(try await send(try await make(pending.notification), decision, to: pending))
-        }
-        guard case .waits(let pending) = found else { return found.notification }
-        if let refusal = pending.refusal(at: clock.now) { throw refusal }
-        try await refuseIfLocked(pending.account)
-        let answer = try await make(pending.notification)
-        return try await alone(id) { settled in
-            if let settled, settled.decision == decision { return settled }
-            let now = clock.now
-            let current = try await store.write { (records: any AccountWriter) throws(StoreError) in
-                try AccountRules.beginAnswer(decision, to: pending, now: now, in: records)
-            }.get()
-            return try await send(answer, decision, to: current)
-        }
-    }
-
-    /// Runs `body` unless another task of this process is already answering the notification, so that a double click sends one
-    /// answer.
-    /// - Parameter body: It receives the notification if a server had accepted an answer to it earlier and the store has saved
-    ///   that answer only now.
-    /// - Throws: ``AuthenticatorError/Code/alreadyAnswered`` when another task is answering the notification.
-    private func alone<R>(_ id: String, _ body: (_ settled: PushNotification?) async throws -> R) async throws -> R {
-        guard unsettled.beginAnswer(to: id) else {
-            throw AuthenticatorError(.alreadyAnswered, "it is being answered at this moment")
-        }
-        defer { unsettled.endAnswer(to: id) }
-        let waiting = unsettled.answered.first { $0.id == id }
-        guard let waiting else { return try await body(nil) }
-        return try await body(try await settle(waiting))
-    }
-
-    /// Returns a notification with all data that are needed to answer it. When the answer needs neither the user nor a policy
-    /// check, it is recorded as sent in the same transaction, and `isBegun` is true.
-    private func answerable(
-        _ id: String, _ decision: PushNotification.Decision, _ asksNobody: @Sendable (PushNotification) -> Bool
-    ) async throws -> (PendingAnswer, isBegun: Bool) {
-        let (now, clocks) = (clock.now, wire.clocks)
-        typealias Outcome = Result<PendingAnswer, AuthenticatorError>
-        let look: @Sendable (any AccountReader) throws(StoreError) -> Outcome = { records throws(StoreError) in
-            try AccountRules.pendingAnswer(id, in: records).map { found in
-                var pending = found
-                if let offset = clocks.clock(of: pending.push.authenticationEndpoint).offset {
-                    pending.notification.clockOffset = offset
-                }
-                return pending
+        var response: PushAnswer?
+        while true {
+            let (ready, now) = (response != nil, clock.now)
+            let attempt = try await withExclusiveResponse(to: id, with: decision) { () async throws -> ResponseAttempt in
+                let begun = try await store.write { (records: any AccountWriter) throws(StoreError) in
+                    try AccountRules.beginAnswer(decision, to: id, clocks: clocks, now: now, in: records) { pending in
+                        ready || policies.leaveFree(pending.account) && canSkipUserInteraction(pending.notification)
+                    }
+                }.get()
+                guard begun.isReady else { return .needsResponse(begun.pending) }
+                let answer = if let response { response } else { try await makeResponse(begun.pending.notification) }
+                return .finished(try await send(answer, decision, to: begun.pending))
+            }
+            switch attempt {
+            case .finished(let notification): return notification
+            case .needsResponse(let pending):
+                try await refuseIfLocked(pending.account)
+                response = try await makeResponse(pending.notification)
             }
         }
-        // An external evaluator of policies always takes a separate step, and reading needs no write access.
-        if policies.areJudgedElsewhere { return (try await store.read(look).get(), isBegun: false) }
-        return try await store.write { (records: any AccountWriter) throws(StoreError) in
-            let found = try look(records)
-            guard case .success(let pending) = found else { return found.map { ($0, isBegun: false) } }
-            let isFree = pending.account.map { policies.leaveFree($0) } ?? true
-            let isReady = isFree && pending.refusal(at: now) == nil && asksNobody(pending.notification)
-            if isReady { try AccountRules.noteAnswer(decision, to: pending, in: records) }
-            return .success((pending, isBegun: isReady))
-        }.get()
     }
 
-    /// Sends an answer that was recorded as sent, and stores the decision after the server has accepted the answer.
+    /// The outcome of one attempt to respond to a notification.
+    private enum ResponseAttempt {
+        case needsResponse(PendingAnswer)
+        case finished(PushNotification)
+    }
+
+    /// Runs `body` as the only response in flight for a notification, so that a double click sends one response. If a server has
+    /// already accepted the same decision, and the store failed to save it then, it is saved now and `body` does not run.
+    /// - Throws: ``AuthenticatorError/Code/alreadyAnswered`` when another task is answering the notification.
+    private func withExclusiveResponse(
+        to id: String, with decision: PushNotification.Decision, _ body: () async throws -> ResponseAttempt
+    ) async throws -> ResponseAttempt {
+        guard pendingWrites.beginAnswer(to: id) else {
+            throw AuthenticatorError(.alreadyAnswered, "it is being answered at this moment")
+        }
+        defer { pendingWrites.endAnswer(to: id) }
+        if let accepted = pendingWrites.answer(to: id) {
+            let stored = try await flush(accepted)
+            if stored.decision == decision { return .finished(stored) }
+        }
+        return try await body()
+    }
+
+    /// Sends an answer that was recorded as sent, and stores the decision that the server has accepted.
     private func send(
         _ answer: PushAnswer, _ decision: PushNotification.Decision, to pending: PendingAnswer
     ) async throws -> PushNotification {
+        var answered = pending.notification
         do {
             try await platforms.named(pending.push.platform).send(
-                answer, to: pending.notification, of: pending.mechanism, over: wire)
+                answer, to: pending.notification, of: pending.mechanism, over: pushTransport)
+            answered.decision = decision
         } catch {
-            return try await refused(error, pending, decision)
+            answered.decision = try await acceptedEarlier(error, pending)
         }
-        let stored = try await accepted(decision, to: pending.notification)
+        pendingWrites.add(answered)
+        let stored = try await flush(answered)
         guard stored.decision == decision else { throw AuthenticatorError.answeredBefore(stored.decision) }
         return stored
     }
 
-    private func accepted(
-        _ decision: PushNotification.Decision, to notification: PushNotification
-    ) async throws(StoreError) -> PushNotification {
-        var answered = notification
-        answered.decision = decision
-        unsettled.note(answered)
-        return try await settle(answered)
-    }
-
-    /// Interprets the failure of a request. When AM rejects an answer with status 400, and an earlier answer with unknown outcome
-    /// was sent, then AM has accepted the earlier one: the message is AM's own, and it has not expired. No other rejection proves
-    /// that, because it may come from a gateway.
-    private func refused(
-        _ error: any Error, _ pending: PendingAnswer, _ decision: PushNotification.Decision
-    ) async throws -> PushNotification {
-        if let sent = pending.sent, let error = error as? AuthenticatorError, error.code == .refusedByServer, error.status == 400
-        {
-            let stored = try await accepted(sent.decision, to: pending.notification)
-            guard stored.decision == decision else { throw AuthenticatorError.answeredBefore(stored.decision) }
-            return stored
-        }
-        if pending.sent == nil, error.provesNothingTaken {
+    /// Interprets the failure of a request, and returns the decision that the server has accepted earlier. When AM rejects an
+    /// answer with status 400, and an earlier answer with unknown outcome was sent, then AM has accepted the earlier one: the
+    /// message is AM's own, and it has not expired. No other rejection proves that, because it may come from a gateway.
+    /// - Throws: The error of the request when it proves no earlier answer.
+    private func acceptedEarlier(_ error: any Error, _ pending: PendingAnswer) async throws -> PushNotification.Decision {
+        if let sent = pending.sent {
+            if let error = error as? AuthenticatorError, error.code == .refusedByServer, error.status == 400 {
+                return sent.decision
+            }
+        } else if error.provesNothingTaken {
             let id = pending.notification.id
             // If this fails too, the record stays. The next answer is then handled as if the server might have accepted this one.
             try? await store.write { (records: any AccountWriter) throws(StoreError) in try records.removeSentAnswer(to: id) }
@@ -237,8 +198,8 @@ extension Authenticator {
 
     /// Stores the answers that servers have accepted and the store has not saved yet. An answer that still cannot be saved is
     /// kept for later.
-    private func settleAnswers() async {
-        for answered in unsettled.answered { _ = try? await settle(answered) }
+    private func flushAnswers() async {
+        for answered in pendingWrites.answers { _ = try? await flush(answered) }
     }
 
     /// Reads from a synchronous store. Answers that servers have accepted and the store has not saved yet are stored first, in
@@ -246,28 +207,23 @@ extension Authenticator {
     package func settled<R: Sendable>(
         in store: any ImmediateAccountStore, _ body: @Sendable (any AccountReader) throws(StoreError) -> R
     ) throws(StoreError) -> R {
-        let waiting = unsettled.answered
+        let waiting = pendingWrites.answers
         guard !waiting.isEmpty else { return try store.read(body) }
         guard
             let found = try? store.write({ (records: any AccountWriter) throws(StoreError) -> R in
-                for answered in waiting {
-                    guard let decision = answered.decision else { continue }
-                    _ = try AccountRules.recordAnswer(decision, to: answered, in: records)
-                }
+                for answered in waiting { _ = try AccountRules.recordAnswer(answered, in: records) }
                 return try body(records)
             })
         else { return try store.read(body) }
-        for answered in waiting { unsettled.forgetAnswer(to: answered.id) }
+        for answered in waiting { pendingWrites.removeAnswer(to: answered.id) }
         return found
     }
 
-    @discardableResult
-    private func settle(_ answered: PushNotification) async throws(StoreError) -> PushNotification {
-        guard let decision = answered.decision else { return answered }
+    private func flush(_ answered: PushNotification) async throws(StoreError) -> PushNotification {
         let stored = try await store.write { (records: any AccountWriter) throws(StoreError) in
-            try AccountRules.recordAnswer(decision, to: answered, in: records)
+            try AccountRules.recordAnswer(answered, in: records)
         }
-        unsettled.forgetAnswer(to: answered.id)
+        pendingWrites.removeAnswer(to: answered.id)
         return stored
     }
 }

@@ -12,10 +12,10 @@ public protocol PushPlatform: Sendable {
     var name: String { get }
 
     /// Registers the device. Returns the address of the server's push stream, if it has one.
-    /// - Throws: ``AuthenticatorError/Code/refusedByServer`` when the server has rejected the registration, errors of `wire`, or
+    /// - Throws: ``AuthenticatorError/Code/refusedByServer`` when the server has rejected the registration, errors of `transport`, or
     ///   errors of its own.
     func register(
-        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushTransport
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over transport: PushTransport
     ) async throws -> Endpoint?
 
     /// Returns the id of the mechanism that a message names, unverified; nil when the message isn't one of this platform.
@@ -29,12 +29,13 @@ public protocol PushPlatform: Sendable {
     /// - Throws: ``AuthenticatorError/Code/refusedByServer`` only when the server has rejected the answer: the engine then knows
     ///   that the server has not accepted it.
     func send(
-        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushTransport) async throws
+        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over transport: PushTransport)
+        async throws
 
     /// Sends the device's current token to the server.
     /// - Throws: ``AuthenticatorError/Code/notSupported`` when the server doesn't support token updates,
     ///   ``AuthenticatorError/Code/refusedByServer`` when it has rejected the token.
-    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushTransport) async throws
+    func update(_ device: PushDevice, of mechanism: Mechanism, over transport: PushTransport) async throws
 }
 
 extension PushPlatform {
@@ -45,9 +46,7 @@ extension PushPlatform {
 /// The transport for the requests of a platform. It calls the app's interceptors, sends the request, and updates the server's
 /// clock from the response.
 public struct PushTransport: Sendable {
-    let transport: any HTTPTransport
-    let interceptors: [any RequestInterceptor]
-    let clocks: ServerClocks
+    let pipeline: RequestPipeline
 
     /// Sends a request.
     /// - Parameters:
@@ -57,13 +56,13 @@ public struct PushTransport: Sendable {
     /// - Throws: `TransportError`; or, when an interceptor throws, an internal error that wraps the interceptor's error. In the
     ///   second case nothing was sent. A platform must pass that error on unchanged: the authenticator unwraps it.
     public func send(_ request: HTTPRequest, for action: RequestAction, to server: Endpoint) async throws -> HTTPResponse {
-        let intercepted: HTTPRequest
+        let prepared: HTTPRequest
         do {
-            intercepted = try await interceptors.intercept(request, for: action)
+            prepared = try await pipeline.prepare(request, for: action)
         } catch {
             throw NotSent(error: error)
         }
-        return try await clocks.timed(server) { () async throws(TransportError) in try await transport.send(intercepted) }
+        return try await pipeline.send(prepared: prepared, for: action, to: server)
     }
 }
 

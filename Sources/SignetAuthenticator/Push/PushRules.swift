@@ -1,4 +1,5 @@
 package import SignetCore
+import SignetNetwork
 package import SignetStorage
 
 #if canImport(FoundationEssentials)
@@ -49,63 +50,39 @@ extension AccountRules {
         return .success(notification)
     }
 
-    /// Returns a notification with the data that are needed to answer it. ``PendingAnswer/refusal(at:)`` tells if it can still be
-    /// answered.
-    package static func pendingAnswer(
-        _ id: String, in records: any AccountReader
-    ) throws(StoreError) -> Result<PendingAnswer, AuthenticatorError> {
-        guard let notification = try records.notification(id: id) else { return .failure(.unknownNotification(id)) }
+    /// Reads a notification with the data that are needed to answer it and, if `isReady` returns true, records that `decision` is
+    /// about to be sent. Without a ready answer, the transaction changes nothing.
+    /// - Returns: The current data of the notification, or the error because of which it cannot be answered: it is unknown,
+    ///   answered or expired, or its account is locked manually.
+    static func beginAnswer(
+        _ decision: PushNotification.Decision, to id: String, clocks: ServerClocks, now: Date, in records: any AccountWriter,
+        isReady: (PendingAnswer) -> Bool
+    ) throws(StoreError) -> Result<(pending: PendingAnswer, isReady: Bool), AuthenticatorError> {
+        guard var notification = try records.notification(id: id) else { return .failure(.unknownNotification(id)) }
         guard let mechanism = try records.mechanism(notification.message.mechanismUID), let push = mechanism.push else {
             return .failure(.unknownMechanism(notification.message.mechanismUID))
         }
-        return .success(
-            PendingAnswer(
-                notification: notification, mechanism: mechanism, push: push, account: try records.account(mechanism.account),
-                sent: try records.sentAnswer(to: id)))
-    }
-
-    /// Records that an answer is about to be sent. Returns the current data of the notification, including an earlier answer with
-    /// unknown outcome, or the error because of which no answer can be sent. The check is repeated here because the user may have
-    /// taken minutes since the notification was read. In the meantime another task or process may have answered it, or locked the
-    /// account.
-    package static func beginAnswer(
-        _ decision: PushNotification.Decision, to pending: PendingAnswer, now: Date, in records: any AccountWriter
-    ) throws(StoreError) -> Result<PendingAnswer, AuthenticatorError> {
-        let id = pending.notification.id
-        // Only data that may have changed are read again. The mechanism needs no check: its removal removes its notifications
-        // too.
-        guard let notification = try records.notification(id: id) else { return .failure(.unknownNotification(id)) }
-        var current = pending
-        current.notification.decision = notification.decision
-        current.sent = try records.sentAnswer(to: id)
-        if let refusal = current.refusal(at: now) { return .failure(refusal) }
-        if let policy = try records.account(pending.mechanism.account)?.lockingPolicy {
-            return .failure(.locked(.manual(policy: policy)))
-        }
-        try noteAnswer(decision, to: current, in: records)
-        return .success(current)
-    }
-
-    /// Records that an answer is about to be sent.
-    package static func noteAnswer(
-        _ decision: PushNotification.Decision, to pending: PendingAnswer, in records: any AccountWriter
-    ) throws(StoreError) {
-        guard pending.sent?.decision != decision else { return }
-        try records.save(SentAnswer(notificationID: pending.notification.id, decision: decision))
+        if let offset = clocks.clock(of: push.authenticationEndpoint).offset { notification.clockOffset = offset }
+        let pending = PendingAnswer(
+            notification: notification, mechanism: mechanism, push: push, account: try records.account(mechanism.account),
+            sent: try records.sentAnswer(to: id))
+        if let refusal = pending.refusal(at: now) { return .failure(refusal) }
+        if let policy = pending.account?.lockingPolicy { return .failure(.locked(.manual(policy: policy))) }
+        guard isReady(pending) else { return .success((pending, false)) }
+        if pending.sent?.decision != decision { try records.save(SentAnswer(notificationID: id, decision: decision)) }
+        return .success((pending, true))
     }
 
     /// Stores an answer that the server has accepted. If the notification already has an answer, that one is kept and returned. A
     /// notification that was removed in the meantime is not stored again.
-    package static func recordAnswer(
-        _ decision: PushNotification.Decision, to notification: PushNotification, in records: any AccountWriter
+    static func recordAnswer(
+        _ answered: PushNotification, in records: any AccountWriter
     ) throws(StoreError) -> PushNotification {
-        var answered = notification
-        answered.decision = decision
-        if let stored = try records.notification(id: notification.id) {
+        if let stored = try records.notification(id: answered.id) {
             if stored.decision != nil { return stored }
             try records.save(answered)
         }
-        try records.removeSentAnswer(to: notification.id)
+        try records.removeSentAnswer(to: answered.id)
         return answered
     }
 }
@@ -123,20 +100,20 @@ package struct OpenedMessage: Sendable {
 }
 
 /// A notification to be answered.
-package struct PendingAnswer: Sendable {
+struct PendingAnswer: Sendable {
     /// The notification.
-    package var notification: PushNotification
+    let notification: PushNotification
     /// The mechanism that the notification is for.
-    package let mechanism: Mechanism
+    let mechanism: Mechanism
     /// The push settings of the mechanism, which are needed to answer.
-    package let push: PushSettings
+    let push: PushSettings
     /// The account of the mechanism; nil when the store has no such account.
-    package let account: Account?
+    let account: Account?
     /// An answer that was sent earlier and whose outcome is unknown, if there is one.
-    package fileprivate(set) var sent: SentAnswer?
+    let sent: SentAnswer?
 
     /// Returns the error because of which the notification cannot be answered at `date`; nil when it can be answered.
-    package func refusal(at date: Date) -> AuthenticatorError? {
+    func refusal(at date: Date) -> AuthenticatorError? {
         switch notification.state(at: date) {
         case .pending: nil
         case .expired: AuthenticatorError(.expired, "the login it belongs to is no longer waiting; start it again")

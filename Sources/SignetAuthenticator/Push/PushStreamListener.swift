@@ -89,7 +89,7 @@ public struct PushStreamListener: Sendable {
 
         let stream = PushStream(progress)
         defer { progress = stream.progress }
-        let response = try await authenticator.transport.stream(request) { piece in
+        let response = try await authenticator.pipeline.stream(request, for: .pushStream) { piece in
             let (isFirst, events) = try stream.feed(piece, from: server)
             if isFirst { try await tell(.connected) }
             for event in events {
@@ -105,9 +105,7 @@ public struct PushStreamListener: Sendable {
     /// Sends a request without a proof to get a nonce.
     private func nonce(of door: PushStreamCredentials) async throws -> String {
         let server = door.endpoint
-        let response = try await authenticator.wire.clocks.timed(server) { () async throws(TransportError) in
-            try await authenticator.transport.send(HTTPRequest("GET", server.url))
-        }
+        let response = try await authenticator.pipeline.send(HTTPRequest("GET", server.url), for: .pushStream, to: server)
         guard response.status == 401, let nonce = PushStreamChallenge.nonce(in: response.headers, scheme: door.scheme) else {
             throw AuthenticatorError.refusal(by: server, status: response.status)
         }

@@ -66,7 +66,7 @@ extension Authenticator {
             for account in plan.accounts { try records.save(account) }
             for mechanism in plan.mechanisms {
                 try records.save(mechanism)
-                try AccountRules.noteUntold(mechanism, in: records)
+                try AccountRules.markTokenOutstanding(mechanism, in: records)
             }
             try records.save(plan.notifications)
             return plan.report

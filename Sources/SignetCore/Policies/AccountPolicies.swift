@@ -76,9 +76,10 @@ public struct AccountPolicies: Sendable {
         return nil
     }
 
-    /// Returns true when the account is known to be unlocked without evaluating any policy.
-    package func leaveFree(_ account: Account) -> Bool {
-        account.lockingPolicy == nil && judge == nil && questions(account.policies).isEmpty
+    /// Returns true when the account is known to be unlocked without evaluating any policy. No account is never locked.
+    package func leaveFree(_ account: Account?) -> Bool {
+        guard let account else { return true }
+        return account.lockingPolicy == nil && judge == nil && questions(account.policies).isEmpty
     }
 
     /// A Boolean value that indicates whether an evaluator replaces the policies.

@@ -1,5 +1,6 @@
 import SignetAuthenticator
 import SignetCore
+import SignetNetwork
 import SignetStorage
 
 extension LegacyEngine {

@@ -1,5 +1,4 @@
 public import SignetCore
-import SignetNetwork
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -46,7 +45,7 @@ public final class ServerClock: WallClock {
 }
 
 /// The clocks of the servers that this process has contacted.
-final class ServerClocks: Sendable {
+package final class ServerClocks: Sendable {
     private struct Origin: Hashable {
         let scheme: String
         let host: String
@@ -58,12 +57,13 @@ final class ServerClocks: Sendable {
     private let clock: any WallClock
     private let servers = Mutex<[Origin: ServerClock]>([:])
 
-    init(_ clock: any WallClock) {
+    /// Creates the clocks, each a correction of `clock`.
+    package init(_ clock: any WallClock) {
         self.clock = clock
     }
 
     /// Returns the clock of the server at an address.
-    func clock(of server: Endpoint) -> ServerClock {
+    package func clock(of server: Endpoint) -> ServerClock {
         servers.withLock { servers in
             let origin = Origin(server)
             if let known = servers[origin] { return known }
@@ -74,9 +74,7 @@ final class ServerClocks: Sendable {
     }
 
     /// Runs a request, and updates the server's clock from the response.
-    func timed(
-        _ server: Endpoint, _ request: () async throws(TransportError) -> HTTPResponse
-    ) async throws(TransportError) -> HTTPResponse {
+    func timed(_ server: Endpoint, _ request: () async throws -> HTTPResponse) async throws -> HTTPResponse {
         let sent = clock.now
         let response = try await request()
         clock(of: server).learn(response.headers["Date"], sent: sent, received: clock.now)
