@@ -58,7 +58,7 @@ extension RecordBackedReader {
         try one(Mechanism.self, .mechanism(uid))
     }
 
-    func hasMechanism(_ uid: String) throws(StoreError) -> Bool { try presence(.mechanism(uid)) != .none }
+    func hasMechanism(_ uid: String) throws(StoreError) -> Bool { try !lookUp(.mechanism(uid)).isAbsent }
 
     func mechanisms() throws(StoreError) -> [Mechanism] {
         try all(Mechanism.self, .mechanism).sorted(by: Mechanism.isBefore)
@@ -71,7 +71,7 @@ extension RecordBackedReader {
         }
         var found: [Mechanism] = []
         for uid in uids {
-            let stored = try unlessDamaged { () throws(StoreError) in try mechanism(uid) }
+            let stored = try RecordLookup { () throws(StoreError) in try mechanism(uid) }.value
             if let stored, stored.account == account { found.append(stored) }
         }
         return found.sorted(by: Mechanism.isBefore)
@@ -94,19 +94,19 @@ extension RecordBackedReader {
     func notifications(of mechanismUID: String) throws(StoreError) -> [PushNotification] {
         var found: [PushNotification] = []
         for entry in try NotificationIndex(mechanismUID: mechanismUID, reader: self).entries() {
-            if let one = try unlessDamaged({ () throws(StoreError) in try notification(id: entry.id) }) { found.append(one) }
+            if let one = try RecordLookup({ () throws(StoreError) in try notification(id: entry.id) }).value { found.append(one) }
         }
         return found.sorted(by: PushNotification.isNewer)
     }
 
     func deviceToken() throws(StoreError) -> StoredDeviceToken? {
         // A token record that cannot be read counts as absent: the app sets its token again, and all servers are told again.
-        try unlessDamaged { () throws(StoreError) in try one(StoredDeviceToken.self, .deviceToken) }
+        try RecordLookup { () throws(StoreError) in try one(StoredDeviceToken.self, .deviceToken) }.value
     }
 
     func sentAnswer(to notificationID: String) throws(StoreError) -> SentAnswer? {
         // The record is only a note about a request. One that cannot be read counts as absent.
-        try unlessDamaged { () throws(StoreError) in try one(SentAnswer.self, .sentAnswer(notificationID)) }
+        try RecordLookup { () throws(StoreError) in try one(SentAnswer.self, .sentAnswer(notificationID)) }.value
     }
 
     func isEmpty() throws(StoreError) -> Bool {

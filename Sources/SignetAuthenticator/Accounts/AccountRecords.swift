@@ -70,13 +70,13 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func save(_ account: Account) throws(StoreError) {
-        if try presence(.account(account.id)) == .none { try mechanismIndex.begin(account.id) }
+        if try lookUp(.account(account.id)).isAbsent { try mechanismIndex.begin(account.id) }
         try put(account, .account(account.id))
     }
 
     func save(_ mechanism: Mechanism) throws(StoreError) {
         try mechanismIndex.add(mechanism.uid, to: mechanism.account)
-        if mechanism.push != nil, try presence(.mechanism(mechanism.uid)) == .none {
+        if mechanism.push != nil, try lookUp(.mechanism(mechanism.uid)).isAbsent {
             try notificationIndex(mechanism.uid).begin(in: records)
         }
         try put(mechanism, .mechanism(mechanism.uid))
@@ -89,11 +89,11 @@ private struct Writer: RecordBackedReader, AccountWriter {
             let index = notificationIndex(mechanismUID)
             var entries: [NotificationIndex.Entry] = []
             for entry in Set(saved.map { NotificationIndex.Entry($0) }) {
-                switch try presence(.notification(entry.id)) {
-                case .there: break
-                case .none: entries.append(entry)
-                // A record that is damaged now is in the index if it was ever written correctly.
-                case .damaged: if try !index.entries().contains(where: { $0.id == entry.id }) { entries.append(entry) }
+                switch try lookUp(.notification(entry.id)) {
+                case .found: break
+                case .absent: entries.append(entry)
+                // A record that cannot be read now is in the index if it was ever written correctly.
+                case .unreadable: if try !index.entries().contains(where: { $0.id == entry.id }) { entries.append(entry) }
                 }
             }
             try index.insert(entries, in: records)
@@ -108,8 +108,8 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func remove(mechanism uid: String) throws(StoreError) {
-        if try presence(.mechanism(uid)) == .none { return }
-        if let account = try unlessDamaged({ () throws(StoreError) in try mechanism(uid) })?.account {
+        if try lookUp(.mechanism(uid)).isAbsent { return }
+        if let account = try RecordLookup({ () throws(StoreError) in try mechanism(uid) }).value?.account {
             try mechanismIndex.remove(uid, from: account)
         }
         try remove(mechanismRecord: uid)
@@ -117,7 +117,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
 
     /// Removes a mechanism record that its account's index no longer contains.
     private func remove(mechanismRecord uid: String) throws(StoreError) {
-        let stored = try unlessDamaged { () throws(StoreError) in try mechanism(uid) }
+        let stored = try RecordLookup { () throws(StoreError) in try mechanism(uid) }.value
         if stored?.oath == nil {
             try removeNotifications(of: uid)
             try notificationIndex(uid).end(in: records)
@@ -126,7 +126,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func remove(notification id: String) throws(StoreError) {
-        let found = try unlessDamaged { () throws(StoreError) in try notification(id: id) }
+        let found = try RecordLookup { () throws(StoreError) in try notification(id: id) }.value
         if let found { try notificationIndex(found.message.mechanismUID).remove(id, in: records) }
         try records.remove(.notification(id))
     }
@@ -162,8 +162,7 @@ private struct Writer: RecordBackedReader, AccountWriter {
     func save(_ token: StoredDeviceToken) throws(StoreError) {
         // Keeps a copy of a record that cannot be read: the vault does so for one that does not open, and this method for one
         // that opens but cannot be decoded.
-        let opens = try presence(.deviceToken) == .there
-        if opens, try deviceToken() == nil { try records.setAside(.deviceToken) }
+        if case .found = try lookUp(.deviceToken), try deviceToken() == nil { try records.setAside(.deviceToken) }
         try put(token, .deviceToken)
     }
     func removeDeviceToken() throws(StoreError) { try records.remove(.deviceToken) }
@@ -176,35 +175,10 @@ private struct Writer: RecordBackedReader, AccountWriter {
 }
 
 extension RecordBackedReader {
-    /// Returns the state of the record under a key.
-    func presence(_ key: RecordKey) throws(StoreError) -> RecordPresence {
-        do {
-            return try reader.record(key) == nil ? .none : .there
-        } catch {
-            guard error.isOfOneRecord else { throw error }
-            return .damaged
-        }
+    /// Looks up the bytes of a record.
+    func lookUp(_ key: RecordKey) throws(StoreError) -> RecordLookup<[UInt8]> {
+        try RecordLookup { () throws(StoreError) in try reader.record(key) }
     }
-}
-
-/// The state of the record under a key: absent, readable, or present but damaged.
-enum RecordPresence {
-    case none, there, damaged
-}
-
-/// Runs `find` and returns its result; returns nil when the record that it reads is damaged.
-func unlessDamaged<Value>(_ find: () throws(StoreError) -> Value?) throws(StoreError) -> Value? {
-    do {
-        return try find()
-    } catch {
-        guard error.isOfOneRecord else { throw error }
-        return nil
-    }
-}
-
-extension StoreError {
-    /// True when the error concerns a single record and not the rest of the store.
-    var isOfOneRecord: Bool { [.corrupt, .keyMismatch, .newerFormat].contains(code) }
 }
 
 extension RecordKey {

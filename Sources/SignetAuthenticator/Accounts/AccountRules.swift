@@ -155,21 +155,10 @@ package enum AccountRules {
     /// - Returns: True when the account or any of its mechanisms existed.
     package static func removeAccount(_ id: AccountID, in records: any AccountWriter) throws(StoreError) -> Bool {
         let mechanisms = try records.mechanisms(of: id)
-        let wasThere = try isThere { () throws(StoreError) in try records.account(id) }
+        let wasThere = try !RecordLookup { () throws(StoreError) in try records.account(id) }.isAbsent
         for mechanism in mechanisms { try remove(mechanism, in: records) }
         try records.remove(account: id)
         return wasThere || !mechanisms.isEmpty
-    }
-
-    /// Returns true when `find` finds a record, even a damaged one. A caller that removes a record by its name wants a damaged
-    /// one removed too.
-    private static func isThere<Value>(_ find: () throws(StoreError) -> Value?) throws(StoreError) -> Bool {
-        do {
-            return try find() != nil
-        } catch {
-            guard error.isOfOneRecord else { throw error }
-            return true
-        }
     }
 
     /// Removes a mechanism with its notifications, and its account if this was the last mechanism and `keepingAccount` is false.
@@ -177,10 +166,10 @@ package enum AccountRules {
     package static func removeMechanism(
         _ uid: String, keepingAccount: Bool, in records: any AccountWriter
     ) throws(StoreError) -> Bool {
-        guard let mechanism = try unlessDamaged({ () throws(StoreError) in try records.mechanism(uid) }) else {
-            guard try isThere({ () throws(StoreError) in try records.mechanism(uid) }) else { return false }
-            try records.remove(mechanism: uid)
-            return true
+        let found = try RecordLookup { () throws(StoreError) in try records.mechanism(uid) }
+        guard let mechanism = found.value else {
+            if found.isUnreadable { try records.remove(mechanism: uid) }
+            return found.isUnreadable
         }
         try remove(mechanism, in: records)
         if !keepingAccount, try !records.hasMechanisms(mechanism.account) {
@@ -197,7 +186,7 @@ package enum AccountRules {
     /// Removes a notification.
     /// - Returns: True when the notification existed.
     package static func removeNotification(_ id: String, in records: any AccountWriter) throws(StoreError) -> Bool {
-        let wasThere = try isThere { () throws(StoreError) in try records.notification(id: id) }
+        let wasThere = try !RecordLookup { () throws(StoreError) in try records.notification(id: id) }.isAbsent
         try records.remove(notification: id)
         try records.removeSentAnswer(to: id)
         return wasThere

@@ -142,11 +142,7 @@ extension AccountReader {
 
     /// Reads the mechanism to find out. Returns true when it exists but cannot be read.
     public func hasMechanism(_ uid: String) throws(StoreError) -> Bool {
-        do {
-            return try mechanism(uid) != nil
-        } catch  where error.isOfOneRecord {
-            return true
-        }
+        try !RecordLookup { () throws(StoreError) in try mechanism(uid) }.isAbsent
     }
 
     /// Combines the list of accounts with the list of mechanisms.

@@ -9,7 +9,7 @@ struct MechanismIndex {
 
     /// Returns the ids in the index record; nil when the record is missing or cannot be read.
     static func uids(of account: AccountID, in reader: any RecordReader) throws(StoreError) -> [String]? {
-        let bytes = try unlessDamaged { () throws(StoreError) in try reader.record(.mechanismIndex(account)) }
+        let bytes = try RecordLookup { () throws(StoreError) in try reader.record(.mechanismIndex(account)) }.value
         guard let bytes, let elements = (try? JSON.value(of: bytes))?["mechanisms"]?.array else { return nil }
         let uids = elements.compactMap(\.string)
         return uids.count == elements.count ? uids : nil

@@ -199,7 +199,7 @@ struct NotificationIndex {
     /// Returns the stored head; nil when it is missing or cannot be read.
     private func head() throws(StoreError) -> Head? {
         let key = RecordKey.notificationIndex(mechanismUID)
-        guard let bytes = try unlessDamaged({ () throws(StoreError) in try records.record(key) }),
+        guard let bytes = try RecordLookup({ () throws(StoreError) in try records.record(key) }).value,
             let members = (try? JSON.value(of: bytes))?.object.map(JSONMembers.init),
             let first = try? members.integer("first"), let next = try? members.integer("next"), first <= next, first >= 0,
             let skipped = try? members.integer("skipped"), let count = try? members.integer("count"), skipped >= 0,
@@ -210,7 +210,7 @@ struct NotificationIndex {
 
     private func page(_ number: Int) throws(StoreError) -> [Entry]? {
         let key = RecordKey.notificationIndex(mechanismUID, page: number)
-        guard let bytes = try unlessDamaged({ () throws(StoreError) in try records.record(key) }) else { return nil }
+        guard let bytes = try RecordLookup({ () throws(StoreError) in try records.record(key) }).value else { return nil }
         return Self.entries((try? JSON.value(of: bytes))?["entries"])
     }
 

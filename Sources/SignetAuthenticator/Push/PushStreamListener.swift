@@ -122,7 +122,7 @@ public struct PushStreamListener: Sendable {
             notification = try await authenticator.receive(delivery)
         } catch let error where error is PushMessageError || error is AuthenticatorError {
             return try await tell(.refused(error))
-        } catch let error as StoreError where error.isOfOneRecord {
+        } catch let error as StoreError where error.isRecordScoped {
             // The message's record or its mechanism is damaged. The next message may nevertheless be stored.
             return try await tell(.refused(error))
         }

@@ -101,12 +101,13 @@ struct ImportPlan {
         _ imported: ImportedAccount, beside existing: [Mechanism], in records: any AccountReader
     ) throws(StoreError) {
         let id = imported.id
-        guard let known = try Self.whole({ () throws(StoreError) in try records.account(id) }) else {
+        let stored = try RecordLookup { () throws(StoreError) in try records.account(id) }
+        guard !stored.isUnreadable else {
             for mechanism in imported.mechanisms { skip(.damaged(id.reportName, type: mechanism.kindName.rawValue)) }
             if imported.mechanisms.isEmpty { skip(.damaged(id.reportName, type: "account")) }
             return
         }
-        let before = mechanisms.count
+        let (known, before) = (stored.value, mechanisms.count)
         for mechanism in imported.mechanisms {
             if let occupant = existing.first(where: { $0.kindName == mechanism.kindName }) {
                 skip(.occupied(id, by: occupant.kind, offered: mechanism.kind, where: "here"))
@@ -138,11 +139,10 @@ struct ImportPlan {
     ) throws(StoreError) {
         let type = imported.kindName.rawValue
         if let uid = imported.uid {
-            guard let holder = try Self.whole({ () throws(StoreError) in try records.mechanism(uid) }) else {
-                return skip(.damaged(id.reportName, type: type))
-            }
-            guard holder == nil, !uids.contains(uid) else {
-                let place = holder.map { "here as \($0.account.reportName)" } ?? "in the file twice"
+            let holder = try RecordLookup { () throws(StoreError) in try records.mechanism(uid) }
+            guard !holder.isUnreadable else { return skip(.damaged(id.reportName, type: type)) }
+            guard holder.isAbsent, !uids.contains(uid) else {
+                let place = holder.value.map { "here as \($0.account.reportName)" } ?? "in the file twice"
                 return skip(SkippedEntry(id.reportName, type: type, .duplicate, "its id is \(place) already"))
             }
         }
@@ -170,7 +170,9 @@ struct ImportPlan {
         guard let records = records as? any RecordBackedReader,
             let uids = try MechanismIndex.uids(of: id, in: records.reader)
         else { return try records.account(id) != nil }
-        for uid in uids where try Self.whole({ () throws(StoreError) in try records.mechanism(uid) }) == nil { return true }
+        for uid in uids where try RecordLookup({ () throws(StoreError) in try records.mechanism(uid) }).isUnreadable {
+            return true
+        }
         return false
     }
 
@@ -179,16 +181,15 @@ struct ImportPlan {
     private mutating func add(_ notification: PushNotification, in records: any AccountReader) throws(StoreError) {
         let uid = notification.message.mechanismUID
         if !uids.contains(uid) {
-            guard try Self.whole({ () throws(StoreError) in try records.mechanism(uid) }) != .some(nil) else {
+            guard try !RecordLookup({ () throws(StoreError) in try records.mechanism(uid) }).isAbsent else {
                 return skip(
                     SkippedEntry(
                         notification.shortName, type: "notification", .orphaned, "its mechanism is neither in the file nor here"))
             }
         }
-        guard let known = try Self.whole({ () throws(StoreError) in try records.notification(id: notification.id) }) else {
-            return skip(.damaged(notification.shortName, type: "notification"))
-        }
-        guard known == nil, notificationIDs.insert(notification.id).inserted else {
+        let stored = try RecordLookup { () throws(StoreError) in try records.notification(id: notification.id) }
+        guard !stored.isUnreadable else { return skip(.damaged(notification.shortName, type: "notification")) }
+        guard stored.isAbsent, notificationIDs.insert(notification.id).inserted else {
             return skip(
                 SkippedEntry(
                     notification.shortName, type: "notification", .duplicate, "it is here already, and was left as it is"))
@@ -198,17 +199,6 @@ struct ImportPlan {
     }
 
     private mutating func skip(_ entry: SkippedEntry) { report.skipped.append(entry) }
-
-    /// Runs a lookup and returns its result; returns nil when the record exists but cannot be read, so that the caller does not
-    /// overwrite it.
-    private static func whole<Value>(_ lookUp: () throws(StoreError) -> Value?) throws(StoreError) -> Value?? {
-        do throws(StoreError) {
-            return .some(try lookUp())
-        } catch {
-            guard error.code == .corrupt || error.code == .keyMismatch else { throw error }
-            return nil
-        }
-    }
 }
 
 extension ImportReport.Restriction {
