@@ -103,7 +103,7 @@ struct VaultSlotTests {
         let second = try Vault.open(store, protectors: [tpm])
         _ = try first.addSlot(phrase)
         try second.put([1], key)
-        try second.noteBackup(at: 1_735_689_600)
+        try second.recordBackup(at: 1_735_689_600)
         #expect(try Vault.open(store, protectors: [phrase]).header.lastBackup == 1_735_689_600)
         #expect(second.header.slots.count == 2)
     }

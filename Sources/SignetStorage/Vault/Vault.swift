@@ -66,14 +66,14 @@ public final class Vault: RecordStore {
     /// - Throws: The error that `body` throws; ``StoreError/Code/keyMismatch`` when another process has rotated the key since
     ///   this vault was opened. Open the vault again then.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
-        let (value, told, sealed) = try store.write { (records: any RecordWriter) throws(StoreError) in
+        let (value, written, sealed) = try store.write { (records: any RecordWriter) throws(StoreError) in
             let (header, keys) = try current(in: records)
             let writer = SealedWriter(records: records, vault: self, keys: keys)
             let value = try body(writer)
             return (value, try begin(header, keys, seals: writer.seals, in: records), writer.sealed)
         }
-        state.withLock { $0.note(sealed) }
-        if let told { try tell(told) }
+        state.withLock { $0.remember(sealed) }
+        if let written { try adopt(written) }
         return value
     }
 
@@ -100,14 +100,14 @@ public final class Vault: RecordStore {
     }
 
     /// Stores a durable header in the state of this process. If its epoch is new, sends it to the rollback protector.
-    func tell(_ header: VaultHeader) throws(StoreError) {
-        let isNews = state.withLock { $0.take(header) }
-        if isNews, let rollbackProtector { try tell(rollbackProtector, header) }
+    func adopt(_ header: VaultHeader) throws(StoreError) {
+        let isNewEpoch = state.withLock { $0.take(header) }
+        if isNewEpoch, let rollbackProtector { try advance(rollbackProtector, to: header) }
     }
 
     /// Sends the epoch of `header` to the rollback protector. If another process has meanwhile written and sent a later epoch,
     /// the call does nothing.
-    func tell(_ rollbackProtector: any RollbackProtector, _ header: VaultHeader) throws(StoreError) {
+    func advance(_ rollbackProtector: any RollbackProtector, to header: VaultHeader) throws(StoreError) {
         do throws(StoreError) {
             try rollbackProtector.remember(epoch: header.epoch, ofVault: header.id)
         } catch {
@@ -159,7 +159,7 @@ public final class Vault: RecordStore {
     func hasSealed(_ hidden: RecordKey) -> Bool { state.withLock { $0.sealed.contains(hidden) } }
 
     /// Marks the record under this name as one that does not open.
-    func doubt(_ hidden: RecordKey) { state.withLock { $0.doubt(hidden) } }
+    func markDamaged(_ hidden: RecordKey) { state.withLock { $0.markDamaged(hidden) } }
 
     /// Adds keys to the key ring, so that records which are sealed with them can be opened.
     func learn(_ keys: VaultKeys) { state.withLock { $0.ring[keys.id] = keys } }
@@ -209,21 +209,21 @@ struct VaultState {
     }
 
     /// Adds records that are now durable to ``sealed``.
-    mutating func note(_ sealed: Set<RecordKey>) {
+    mutating func remember(_ sealed: Set<RecordKey>) {
         if self.sealed.count + sealed.count > 4_096 { self.sealed = [] }
         if sealed.count <= 4_096 { self.sealed.formUnion(sealed) }
     }
 
-    mutating func doubt(_ hidden: RecordKey) { sealed.remove(hidden) }
+    mutating func markDamaged(_ hidden: RecordKey) { sealed.remove(hidden) }
 
     /// Stores a header that is now durable. Returns true when its epoch must be sent to the rollback protector.
     mutating func take(_ header: VaultHeader) -> Bool {
-        let isNews = header.epoch != self.header.epoch || !hasWritten
+        let isNewEpoch = header.epoch != self.header.epoch || !hasWritten
         hasWritten = true
         self.header = header
         bytes = JSON.encode(header)
         if let keys = ring[header.keyID] { current = keys }
-        return isNews
+        return isNewEpoch
     }
 }
 

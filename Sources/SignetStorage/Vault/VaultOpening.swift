@@ -93,7 +93,7 @@ extension Vault {
         guard let outside, outside > header.epoch else {
             // The rollback protector has a smaller epoch or none: the last writer was interrupted before it sent its epoch, or is
             // about to send it.
-            if outside != header.epoch { try tell(rollbackProtector, header) }
+            if outside != header.epoch { try advance(rollbackProtector, to: header) }
             return
         }
         guard acceptingRollback else {
@@ -102,11 +102,6 @@ extension Vault {
                 "it is an older copy of this vault (epoch \(header.epoch), the last was \(outside)); "
                     + "codes of counters in it may have been used. If you put back a backup on purpose, say so")
         }
-        let told = try store.write { (records: any RecordWriter) throws(StoreError) in
-            var (header, keys) = try current(in: records)
-            header.epoch = max(header.epoch, outside) + 1
-            return try put(header, provedBy: keys, in: records)
-        }
-        try tell(told)
+        try changeHeader { (header, _) in header.epoch = max(header.epoch, outside) }
     }
 }

@@ -88,7 +88,7 @@ extension Vault {
         do {
             return try keys.open(sealed, hidden)
         } catch {
-            doubt(hidden)
+            markDamaged(hidden)
             throw error
         }
     }

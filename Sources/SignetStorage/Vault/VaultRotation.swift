@@ -26,10 +26,10 @@ extension Vault {
             _ = try header.addSlot(protector, dataKey: keys.dataKey, number: slot.number)
         }
         learn(keys)
-        let told = try store.write { (records: any RecordWriter) throws(StoreError) in
+        let written = try store.write { (records: any RecordWriter) throws(StoreError) in
             let now = try current(in: records).0
             guard now.slots == old.0.slots, now.keyID == old.0.keyID else {
-                throw StoreError(.busy, "rotate key", "another process changed the vault's key slots; nothing was changed")
+                throw StoreError(.busy, "rotate key", "another process changed the vault's slots; nothing was changed")
             }
             header.epoch = now.epoch + 1
             header.lastBackup = now.lastBackup
@@ -38,7 +38,7 @@ extension Vault {
             }
             return try put(header, provedBy: keys, in: records)
         }
-        try tell(told)
+        try adopt(written)
     }
 
     /// Seals all records of a kind again with the new keys. Returns the number of records that were sealed.

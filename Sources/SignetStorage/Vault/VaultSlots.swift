@@ -38,7 +38,7 @@ extension Vault {
 
     /// Records in the header that a backup of the whole vault was made.
     /// - Parameter seconds: The time of the backup, in seconds since 1970.
-    public func noteBackup(at seconds: Int) throws(StoreError) {
+    public func recordBackup(at seconds: Int) throws(StoreError) {
         try changeHeader { (header, _) in header.lastBackup = seconds }
     }
 
@@ -48,16 +48,17 @@ extension Vault {
         try changeHeader { (header, keys) throws(StoreError) in try change(&header, keys.dataKey) }
     }
 
-    private func changeHeader<R>(
+    /// Changes the header and starts a new epoch in one transaction.
+    func changeHeader<R>(
         _ change: (inout VaultHeader, VaultKeys) throws(StoreError) -> R
     ) throws(StoreError) -> R {
-        let (value, told) = try store.write { (records: any RecordWriter) throws(StoreError) in
+        let (value, written) = try store.write { (records: any RecordWriter) throws(StoreError) in
             var (header, keys) = try current(in: records)
             let value = try change(&header, keys)
             header.epoch += 1
             return (value, try put(header, provedBy: keys, in: records))
         }
-        try tell(told)
+        try adopt(written)
         return value
     }
 }

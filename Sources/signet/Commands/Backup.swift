@@ -72,7 +72,7 @@ struct Backup: ParsableCommand {
 
         private func note(in session: Session) throws {
             do throws(StoreError) {
-                try session.vault.noteBackup(at: Int(session.now.timeIntervalSince1970))
+                try session.vault.recordBackup(at: Int(session.now.timeIntervalSince1970))
             } catch {
                 Console.error(
                     "signet: \(file) is whole, but the vault could not take note of it, and 'signet doctor' will not show it")
