@@ -71,8 +71,7 @@ package final class FileLock: Sendable {
     private func acquire(timeout: Duration) async throws(StoreError) {
         let end = ContinuousClock.now + timeout
         var pause = Duration.milliseconds(1)
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EINTR || errno == EWOULDBLOCK else { throw PrivateFile.failure("lock \(path)") }
+        while try !Self.tryLock(descriptor, path) {
             guard ContinuousClock.now < end else {
                 throw StoreError(.busy, "lock \(path)", "another process has held it for \(timeout); try again")
             }
@@ -81,4 +80,38 @@ package final class FileLock: Sendable {
             pause = min(pause * 2, .milliseconds(50))
         }
     }
+
+    /// Takes the system's lock on an open file or directory without waiting. Returns false when another process holds it.
+    fileprivate static func tryLock(_ descriptor: Int32, _ path: String) throws(StoreError) -> Bool {
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+        guard errno == EINTR || errno == EWOULDBLOCK else { throw PrivateFile.failure("lock \(path)") }
+        return false
+    }
+}
+
+/// A lock on a directory that allows one process at a time to create or reset what is in it. The system releases it when the
+/// process ends.
+struct DirectoryLock {
+    private let descriptor: Int32
+
+    /// Waits at most `timeout` seconds for other holders, and takes the lock.
+    /// - Throws: ``StoreError/Code/busy`` when another process still holds the lock.
+    init(_ path: String, timeout: Double) throws(StoreError) {
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw PrivateFile.failure("open \(path)") }
+        let end = ContinuousClock.now + .seconds(timeout)
+        do throws(StoreError) {
+            while try !FileLock.tryLock(descriptor, path) {
+                guard ContinuousClock.now < end else {
+                    throw StoreError(.busy, "lock \(path)", "another process is creating a vault or a key in it")
+                }
+                usleep(10_000)
+            }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    func release() { close(descriptor) }
 }

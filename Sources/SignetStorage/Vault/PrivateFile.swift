@@ -185,30 +185,3 @@ package enum PrivateFile {
         }
     }
 }
-
-/// A lock that allows one process at a time to create or reset a vault in a directory. The system releases it when the process
-/// ends.
-struct DirectoryLock {
-    private let descriptor: Int32
-
-    /// Waits at most `timeout` seconds for other holders, and takes the lock.
-    /// - Throws: ``StoreError/Code/busy`` when another process still holds the lock.
-    init(_ path: String, timeout: Double) throws(StoreError) {
-        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw PrivateFile.failure("open \(path)") }
-        let end = ContinuousClock.now + .seconds(timeout)
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EINTR || errno == EWOULDBLOCK, ContinuousClock.now < end else {
-                let isHeld = errno == EWOULDBLOCK
-                let failure = PrivateFile.failure("lock \(path)")
-                close(descriptor)
-                throw isHeld ? StoreError(.busy, "create vault", "another process is making a vault in \(path)") : failure
-            }
-            usleep(10_000)
-        }
-    }
-
-    func release() {
-        close(descriptor)
-    }
-}
