@@ -4,13 +4,14 @@ import SignetNetwork
 import SignetStorage
 
 // snippet.hide
-func enrollAndCode(uri: String, directory: VaultDirectory) async throws -> String {
+func enrollAndCode(uri: String, directory: VaultDirectory, installationID: String) async throws -> String {
     // snippet.show
     let vault = try directory.holdsVault ? directory.openVault() : directory.createVault(.keyFile)
     let transport = AsyncHTTPTransport()
+    // A random text that the app makes at its first start and keeps.
     let authenticator = Authenticator(
         store: AccountRecords(vault), transport: transport,
-        device: PushDevice(token: "a random text that stays the same", name: "Mira's laptop"))
+        device: PushDevice(token: installationID, name: "Mira's computer"))
 
     let enrolled = try await authenticator.enroll(uri: uri)
     let code = try await authenticator.code(for: enrolled.mechanisms[0].uid)

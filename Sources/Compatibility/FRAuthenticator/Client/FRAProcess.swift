@@ -121,7 +121,7 @@ extension LegacyEngine.Backing {
         if let storage {
             self = .client(storage)
         } else {
-            // The opened store seals its records itself: it is a vault, or the platform's keychain.
+            // The opened store is a vault, which seals its records itself.
             let place = if let vault { vault } else { try VaultDirectory.default() }
             self = .records(AccountRecords(unsealed: try StandardStore.open(in: place)))
         }
