@@ -7,11 +7,8 @@ public struct DeviceProfileCallback: TypedCallback {
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// True when the server requests a description of the device.
     public var wantsMetadata: Bool { callback.truth("metadata") }
@@ -65,14 +62,13 @@ public struct DeviceClientError: Error, ErrorCode {
 public struct DeviceBindingCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "DeviceBindingCallback"
+    /// The name endings of the inputs that the view needs.
+    public static let inputs = ["jws"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "jws") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The ID of the user that the key will belong to.
     public var userID: String { callback.text("userId") }
@@ -112,14 +108,13 @@ public struct DeviceBindingCallback: TypedCallback {
 public struct DeviceSigningVerifierCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "DeviceSigningVerifierCallback"
+    /// The name endings of the inputs that the view needs.
+    public static let inputs = ["jws"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "jws") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The ID of the user that the signing key belongs to; nil when any key of the device is acceptable.
     public var userID: String? { callback.optionalText("userId") }
@@ -149,14 +144,13 @@ public struct DeviceSigningVerifierCallback: TypedCallback {
 public struct AppIntegrityCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "AppIntegrityCallback"
+    /// The name endings of the inputs that the view needs.
+    public static let inputs = ["token"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "token") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// Apple: The challenge to attest.
     public var challenge: String { callback.text("challenge") }
@@ -192,14 +186,13 @@ public struct AppIntegrityCallback: TypedCallback {
 public struct PingOneProtectInitializeCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "PingOneProtectInitializeCallback"
+    /// The name endings of the inputs that the view needs.
+    public static let inputs = ["clientError"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "clientError") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The settings for PingOne Protect.
     public var settings: ProtectSettings {
@@ -216,14 +209,13 @@ public struct PingOneProtectInitializeCallback: TypedCallback {
 public struct PingOneProtectEvaluationCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "PingOneProtectEvaluationCallback"
+    /// The name endings of the inputs that the view needs.
+    public static let inputs = ["signals"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "signals") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// True when PingOne Protect must pause the collection of behavioral data from now on.
     public var pausesBehavioralData: Bool { callback.truth("pauseBehavioralData") }

@@ -7,11 +7,8 @@ public struct NameCallback: TypedCallback {
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The prompt, in the user's language.
     public var prompt: String { callback.text("prompt") }
@@ -31,11 +28,8 @@ public struct PasswordCallback: TypedCallback {
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The prompt, in the user's language.
     public var prompt: String { callback.text("prompt") }
@@ -61,11 +55,8 @@ public struct TextInputCallback: TypedCallback {
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The prompt, in the user's language.
     public var prompt: String { callback.text("prompt") }
@@ -86,11 +77,8 @@ public struct ChoiceCallback: TypedCallback {
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The prompt, in the user's language.
     public var prompt: String { callback.text("prompt") }
@@ -130,11 +118,8 @@ public struct ConfirmationCallback: TypedCallback {
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The text to show beside the buttons, in the user's language.
     public var prompt: String { callback.text("prompt") }
@@ -219,14 +204,13 @@ public enum MessageType: Sendable, Hashable {
 public struct LanguageCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "LanguageCallback"
+    /// The name endings of the inputs that the view needs.
+    public static let inputs = ["Language"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "Language") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The language, for example `en` (ISO 639).
     public var language: String {

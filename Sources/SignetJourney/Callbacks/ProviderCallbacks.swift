@@ -7,11 +7,8 @@ public struct SelectIdPCallback: TypedCallback {
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// An identity provider that the user can select.
     public struct Provider: Sendable, Hashable {
@@ -45,14 +42,13 @@ public struct SelectIdPCallback: TypedCallback {
 public struct IdPCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "IdPCallback"
+    /// The name endings of the inputs that the view needs.
+    public static let inputs = ["token", "token_type"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "token", "token_type") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The name of the provider.
     public var provider: String { callback.text("provider") }
@@ -96,14 +92,13 @@ public struct IdPCallback: TypedCallback {
 public struct RedirectCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "RedirectCallback"
+    /// The view needs no input.
+    public static let inputs: [String] = []
     /// The underlying callback.
     public let callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.type == Self.type else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The address of the other site.
     public var url: String { callback.text("redirectUrl") }
@@ -122,11 +117,8 @@ public struct ReCaptchaCallback: TypedCallback {
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The site key.
     public var siteKey: String { callback.text("recaptchaSiteKey") }
@@ -142,14 +134,13 @@ public struct ReCaptchaCallback: TypedCallback {
 public struct ReCaptchaEnterpriseCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "ReCaptchaEnterpriseCallback"
+    /// The name endings of the inputs that the view needs.
+    public static let inputs = ["token"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "token") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The site key.
     public var siteKey: String { callback.text("recaptchaSiteKey") }

@@ -33,11 +33,8 @@ public struct ValidatedCreateUsernameCallback: ValidatedCallback {
     /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The user name.
     public var username: String {
@@ -53,11 +50,8 @@ public struct ValidatedCreatePasswordCallback: ValidatedCallback {
     /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// True when the password may be visible while the user types.
     public var echoesInput: Bool { callback.truth("echoOn") }
@@ -90,11 +84,8 @@ public struct StringAttributeInputCallback: AttributeInputCallback {
     /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The text to send. In a step of a ``Journey``, the initial value is the server's current value.
     public var value: String {
@@ -110,11 +101,8 @@ public struct NumberAttributeInputCallback: AttributeInputCallback {
     /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The number to send; nil when no number is set. In a step of a ``Journey``, the initial value is the server's current
     /// value.
@@ -135,11 +123,8 @@ public struct BooleanAttributeInputCallback: AttributeInputCallback {
     /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The Boolean value to send. In a step of a ``Journey``, the initial value is the server's current value.
     public var value: Bool {
@@ -152,14 +137,13 @@ public struct BooleanAttributeInputCallback: AttributeInputCallback {
 public struct KbaCreateCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "KbaCreateCallback"
+    /// The name endings of the inputs that the view needs.
+    public static let inputs = ["question", "answer"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "question", "answer") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The prompt, in the user's language.
     public var prompt: String { callback.text("prompt") }

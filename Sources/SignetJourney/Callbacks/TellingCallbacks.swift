@@ -4,14 +4,13 @@ public import SignetCore
 public struct TextOutputCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "TextOutputCallback"
+    /// The view needs no input.
+    public static let inputs: [String] = []
     /// The underlying callback.
     public let callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.type == Self.type else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The message, in the user's language. For ``MessageType/script``, a script that must not be shown.
     public var message: String { callback.text("message") }
@@ -24,14 +23,13 @@ public struct TextOutputCallback: TypedCallback {
 public struct SuspendedTextOutputCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "SuspendedTextOutputCallback"
+    /// The view needs no input.
+    public static let inputs: [String] = []
     /// The underlying callback.
     public let callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.type == Self.type else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The message, in the user's language.
     public var message: String { callback.text("message") }
@@ -43,14 +41,13 @@ public struct SuspendedTextOutputCallback: TypedCallback {
 public struct HiddenValueCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "HiddenValueCallback"
+    /// The view needs no input.
+    public static let inputs: [String] = []
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.type == Self.type else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The ID that identifies the value, for example `webAuthnOutcome`. OpenAM sends it only as the value of the input.
     public var id: String { callback.optionalText("id") ?? callback.value()?.string ?? "" }
@@ -70,14 +67,13 @@ public struct HiddenValueCallback: TypedCallback {
 public struct PollingWaitCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "PollingWaitCallback"
+    /// The view needs no input.
+    public static let inputs: [String] = []
     /// The underlying callback.
     public let callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.type == Self.type else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The time to wait; zero when the server sends no valid number.
     public var waitTime: Duration { .milliseconds(max(0, callback.output("waitTime")?.wholeNumber ?? 0)) }
@@ -90,14 +86,13 @@ public struct PollingWaitCallback: TypedCallback {
 public struct MetadataCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "MetadataCallback"
+    /// The view needs no input.
+    public static let inputs: [String] = []
     /// The underlying callback.
     public let callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.type == Self.type else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The data, in any JSON form.
     public var data: JSONValue { callback.output("data") ?? .null }
@@ -110,11 +105,8 @@ public struct ConsentMappingCallback: TypedCallback {
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The name of the mapping.
     public var name: String { callback.text("name") }
@@ -145,11 +137,8 @@ public struct TermsAndConditionsCallback: TypedCallback {
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
 
-    /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    public init?(_ callback: JourneyCallback) {
-        guard callback.fits(Self.type, "") else { return nil }
-        self.callback = callback
-    }
+    /// Creates the view of a callback that has the type and the inputs.
+    public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The version of the terms.
     public var version: String { callback.text("version") }

@@ -9,8 +9,21 @@ public protocol TypedCallback: Sendable, Hashable {
     static var type: String { get }
     /// The underlying callback, including the values that were filled in.
     var callback: JourneyCallback { get }
+    /// The name endings of the inputs that the view needs. The default is the main input, which has an empty ending.
+    static var inputs: [String] { get }
+    /// Creates the view of a callback that has the type and the inputs. Use ``init(_:)``, which checks that.
+    init(unchecked callback: JourneyCallback)
+}
+
+extension TypedCallback {
+    /// The main input, which has an empty name ending.
+    public static var inputs: [String] { [""] }
+
     /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
-    init?(_ callback: JourneyCallback)
+    public init?(_ callback: JourneyCallback) {
+        guard callback.type == Self.type, Self.inputs.allSatisfy({ callback.inputIndex($0) != nil }) else { return nil }
+        self.init(unchecked: callback)
+    }
 }
 
 /// The error for a callback that can't be filled in as requested. It doesn't contain the value.
@@ -105,11 +118,6 @@ extension JourneyCallback {
 // MARK: Reading outputs and filling in inputs
 
 extension JourneyCallback {
-    /// Returns true when the callback has this type, and an input for each of the name endings.
-    func fits(_ type: String, _ endings: String...) -> Bool {
-        self.type == type && endings.allSatisfy { inputIndex($0) != nil }
-    }
-
     /// Returns a string output; empty when the callback has no such output.
     func text(_ name: String) -> String { output(name)?.string ?? "" }
 
