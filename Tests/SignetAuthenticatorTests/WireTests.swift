@@ -61,6 +61,35 @@ struct WireTests {
         #expect(bench.transport.requests.count == 1)
     }
 
+    @Test("The push stream passes the interceptors and the request log like every other request")
+    func streamThroughThePipeline() async throws {
+        let (seen, logged) = (Seen(), Seen())
+        let transport = ScriptedTransport { request in
+            if request.method == "POST" {
+                let link = "<https://am.example.test/stream>; rel=\"\(PushStreamProof.linkRelation)\""
+                return HTTPResponse(status: 200, headers: ["Link": link], body: Array("{}".utf8))
+            }
+            guard request.headers["Authorization"] != nil else {
+                return HTTPResponse(status: 401, headers: ["WWW-Authenticate": "\(PushStreamProof.scheme) nonce=\"n\""])
+            }
+            return HTTPResponse(status: 200)
+        }
+        let authenticator = Authenticator(
+            store: AccountRecords(unsealed: MemoryStore()), transport: transport,
+            device: PushDevice(token: "token-1", name: "Mira's laptop"), clock: ManualClock(Sample.start),
+            interceptors: [Tracing(header: "A", seen: seen)], requestLogger: { _ = logged.add($0.action?.name ?? "") })
+        let mechanism = try await authenticator.enroll(uri: Sample.push).mechanisms[0]
+        await #expect(throws: Enough.self) {
+            try await PushStreamListener(authenticator, mechanismUID: mechanism.uid).run { event in
+                if case .connected = event { throw Enough() }
+            }
+        }
+        #expect(seen.all == ["A PUSH_REGISTER", "A PUSH_STREAM"])
+        let headers = transport.requests.map { $0.headers["A"] }
+        #expect(headers == ["PUSH_REGISTER", "PUSH_STREAM", "PUSH_STREAM"])
+        #expect(logged.all == ["PUSH_REGISTER", "PUSH_STREAM"])
+    }
+
     /// The server's clock beside this machine's, in seconds; whether that is believed; and whether a message of 120 seconds
     /// that was sent so many seconds ago by the server's clock can still be answered.
     static let clocks: [(ahead: Double, known: Double, age: Double, isPending: Bool)] = [
