@@ -66,7 +66,7 @@ lint: ## the lint rules, after the proof that each can fail
 	@scripts/lint/all
 
 format: ## lay the sources out as the format rule wants them
-	@swift format --in-place --recursive --parallel $(wildcard Package.swift Sources Tests Benchmarks Snippets)
+	@swift format --in-place --recursive --parallel $(wildcard Package.swift Sources Tests Benchmarks Snippets Fuzz)
 
 bench: setup ## the speed and size limits, as ratios in one run; also written to bench.json
 	@scripts/setup bench

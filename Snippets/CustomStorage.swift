@@ -7,14 +7,17 @@ import Storage
 public class FileStorage<T: Codable>: Storage {
     private let file: URL
 
+    /// Creates a storage in a file, which need not exist.
     public init(file: URL) {
         self.file = file
     }
 
+    /// Writes the item in place of an earlier one.
     public func save(item: T) async throws {
         try JSONEncoder().encode(item).write(to: file, options: .atomic)
     }
 
+    /// Returns the item, or nil when there is none.
     public func get() async throws -> T? {
         do {
             return try JSONDecoder().decode(T.self, from: Data(contentsOf: file))
@@ -23,6 +26,7 @@ public class FileStorage<T: Codable>: Storage {
         }
     }
 
+    /// Removes the item if there is one.
     public func delete() async throws {
         do {
             try FileManager.default.removeItem(at: file)
@@ -34,6 +38,7 @@ public class FileStorage<T: Codable>: Storage {
 
 /// The same with calls one after another, and a cache.
 public class CachedFileStorage<T: Codable>: StorageDelegate<T> {
+    /// Creates a storage in a file. With `cacheable`, reads are answered from memory.
     public init(file: URL, cacheable: Bool = true) {
         super.init(delegate: FileStorage<T>(file: file), cacheable: cacheable)
     }

@@ -1,3 +1,6 @@
+// The samples stand here as their documents have them.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import FRAuthenticator
 
 // Names that the engine has, too: in the samples they are the app's.

@@ -1,3 +1,6 @@
+// The samples stand here as their documents have them.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 // The sample's class is public, so what it is made of is imported publicly.
 public import FRAuthenticator
 import Foundation

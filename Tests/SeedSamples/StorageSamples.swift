@@ -1,3 +1,6 @@
+// The samples stand here as their documents have them.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, OmitExplicitReturns
+
 import Foundation
 import SignetTesting
 // The samples' classes are public, so what they are made of is imported publicly.

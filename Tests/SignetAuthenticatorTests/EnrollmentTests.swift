@@ -124,5 +124,6 @@ struct EnrollmentTests {
 }
 
 extension JSONValue: ExpressibleByStringLiteral {
+    /// Creates a JSON string.
     public init(stringLiteral value: String) { self = .string(value) }
 }

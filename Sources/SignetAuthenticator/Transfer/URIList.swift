@@ -104,12 +104,10 @@ enum URIList {
 
     private static func foreignKind(_ uri: String) -> String? {
         let text = uri.lowercased()
-        for kind in ["steam", "yandex", "yaotp", "motp"] {
-            if text.hasPrefix("otpauth://\(kind)/") || text.contains("encoder=\(kind)") {
-                return kind == "yaotp" ? "yandex" : kind
-            }
+        let kind = ["steam", "yandex", "yaotp", "motp"].first { kind in
+            text.hasPrefix("otpauth://\(kind)/") || text.contains("encoder=\(kind)")
         }
-        return nil
+        return kind == "yaotp" ? "yandex" : kind
     }
 
     private static func reason(for error: EnrollmentError) -> SkippedEntry.Reason {

@@ -1,5 +1,5 @@
-// The names are Apple's.
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's, and documented there.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
 
 // What our Apple sources use of CoreFoundation, which Apple's Security module re-exports. Bridging makes Swift's own types out
 // of its types there; here they are the same from the start, so that one source compiles in both worlds.

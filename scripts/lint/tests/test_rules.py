@@ -90,6 +90,7 @@ public struct Rule: Equatable, Sendable {
         terminal.print(date)
     }
 
+    /// Compares.
     public static func == (left: Rule, right: Rule) -> Bool { true }
 }
 
@@ -165,8 +166,12 @@ FAULTS = [
     ("forbidden", {STORE: "enum A {\n    static var x: Int? { didSet { use() } }\n}\n"}, f"{STORE}:2:", "mutable global"),
     ("forbidden", {STORE: "@MainActor private var shared = 1\n"}, f"{STORE}:1:", "mutable global"),
     ("forbidden", {STORE: "enum A {\n    static let shared = Mutex(0)\n}\n"}, f"{STORE}:2:", "mutable global"),
-    ("forbidden", {STORE: 'let a = "\\(try! read())"\n'}, f"{STORE}:1:", "`try!`"),
-    ("forbidden", {STORE: 'let a = #"""\n    \\#(b as! Int)\n    """#\n'}, f"{STORE}:2:", "`as!`"),
+    ("format", {STORE: 'let a = "\\(try! read())"\n'}, f"{STORE}:1:", "NeverUseForceTry"),
+    ("format", {STORE: 'let a = #"""\n    \\#(b as! Int)\n    """#\n'}, f"{STORE}:2:", "NeverForceUnwrap"),
+    ("format", {STORE: "public struct Bare {}\n"}, f"{STORE}:1:", "AllPublicDeclarationsHaveDocumentation"),
+    ("format", {STORE: DOCUMENTED + "    // no\n    @frozen public let size: Int\n}\n"}, f"{STORE}:4:", "AllPublicDeclarations"),
+    ("format", {STORE: "let a = b!\n"}, f"{STORE}:1:", "NeverForceUnwrap"),
+    ("format", {STORE: "class A { var b: Int! }\n"}, f"{STORE}:1:", "NeverUseImplicitlyUnwrappedOptionals"),
     ("forbidden", {STORE: 'func f() -> Never { fatalError("no") }\n'}, f"{STORE}:1:", "`fatalError`"),
     ("forbidden", {STORE: 'func f() {\n    Swift.print("no")\n}\n'}, f"{STORE}:2:", "`print`"),
     ("forbidden", {STORE: "func f(now: Date = Date()) {}\n"}, f"{STORE}:1:", "WallClock"),
@@ -188,12 +193,6 @@ FAULTS = [
     ("platform", {STORE: "#if canImport(Glibc)\nimport Glibc\nlet a = 1\n#endif\n"}, f"{STORE}:1:", "`canImport(Glibc)`"),
     ("size", {STORE: "// line\n" * 401}, f"{STORE}:1:", "401 lines, above 400"),
     ("size", {STORE: "\n" + function(61)}, f"{STORE}:2:", "long is 61 lines long, above 60"),
-    ("docs", {STORE: "public struct Bare {}\n"}, f"{STORE}:1:", "public struct Bare"),
-    ("docs", {STORE: DOCUMENTED + "    // no\n    @frozen public let size: Int\n}\n"}, f"{STORE}:4:", "public let size"),
-    ("docs", {STORE: DOCUMENTED + "    ///\n    public init() {}\n}\n"}, f"{STORE}:4:", "public init"),
-    ("docs", {STORE: "/// A.\npublic enum A {\n    case a\n}\n"}, f"{STORE}:3:", "public case a"),
-    ("docs", {STORE: "/// A.\npublic protocol A {\n    func read()\n}\n"}, f"{STORE}:3:", "public func read"),
-    ("docs", {STORE: "extension A {\n    /// Not ours.\n\n    open class func make() {}\n}\n"}, f"{STORE}:4:", "make"),
     ("format", {STORE: "let a = 1;\n"}, f"{STORE}:1:", "DoNotUseSemicolons"),
     ("format", {".swift-format": None}, ".swift-format:1:", "missing"),
     ("paths", {STORE: "// see /" + "work/main\n"}, f"{STORE}:1:", "a path of one machine"),
