@@ -93,16 +93,17 @@ asan: setup ## all tests under the address sanitizer
 # FUZZ_SECONDS a target. The corpora in Fuzz/Corpus are where it begins; what it finds new is kept in the scratch folder, and what
 # breaks a reader is left there as crash-*: give it to `signet-fuzz TARGET FILE` of any build.
 FUZZ_SECONDS ?= 60
-# The compiler hears only the last of several -sanitize: both in one, or nothing of ours is watched.
+# The compiler hears only the last of several -sanitize: both in one, or nothing of ours is watched. The readers of the server are
+# internal, and -enable-testing makes them reachable.
 FUZZ := $(TRAITS) -c release --sanitize=fuzzer --sanitize=address -Xswiftc -sanitize=fuzzer,address \
-    -Xswiftc -DSIGNET_FUZZER --scratch-path $(SCRATCH)/fuzz
+    -Xswiftc -DSIGNET_FUZZER -Xswiftc -enable-testing --scratch-path $(SCRATCH)/fuzz
 .PHONY: fuzz
 # What is never given back is a fault as much as a crash: a try that leaves an object behind ends the run.
 fuzz: export ASAN_OPTIONS := detect_leaks=1
-fuzz: setup ## libFuzzer on what reads URIs, JWS, push messages and exports (FUZZ_SECONDS each)
+fuzz: setup ## libFuzzer on the readers of URIs, JWS, push messages, exports and server requests (FUZZ_SECONDS each)
 	@swift build $(FUZZ) --product signet-fuzz
 	@bin="$$(swift build $(FUZZ) --product signet-fuzz --show-bin-path)"; \
-	for target in uri jws notification imports; do \
+	for target in uri jws notification imports authenticate form signature cbor; do \
 	    found="$(SCRATCH)/fuzz/found/$$target"; mkdir -p "$$found"; \
 	    "$$bin/signet-fuzz" $$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
 	        -print_final_stats=1 -artifact_prefix="$$found/" "$$found" Fuzz/Corpus/$$target; \

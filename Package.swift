@@ -181,7 +181,8 @@ let package = Package(
 
         // What reads other people's bytes, in the hands of libFuzzer (`make fuzz`).
         .executableTarget(
-            name: "signet-fuzz", dependencies: ["SignetAuthenticator", "SignetCore"], path: "Fuzz", exclude: ["Corpus"],
+            name: "signet-fuzz", dependencies: ["SignetAuthenticator", "SignetCore", "SignetServer"], path: "Fuzz",
+            exclude: ["Corpus"],
             swiftSettings: rules),
 
         .testTarget(

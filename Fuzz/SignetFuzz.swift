@@ -21,6 +21,12 @@ enum SignetFuzz {
         case jws
         case notification
         case imports
+        #if DEBUG || SIGNET_FUZZER
+        case authenticate
+        case form
+        case signature
+        case cbor
+        #endif
 
         /// Reads `bytes`, and checks what must hold for all that is read.
         func read(_ bytes: [UInt8]) {
@@ -29,6 +35,12 @@ enum SignetFuzz {
             case .jws: Self.readJWS(bytes)
             case .notification: Self.readNotification(bytes)
             case .imports: Self.readImport(bytes)
+            #if DEBUG || SIGNET_FUZZER
+            case .authenticate: ServerInputs.readAuthenticate(bytes)
+            case .form: ServerInputs.readForm(bytes)
+            case .signature: ServerInputs.readSignature(bytes)
+            case .cbor: ServerInputs.readCBOR(bytes)
+            #endif
             }
         }
 
