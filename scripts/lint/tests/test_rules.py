@@ -204,6 +204,7 @@ FAULTS = [
     ("links", {STORE: "\n/// docs/gone.md says so.\nlet a = 1\n"}, f"{STORE}:2:", "there is no docs/gone"),
     ("links", {STORE: "/// research/gone.md\nlet a = 1\n"}, f"{STORE}:1:", "there is no research/gone"),
     ("links", {STORE: "/// (protocol/wire.md section\n/// 1.9)\nlet a = 1\n"}, f"{STORE}:1:", "has no section 1.9"),
+    ("links", {STORE: "// protocol/wire.md 1.7\n"}, f"{STORE}:1:", "has no section 1.7"),
     ("links", {STORE: "// protocol/wire.md sections 1, 1.2 and 2.\n"}, f"{STORE}:1:", "has no section 2"),
     ("allow-list", {ALLOW: f"size {STORE}\n"}, f"{ALLOW}:1:", "without a reason"),
     ("allow-list", {ALLOW: f"language {STORE} -- old\n"}, f"{ALLOW}:1:", "grants no exceptions"),
