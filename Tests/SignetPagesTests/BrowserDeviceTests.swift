@@ -203,12 +203,12 @@ struct BrowserDeviceTests {
 }
 
 /// Shows callbacks, and goes on when they were seen.
-private struct Showing: NodeKind {
+private struct Showing: Node {
     let callbacks: [JourneyCallback]
     var name: String { "Showing" }
     var outcomes: [NodeOutcome] { [.outcome] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        visit.answers == nil ? .ask(Page(callbacks: callbacks)) : .leave(.outcome)
+        visit.answers == nil ? .prompt(Page(callbacks: callbacks)) : .transition(.outcome)
     }
 }

@@ -85,10 +85,10 @@ struct ConfigurationReader {
         let journeys = file.value("journeys", kind: "journeys by names", standard: "those of the starter file")
         problems += file.finished()
 
-        let surroundings = readAttributes(attributes)
+        let context = readAttributes(attributes)
         for user in users { readUser(user) }
         if let journeys {
-            var reader = JourneyReader(surroundings, realms: realms)
+            var reader = JourneyReader(context, realms: realms)
             configuration.journeys = Journeys(reader.trees(journeys))
             problems += reader.problems
             if reader.problems.isEmpty, configuration.journeys.names.isEmpty {
@@ -194,12 +194,12 @@ struct ConfigurationReader {
     // MARK: Users
 
     private mutating func readAttributes(_ value: MarkedValue?) -> NodeContext {
-        var surroundings = NodeContext()
-        guard let value else { return surroundings }
+        var context = NodeContext()
+        guard let value else { return context }
         guard let entries = value.mapping else {
             problems.append(
                 ConfigurationProblem(value.place, "attributes", "attributes stand here by their names, not \(value.kind)"))
-            return surroundings
+            return context
         }
         for entry in entries {
             var reader = SectionReader(entry.value, subject: "attribute `\(entry.key.shortened)`")
@@ -208,10 +208,10 @@ struct ConfigurationReader {
             let kinds: KeyValuePairs<String, AttributeCollector.Kind> = ["string": .text, "number": .number, "boolean": .truth]
             let kind = reader.choice("type", "string", kinds) ?? .text
             let policies = reader.policies("policies")
-            surroundings.attributes[entry.key] = AttributeDefinition(title: title, kind: kind, policies: policies)
+            context.attributes[entry.key] = AttributeDefinition(title: title, kind: kind, policies: policies)
             problems += reader.finished()
         }
-        return surroundings
+        return context
     }
 
     private mutating func readUser(_ value: MarkedValue) {

@@ -4,7 +4,7 @@ import YAMLText
 /// Reads the section `journeys`. It reads each journey first, and then checks the connections between nodes and between journeys.
 struct JourneyReader {
     private(set) var problems: [ConfigurationProblem] = []
-    private let surroundings: NodeContext
+    private let context: NodeContext
     private let realms: Set<RealmPath>
     private var drafts: [Draft] = []
 
@@ -27,7 +27,7 @@ struct JourneyReader {
                 // A target that is not a node is an end of the journey, or a mistake that was already reported.
                 let targets = node.kind.outcomes.map { node.target(of: $0) ?? "" }
                 for target in targets { origins[target, default: []].append(node.id) }
-                let asks = node.kind.asking != .nothing || node.innerTree.map { !silent.contains($0) } == true
+                let asks = node.kind.interaction != .none || node.innerTree.map { !silent.contains($0) } == true
                 if asks || targets.isEmpty || !ids.isSuperset(of: targets) { rests.append(node.id) }
             }
             let restful = JourneyReader.reached(from: rests, origins)
@@ -39,7 +39,7 @@ struct JourneyReader {
         let id: String
         let place: SourcePosition
         let type: NodeType
-        let kind: any NodeKind
+        let kind: any Node
         /// True when the outcomes of the kind are those that the file intends.
         var hasKnownOutcomes = true
         /// The inner journey that the node runs; nil for other nodes.
@@ -64,8 +64,8 @@ struct JourneyReader {
         let targetPlace: SourcePosition
     }
 
-    init(_ surroundings: NodeContext, realms: Set<RealmPath>) {
-        self.surroundings = surroundings
+    init(_ context: NodeContext, realms: Set<RealmPath>) {
+        self.context = context
         self.realms = realms
     }
 
@@ -118,17 +118,17 @@ struct JourneyReader {
             reader.note(entry.place, "`\(entry.key)` is an end that every journey has: give the node another name")
         }
         let outcomes = reader.value("outcomes", kind: "targets by outcomes")
-        guard let read = reader.nodeParts(surroundings) else {
+        guard let read = reader.nodeParts(context) else {
             problems += reader.finished()
             return nil
         }
-        let kind: any NodeKind =
+        let kind: any Node =
             switch read.parts {
-            case .node(let kind), .obscured(let kind): kind
+            case .node(let kind), .incomplete(let kind): kind
             case .collectors(let collectors): CollectorNode(read.type.name, collectors)
             }
         var draft = NodeDraft(id: entry.key, place: entry.place, type: read.type, kind: kind)
-        if case .obscured = read.parts { draft.hasKnownOutcomes = false }
+        if case .incomplete = read.parts { draft.hasKnownOutcomes = false }
         if let outcomes, outcomes.mapping == nil {
             reader.note(
                 outcomes.place, "`outcomes` is targets by outcomes, `{\(kind.outcomes.first?.rawValue ?? "outcome"): success}`")
@@ -181,7 +181,7 @@ struct JourneyReader {
 
     private mutating func checkOutcomes(_ node: NodeDraft, _ subject: String) {
         let outcomes = node.kind.outcomes.map(\.rawValue)
-        let accepted = outcomes + node.kind.spareOutcomes.map(\.rawValue)
+        let accepted = outcomes + node.kind.ignoredOutcomes.map(\.rawValue)
         for way in node.ways where !accepted.contains(way.outcome) {
             note(way.place, subject, "\(node.type.title) has no outcome `\(way.outcome.shortened)`", accepted, way.outcome)
         }
@@ -258,7 +258,7 @@ struct JourneyReader {
 
     /// Returns the journeys that never ask the user, neither in their own nodes nor in an inner journey.
     private func silentJourneys() -> Set<String> {
-        let asking = drafts.filter { $0.nodes.contains { $0.kind.asking != .nothing } }.map(\.name)
+        let asking = drafts.filter { $0.nodes.contains { $0.kind.interaction != .none } }.map(\.name)
         var outer: [String: [String]] = [:]
         for draft in drafts {
             for tree in draft.nodes.compactMap(\.innerTree) { outer[tree, default: []].append(draft.name) }
@@ -300,7 +300,7 @@ extension NodeTarget {
     }
 }
 
-extension NodeKind {
+extension Node {
     /// The targets of a node that is itself an end of the journey.
     fileprivate var ends: [(NodeOutcome, NodeTarget)] {
         self is SuccessNode ? [(.outcome, .success)] : self is FailureNode ? [(.outcome, .failure)] : []

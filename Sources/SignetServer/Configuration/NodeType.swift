@@ -24,7 +24,7 @@ struct NodeType: Sendable {
 
     /// Creates a node type whose properties configure the node.
     static func node(
-        _ name: String, _ title: String, _ about: String, _ read: @escaping @Sendable (inout SectionReader) -> any NodeKind
+        _ name: String, _ title: String, _ about: String, _ read: @escaping @Sendable (inout SectionReader) -> any Node
     ) -> NodeType {
         NodeType(name, title, about) { reader, _ in .node(read(&reader)) }
     }
@@ -45,9 +45,9 @@ struct NodeType: Sendable {
 
 /// The result of reading a node.
 enum DecodedNode: Sendable {
-    case node(any NodeKind)
+    case node(any Node)
     /// A node with a reported mistake that makes its outcomes unknown.
-    case obscured(any NodeKind)
+    case incomplete(any Node)
     /// Collectors, which can be on a page with others.
     case collectors([any Collector])
 }

@@ -113,22 +113,22 @@ extension ServerTransaction {
         for _ in 0..<Self.maxTransitions {
             guard let node = trees[journey.place.tree]?.nodes[journey.place.nodeID] else { break }
             let visit = NodeInput(answers: answers, moment: moment)
-            switch node.kind.process(visit, &journey, &self) {
-            case .ask(let page): return try ask(page, &journey, moment)
+            switch node.node.process(visit, &journey, &self) {
+            case .prompt(let page): return try ask(page, &journey, moment)
             case .suspend(let page, let token): return try suspend(page, token, &journey, moment)
             case .refuse(let refusal): throw refusal
             case .fail(let reason): throw .loginFailure(because: reason, tree: journey.tree)
-            case .enter(let name):
+            case .runInnerTree(let name):
                 guard let inner = trees[name], journey.outer.count < Self.maxInnerTrees else {
                     throw .loginFailure(because: "there is no way into the journey \(name)", tree: journey.tree)
                 }
                 journey.outer.append(journey.place)
                 journey.place = NodePath(tree: name, nodeID: inner.entry)
-            case .leave(let outcome):
+            case .transition(let outcome):
                 switch trees.target(of: outcome, &journey) {
                 case .node(let next): journey.place.nodeID = next
                 case .success: return try finish(journey, moment)
-                case .failure: throw .loginFailure(because: "\(node.kind.name): \(outcome.rawValue)", tree: journey.tree)
+                case .failure: throw .loginFailure(because: "\(node.node.name): \(outcome.rawValue)", tree: journey.tree)
                 }
             }
             journey.memory = .nothing

@@ -36,11 +36,11 @@ struct NodePath: Codable, Sendable, Hashable {
 
 /// A node in a tree.
 struct JourneyNode: Sendable {
-    let kind: any NodeKind
+    let node: any Node
     let outcomes: [NodeOutcome: NodeTarget]
 
-    init(_ kind: any NodeKind, _ outcomes: [NodeOutcome: NodeTarget]) {
-        self.kind = kind
+    init(_ node: any Node, _ outcomes: [NodeOutcome: NodeTarget]) {
+        self.node = node
         self.outcomes = outcomes
     }
 }
@@ -103,33 +103,33 @@ struct NodeOutcome: RawRepresentable, Sendable, Hashable {
     static let notWritten = NodeOutcome("FAILURE")
 }
 
-/// The behavior of a node. A node kind is a value, and its properties are the settings that the author of a tree can change.
-protocol NodeKind: Sendable {
+/// The behavior of a node. It is a value, and its properties are the settings that the author of a tree can change.
+protocol Node: Sendable {
     /// The name of the node in AM, for example `PushWaitNode`.
     var name: String { get }
     /// The outcomes of the node, in the order of AM's documentation.
     var outcomes: [NodeOutcome] { get }
     /// The outcomes that AM's node has but this node never returns. A tree may define targets for them.
-    var spareOutcomes: [NodeOutcome] { get }
+    var ignoredOutcomes: [NodeOutcome] { get }
     /// The way in which the node interacts with the user.
-    var asking: NodeInteraction { get }
+    var interaction: Interaction { get }
     /// Runs one visit of the node. The visit has no answers when the journey reaches the node. It has answers when the client has
     /// answered the callbacks that the node asked last.
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult
 }
 
-extension NodeKind {
-    var spareOutcomes: [NodeOutcome] { [] }
-    var asking: NodeInteraction { .nothing }
+extension Node {
+    var ignoredOutcomes: [NodeOutcome] { [] }
+    var interaction: Interaction { .none }
 }
 
 /// The interaction of a node with the user, which determines if the node can be on a page with others.
-enum NodeInteraction: Sendable {
-    case nothing
+enum Interaction: Sendable {
+    case none
     /// The node asks in one step, so it can be the last one on a page.
-    case once
+    case embeddable
     /// The node needs a page of its own, because it waits or shows more than questions.
-    case alone
+    case ownPage
 }
 
 /// The input of a visit.
@@ -141,11 +141,11 @@ struct NodeInput: Sendable {
 /// The next action that a node requests.
 enum NodeResult: Sendable {
     /// Show the page and visit the node again with the answers.
-    case ask(Page)
+    case prompt(Page)
     /// Continue with the target of the outcome.
-    case leave(NodeOutcome)
+    case transition(NodeOutcome)
     /// Run another journey. Its result becomes this node's outcome, `true` or `false`.
-    case enter(String)
+    case runInnerTree(String)
     /// Show the page, and continue when a client resumes the journey with the token.
     case suspend(Page, token: String)
     /// End the login. The reason is for the log.

@@ -16,9 +16,9 @@ struct ConfigurationDocumentationTests {
     /// A node type as the page describes it: its properties with what they are otherwise, and its outcomes.
     private func section(_ type: NodeType) -> String {
         var reader = SectionReader(nil, subject: nil)
-        let kind: any NodeKind =
+        let kind: any Node =
             switch type.read(&reader, NodeContext()) {
-            case .node(let kind), .obscured(let kind): kind
+            case .node(let kind), .incomplete(let kind): kind
             case .collectors(let collectors): CollectorNode(type.name, collectors)
             }
         let properties = reader.settings.map { "| `\($0.name)` | \($0.kind) | \($0.standard ?? "") |\n" }.joined()
@@ -28,10 +28,10 @@ struct ConfigurationDocumentationTests {
             "PageNode": "those of its last node", "ChoiceCollectorNode": "each of the `choices`",
             "ScriptedDecisionNode": "those of the `table`, and the `default`",
         ]
-        let spare = kind.spareOutcomes.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+        let spare = kind.ignoredOutcomes.map { "`\($0.rawValue)`" }.joined(separator: ", ")
         let ported = spare.isEmpty ? "" : " A journey from AM can keep \(spare)."
         let isCollector = NodeType.collectors.contains { $0.name == type.name }
-        let page = isCollector ? " Can be on a page." : kind.asking == .once ? " Can be the last on a page." : ""
+        let page = isCollector ? " Can be on a page." : kind.interaction == .embeddable ? " Can be the last on a page." : ""
         let last =
             kind is SuccessNode || kind is FailureNode
             ? "Outcomes: none." : "Outcomes: \(named[type.name] ?? outcomes).\(ported)\(page)"

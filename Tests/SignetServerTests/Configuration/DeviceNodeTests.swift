@@ -202,7 +202,7 @@ struct CodeNodeTests {
     @Test(
         "What AM's push nodes can come to and these cannot may be named, or left out",
         arguments: [(", SKIPPED: failure", ", EXITED: other"), ("", ""), (", otherwise: failure", ", otherwise: other")])
-    func spareOutcomes(sender: String, wait: String) async throws {
+    func ignoredOutcomes(sender: String, wait: String) async throws {
         let journeys = """
             PushRegistration:
               nodes:

@@ -156,7 +156,7 @@ struct CallbackTests {
         }
         var action = visit(nil)
         for poll in polls {
-            guard case .ask(let page) = action else {
+            guard case .prompt(let page) = action else {
                 Issue.record("it was over too soon")
                 return
             }
@@ -167,7 +167,7 @@ struct CallbackTests {
             action = visit(Answers(callbacks, filledIn: .array([.object(["input": .array([field])])])))
         }
         switch action {
-        case .ask: #expect(end == "asks")
+        case .prompt: #expect(end == "asks")
         default: #expect(action.outcome?.rawValue == end)
         }
     }

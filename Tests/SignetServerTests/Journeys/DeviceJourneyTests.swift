@@ -261,12 +261,12 @@ struct WebAuthnTests {
 
     /// What comes of a node that an authenticator answers.
     private func flow(
-        _ node: any NodeKind, _ tx: inout ServerTransaction, _ answer: (String) throws -> String
+        _ node: any Node, _ tx: inout ServerTransaction, _ answer: (String) throws -> String
     ) throws -> NodeOutcome? {
         var journey = JourneyState.sample()
         journey.username = "mira"
         let asked = node.process(NodeInput(answers: nil, moment: .sample()), &journey, &tx)
-        guard case .ask(let page) = asked else { return asked.outcome }
+        guard case .prompt(let page) = asked else { return asked.outcome }
         let callbacks = JourneyCallback.numbered(page.callbacks)
         let challenge = try #require(callbacks[0].output("data")?["challenge"]?.string)
         let field: JSONValue = .object(["name": "IDToken2", "value": .string(try answer(challenge))])

@@ -5,7 +5,7 @@ import Testing
 @testable import SignetServer
 
 extension NodeResult {
-    var outcome: NodeOutcome? { if case .leave(let outcome) = self { outcome } else { nil } }
+    var outcome: NodeOutcome? { if case .transition(let outcome) = self { outcome } else { nil } }
 }
 
 extension RequestTime {

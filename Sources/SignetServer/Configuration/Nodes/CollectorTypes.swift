@@ -62,7 +62,7 @@ extension NodeType {
     static let page = NodeType(
         "PageNode", "Page",
         "Shows several collectors at once. `nodes` is a list of them, each with its `type` and properties. The last one can be another node that asks, and the page has its outcomes then."
-    ) { reader, surroundings in
+    ) { reader, context in
         var page = PageNode(collectors: [])
         let children = reader.elements("nodes", kind: "a list of nodes")
         if children.isEmpty, reader.problems.isEmpty {
@@ -71,7 +71,7 @@ extension NodeType {
         var isWhole = !children.isEmpty
         for (index, child) in children.enumerated() {
             var part = SectionReader(child, subject: reader.subject.map { "\($0), on the page" })
-            let read = part.nodeParts(surroundings)
+            let read = part.nodeParts(context)
             if read.map({ part.put($0, on: &page, isLast: index == children.count - 1) }) != true { isWhole = false }
             reader.note(part.finished())
         }
@@ -79,7 +79,7 @@ extension NodeType {
         page.header = reader.optionalWords("pageHeader")
         page.description = reader.optionalWords("pageDescription")
         // A node that is missing on the page might have the outcomes that the file names.
-        return isWhole ? .node(page) : .obscured(page)
+        return isWhole ? .node(page) : .incomplete(page)
     }
 
     private static func newCredential(
@@ -88,11 +88,11 @@ extension NodeType {
         NodeType(
             name, title,
             "Asks for the \(called) of somebody who is to be a user; with `validateInput` until it keeps the policies of `\(attribute)`."
-        ) { reader, surroundings in
+        ) { reader, context in
             guard reader.truth("validateInput", false) else {
                 return .collectors([kind == .username ? UsernameCollector() : PasswordCollector()])
             }
-            let definition = surroundings.attributes[attribute] ?? .plain(title)
+            let definition = context.attributes[attribute] ?? .plain(title)
             return .collectors([
                 NewCredentialCollector(kind: kind, prompt: definition.title, policies: definition.policies)
             ])
@@ -102,7 +102,7 @@ extension NodeType {
     private static let attributes = NodeType(
         "AttributeCollectorNode", "Attribute Collector",
         "Asks for attributes; what they are called and must be like is in the section `attributes`."
-    ) { reader, surroundings in
+    ) { reader, context in
         let names = reader.optionalTexts("attributesToCollect") ?? []
         let isRequired = reader.truth("required", false)
         let isValidated = reader.truth("validateInputs", false)
@@ -111,7 +111,7 @@ extension NodeType {
         }
         return .collectors(
             names.map { name in
-                let definition = surroundings.attributes[name] ?? .plain(name)
+                let definition = context.attributes[name] ?? .plain(name)
                 let policies = isValidated ? definition.policies : []
                 let isExtra = isRequired && !policies.contains(.required)
                 return AttributeCollector(
@@ -123,7 +123,7 @@ extension NodeType {
 
 extension SectionReader {
     /// Reads a node's type and its properties. It returns nil when the type is missing or unknown.
-    mutating func nodeParts(_ surroundings: NodeContext) -> (type: NodeType, parts: DecodedNode)? {
+    mutating func nodeParts(_ context: NodeContext) -> (type: NodeType, parts: DecodedNode)? {
         guard let value = requiredValue("type", kind: "the name of a node type") else {
             ignoreTheRest()
             return nil
@@ -136,7 +136,7 @@ extension SectionReader {
             ignoreTheRest()
             return nil
         }
-        return (type, type.read(&self, surroundings))
+        return (type, type.read(&self, context))
     }
 
     /// Puts a node on a page if that is possible.
@@ -147,15 +147,15 @@ extension SectionReader {
         case .collectors(let collectors):
             page.collectors += collectors
             return true
-        case .node(let node) where node.asking == .once && isLast:
+        case .node(let node) where node.interaction == .embeddable && isLast:
             page.last = node
             return true
-        case .node(let node), .obscured(let node):
+        case .node(let node), .incomplete(let node):
             let reason =
-                switch node.asking {
-                case .nothing: "asks nothing, and cannot be on a page: let an outcome of the page lead to it"
-                case .once: "gives the page its outcomes, and only the last node can: move it to the end of `nodes`"
-                case .alone: "needs a page of its own: let an outcome of this page lead to it"
+                switch node.interaction {
+                case .none: "asks nothing, and cannot be on a page: let an outcome of the page lead to it"
+                case .embeddable: "gives the page its outcomes, and only the last node can: move it to the end of `nodes`"
+                case .ownPage: "needs a page of its own: let an outcome of this page lead to it"
                 }
             note(place(of: "type"), "`\(name)` \(reason)")
             return false

@@ -46,13 +46,13 @@ struct AttributeCollector: Collector {
 
     func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         guard let value = kind.value(answers.value(0)) else {
-            return .again([shown(kind.nothing, failures: [.validType(kind.typeName)], isChecked: false)])
+            return .retry([shown(kind.nothing, failures: [.validType(kind.typeName)], isChecked: false)])
         }
         let failures = policies.filter { !$0.accepts(value, attribute: attribute, in: journey.realm, tx) }
         let isChecked = answers.truth(0, "validateOnly")
-        guard failures.isEmpty, !isChecked else { return .again([shown(value, failures: failures, isChecked: isChecked)]) }
+        guard failures.isEmpty, !isChecked else { return .retry([shown(value, failures: failures, isChecked: isChecked)]) }
         journey.attributes[attribute] = value
-        return .taken
+        return .accepted
     }
 
     private func shown(_ value: JSONValue, failures: [AttributePolicy], isChecked: Bool) -> JourneyCallback {
@@ -97,12 +97,12 @@ struct NewCredentialCollector: Collector {
         let text = answers.text(0)
         let failures = policies.filter { !$0.accepts(.string(text), attribute: attribute, in: journey.realm, tx) }
         let isChecked = answers.truth(0, "validateOnly")
-        guard failures.isEmpty, !isChecked else { return .again([shown(text, failures: failures, isChecked: isChecked)]) }
+        guard failures.isEmpty, !isChecked else { return .retry([shown(text, failures: failures, isChecked: isChecked)]) }
         switch kind {
         case .username: journey.username = text
         case .password: journey.password = Secret(text.utf8)
         }
-        return .taken
+        return .accepted
     }
 
     private func shown(_ text: String, failures: [AttributePolicy], isChecked: Bool) -> JourneyCallback {

@@ -10,25 +10,25 @@ protocol Collector: Sendable {
 
 /// The result of an answer.
 enum CollectorResult: Sendable {
-    case taken
+    case accepted
     /// The answer is not valid, or was only to be validated. These callbacks are shown instead.
-    case again([JourneyCallback])
+    case retry([JourneyCallback])
     /// The login ends with this error.
     case refuse(APIError)
 }
 
 /// A page with several collectors and, optionally, one last node that asks in one step. The outcomes of the last node are the
 /// outcomes of the page.
-struct PageNode: NodeKind {
+struct PageNode: Node {
     var collectors: [any Collector]
-    var last: (any NodeKind)?
+    var last: (any Node)?
     var stage: String?
     var header: String?
     var description: String?
 
     var name: String { "PageNode" }
     var outcomes: [NodeOutcome] { last?.outcomes ?? [.outcome] }
-    var asking: NodeInteraction { .alone }
+    var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let asked = collectors.map { $0.callbacks(journey, tx) }
@@ -42,8 +42,8 @@ struct PageNode: NodeKind {
             let part = answers.part(from: offset, count: asked[index].count)
             offset += asked[index].count
             switch collector.take(part, &journey, &tx) {
-            case .taken: break
-            case .again(let callbacks):
+            case .accepted: break
+            case .retry(let callbacks):
                 shown[index] = callbacks
                 isDone = false
             case .refuse(let refusal): return .refuse(refusal)
@@ -62,21 +62,21 @@ struct PageNode: NodeKind {
         _ visit: NodeInput, unless open: [[JourneyCallback]]?, keeping answers: Answers? = nil, _ journey: inout JourneyState,
         _ tx: inout ServerTransaction
     ) -> NodeResult {
-        let action = last?.process(visit, &journey, &tx) ?? .leave(.outcome)
+        let action = last?.process(visit, &journey, &tx) ?? .transition(.outcome)
         var shown = open ?? collectors.map { $0.callbacks(journey, tx) }
-        if case .ask(let page) = action {
+        if case .prompt(let page) = action {
             shown.append(
                 page.callbacks.enumerated().map { index, callback in answers.map { callback.keeping($0, at: index) } ?? callback }
             )
         } else if open == nil {
             return action
         }
-        return .ask(Page(callbacks: shown.flatMap { $0 }, stage: stage, header: header, description: description))
+        return .prompt(Page(callbacks: shown.flatMap { $0 }, stage: stage, header: header, description: description))
     }
 }
 
 /// A node of collectors that stands outside of a page.
-struct CollectorNode: NodeKind {
+struct CollectorNode: Node {
     var name: String
     var collectors: [any Collector]
 
@@ -86,7 +86,7 @@ struct CollectorNode: NodeKind {
     }
 
     var outcomes: [NodeOutcome] { [.outcome] }
-    var asking: NodeInteraction { .alone }
+    var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         PageNode(collectors: collectors).process(visit, &journey, &tx)
@@ -99,7 +99,7 @@ struct UsernameCollector: Collector {
 
     func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         journey.username = answers.text(0)
-        return .taken
+        return .accepted
     }
 }
 
@@ -109,7 +109,7 @@ struct PasswordCollector: Collector {
 
     func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         journey.password = Secret(answers.text(0).utf8)
-        return .taken
+        return .accepted
     }
 }
 
@@ -125,7 +125,7 @@ struct TextCollector: Collector {
 
     func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         journey.attributes[attribute] = .string(answers.text(0))
-        return .taken
+        return .accepted
     }
 }
 
@@ -145,9 +145,9 @@ struct TermsCollector: Collector {
     }
 
     func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
-        guard answers.truth(0) else { return .again(callbacks(journey, tx)) }
+        guard answers.truth(0) else { return .retry(callbacks(journey, tx)) }
         journey.attributes["termsAccepted"] = .string(version)
-        return .taken
+        return .accepted
     }
 }
 
@@ -173,9 +173,9 @@ struct ConsentCollector: Collector {
 
     func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
         let isGiven = answers.truth(0)
-        guard isGiven || !isRequired else { return .again(callbacks(journey, tx)) }
+        guard isGiven || !isRequired else { return .retry(callbacks(journey, tx)) }
         journey.attributes["consent-\(mapping)"] = .bool(isGiven)
-        return .taken
+        return .accepted
     }
 }
 
@@ -203,13 +203,13 @@ struct SecurityQuestionsCollector: Collector {
             let question = answers.text(index, "question")
             let answer = Secret(answers.text(index, "answer").utf8)
             guard !question.isEmpty, !answer.isBlank, question.utf8.count <= 1024, allowsOwn || questions.contains(question)
-            else { return .again(callbacks(journey, tx)) }
+            else { return .retry(callbacks(journey, tx)) }
             taken[question] = answer
         }
         // A question that was chosen twice counts once, so the number of distinct questions is compared.
-        guard taken.count == count else { return .again(callbacks(journey, tx)) }
+        guard taken.count == count else { return .retry(callbacks(journey, tx)) }
         journey.securityAnswers = taken
-        return .taken
+        return .accepted
     }
 }
 
@@ -234,10 +234,10 @@ struct DeviceProfileCollector: Collector {
         let text = answers.text(0)
         guard text.utf8.count <= largest, let profile = try? JSON.value(of: text.utf8), profile.isStorable,
             let identifier = profile["identifier"]?.string, !identifier.isEmpty
-        else { return .again(callbacks(journey, tx)) }
+        else { return .retry(callbacks(journey, tx)) }
         var kept: [String: JSONValue] = ["identifier": .string(identifier)]
         for name in ["metadata", "location"] { kept[name] = profile[name]?.object.map { .object($0) } }
         journey.attributes["deviceProfile"] = .object(kept)
-        return .taken
+        return .accepted
     }
 }

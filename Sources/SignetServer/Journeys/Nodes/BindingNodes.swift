@@ -21,7 +21,7 @@ struct DevicePrompt: Sendable {
 }
 
 /// A node that asks a device to generate a key, and binds the key to the user.
-struct DeviceBindingNode: NodeKind {
+struct DeviceBindingNode: Node {
     /// `BIOMETRIC_ONLY`, `BIOMETRIC_ALLOW_FALLBACK`, `APPLICATION_PIN` or `NONE`.
     var authenticationType = "NONE"
     /// The timeout in seconds.
@@ -40,26 +40,26 @@ struct DeviceBindingNode: NodeKind {
     var outcomes: [NodeOutcome] {
         [.success, .failure] + (mostDevices > 0 ? [.exceedDeviceLimit] : []) + clientErrors.outcomes
     }
-    var asking: NodeInteraction { .alone }
+    var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let user = journey.user, tx.directory.contains(user) else { return .leave(.failure) }
+        guard let user = journey.user, tx.directory.contains(user) else { return .transition(.failure) }
         let known = tx.devices.others(.binding, of: user)
-        guard mostDevices == 0 || known.count < mostDevices else { return .leave(.exceedDeviceLimit) }
+        guard mostDevices == 0 || known.count < mostDevices else { return .transition(.exceedDeviceLimit) }
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
-            return .ask(Page(callbacks: [callback(user, challenge)]))
+            return .prompt(Page(callbacks: [callback(user, challenge)]))
         }
         let error = answers.text(0, "clientError")
-        guard error.isEmpty else { return .leave(clientErrors.outcome(error)) }
+        guard error.isEmpty else { return .transition(clientErrors.outcome(error)) }
         guard let statement = SignedStatement(answers.text(0, "jws")), let jwk = statement.header["jwk"],
             let key = DevicePublicKey(jwk: jwk), statement.isSigned(with: key),
             let keyID = statement.header["kid"]?.string, !keyID.isEmpty, keyID.utf8.count <= 256,
             statement.isIssued(by: applications), statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
-        else { return .leave(.failure) }
+        else { return .transition(.failure) }
         // A known key is already bound to a device, so it is rejected for any client that presents it.
-        guard !known.contains(where: { $0.boundKeyID == keyID || $0.key == key }) else { return .leave(.failure) }
+        guard !known.contains(where: { $0.boundKeyID == keyID || $0.key == key }) else { return .transition(.failure) }
         let name = answers.text(0, "deviceName")
         let device = OtherDevice(
             kind: .binding, resourceID: RandomID.uuid(), name: String((name.isEmpty ? "Device" : name).prefix(256)),
@@ -73,7 +73,7 @@ struct DeviceBindingNode: NodeKind {
         } else {
             tx.devices.save(device, for: user)
         }
-        return .leave(.success)
+        return .transition(.success)
     }
 
     private func callback(_ user: UserKey, _ challenge: [UInt8]) -> JourneyCallback {
@@ -90,7 +90,7 @@ struct DeviceBindingNode: NodeKind {
 }
 
 /// A node that asks a bound device to sign a challenge. If the journey has no user yet, the signed statement identifies the user.
-struct DeviceSigningVerifierNode: NodeKind {
+struct DeviceSigningVerifierNode: Node {
     /// The timeout in seconds.
     var timeout = 60
     var prompt = DevicePrompt()
@@ -100,32 +100,32 @@ struct DeviceSigningVerifierNode: NodeKind {
 
     var name: String { "DeviceSigningVerifierNode" }
     var outcomes: [NodeOutcome] { [.success, .failure, .noDeviceRegistered, .keyNotFound] + clientErrors.outcomes }
-    var asking: NodeInteraction { .alone }
+    var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        if let user = journey.user, tx.devices.others(.binding, of: user).isEmpty { return .leave(.noDeviceRegistered) }
+        if let user = journey.user, tx.devices.others(.binding, of: user).isEmpty { return .transition(.noDeviceRegistered) }
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
-            return .ask(Page(callbacks: [callback(journey.user, challenge)]))
+            return .prompt(Page(callbacks: [callback(journey.user, challenge)]))
         }
         let error = answers.text(0, "clientError")
-        guard error.isEmpty else { return .leave(clientErrors.outcome(error)) }
+        guard error.isEmpty else { return .transition(clientErrors.outcome(error)) }
         guard let statement = SignedStatement(answers.text(0, "jws")),
             let user = journey.user ?? UserKey(universalID: statement.claims["sub"]?.string ?? "", realm: journey.realm)
-        else { return .leave(.failure) }
+        else { return .transition(.failure) }
         let known = tx.devices.others(.binding, of: user)
-        guard !known.isEmpty else { return .leave(.noDeviceRegistered) }
+        guard !known.isEmpty else { return .transition(.noDeviceRegistered) }
         guard var device = known.first(where: { $0.boundKeyID == statement.header["kid"]?.string }) else {
-            return .leave(.keyNotFound)
+            return .transition(.keyNotFound)
         }
         guard let key = device.key, statement.isSigned(with: key), statement.isIssued(by: applications),
             statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
-        else { return .leave(.failure) }
+        else { return .transition(.failure) }
         device.lastUsedAt = visit.moment.now
         tx.devices.save(device, for: user)
         journey.username = user.name
-        return .leave(.success)
+        return .transition(.success)
     }
 
     private func callback(_ user: UserKey?, _ challenge: [UInt8]) -> JourneyCallback {
@@ -140,17 +140,17 @@ struct DeviceSigningVerifierNode: NodeKind {
 }
 
 /// A node that saves the device of a ``DeviceBindingNode`` with postponed storage.
-struct DeviceBindingStorageNode: NodeKind {
+struct DeviceBindingStorageNode: Node {
     var name: String { "DeviceBindingStorageNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user, let device = journey.pendingCredential, device.kind == .binding else {
-            return .leave(.isFalse)
+            return .transition(.isFalse)
         }
         tx.devices.save(device, for: user)
         journey.pendingCredential = nil
-        return .leave(.isTrue)
+        return .transition(.isTrue)
     }
 }
 

@@ -1,23 +1,23 @@
 import SignetCore
 
 /// A node that compares the collected password with the user's password, and then removes it from the journey.
-struct DataStoreDecisionNode: NodeKind {
+struct DataStoreDecisionNode: Node {
     var name: String { "DataStoreDecisionNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         defer { journey.password = nil }
-        guard let user = journey.user, let password = journey.password else { return .leave(.isFalse) }
+        guard let user = journey.user, let password = journey.password else { return .transition(.isFalse) }
         return switch tx.judge(password, of: user, visit.moment) {
-        case .right: .leave(.isTrue)
-        case .wrong: .leave(.isFalse)
+        case .right: .transition(.isTrue)
+        case .wrong: .transition(.isFalse)
         case .refused(let refusal): .refuse(refusal)
         }
     }
 }
 
 /// A node that locks or unlocks the user's account.
-struct AccountLockoutNode: NodeKind {
+struct AccountLockoutNode: Node {
     var locks = true
 
     var name: String { "AccountLockoutNode" }
@@ -28,12 +28,12 @@ struct AccountLockoutNode: NodeKind {
             tx.directory.setLocked(locks, user)
             if !locks { tx.lockouts.clear(user, at: visit.moment.now) }
         }
-        return .leave(.outcome)
+        return .transition(.outcome)
     }
 }
 
 /// A node that permits a limited number of retries. After that its outcome is ``NodeOutcome/reject``.
-struct RetryLimitDecisionNode: NodeKind {
+struct RetryLimitDecisionNode: Node {
     var limit: Int
 
     var name: String { "RetryLimitDecisionNode" }
@@ -41,18 +41,20 @@ struct RetryLimitDecisionNode: NodeKind {
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let before = journey.failures[journey.place, default: 0]
-        guard before < limit else { return .leave(.reject) }
+        guard before < limit else { return .transition(.reject) }
         journey.failures[journey.place] = before + 1
-        return .leave(.retry)
+        return .transition(.retry)
     }
 }
 
 /// A node that runs another journey inside of the current one.
-struct InnerTreeEvaluatorNode: NodeKind {
+struct InnerTreeEvaluatorNode: Node {
     var tree: String
 
     var name: String { "InnerTreeEvaluatorNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult { .enter(tree) }
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        .runInnerTree(tree)
+    }
 }

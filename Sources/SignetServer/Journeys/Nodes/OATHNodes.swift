@@ -2,24 +2,24 @@ import SignetCore
 
 /// A node that shows the QR code for the registration of one-time codes. It saves the device when the user continues. With
 /// postponed storage, ``OATHDeviceStorageNode`` saves it after ``OATHTokenVerifierNode`` has verified a code.
-struct OATHRegistrationNode: NodeKind {
+struct OATHRegistrationNode: Node {
     var style = EnrollmentStyle()
     /// True when another node saves the device.
     var postponesStorage = false
 
     var name: String { "OathRegistrationNode" }
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome] }
-    var asking: NodeInteraction { .alone }
+    var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let user = journey.user, tx.directory.contains(user) else { return .leave(.failureOutcome) }
+        guard let user = journey.user, tx.directory.contains(user) else { return .transition(.failureOutcome) }
         if visit.answers != nil, let device = journey.pendingOATH {
             if style.generatesRecoveryCodes { journey.recoveryCodes = RecoveryCodes.new(for: .oath, "OATH Device") }
             if !postponesStorage {
                 tx.save(device, of: user, journey.recoveryCodes, visit.moment)
                 journey.pendingOATH = nil
             }
-            return .leave(.successOutcome)
+            return .transition(.successOutcome)
         }
         let device = style.newOATHDevice()
         journey.pendingOATH = device
@@ -30,26 +30,26 @@ struct OATHRegistrationNode: NodeKind {
             backgroundColor: style.backgroundColor ?? configuration.backgroundColor)
         let message =
             style.message ?? "Scan the QR code, or open the link, with your authenticator. Then enter the code that it shows."
-        return .ask(.enrollment(message, uri: EnrollmentURI.print(enrollment), .confirmation("Next")))
+        return .prompt(.enrollment(message, uri: EnrollmentURI.print(enrollment), .confirmation("Next")))
     }
 }
 
 /// A node that saves the device of an ``OATHRegistrationNode``.
-struct OATHDeviceStorageNode: NodeKind {
+struct OATHDeviceStorageNode: Node {
     var name: String { "OathDeviceStorageNode" }
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let user = journey.user, let device = journey.pendingOATH else { return .leave(.failureOutcome) }
+        guard let user = journey.user, let device = journey.pendingOATH else { return .transition(.failureOutcome) }
         tx.save(device, of: user, journey.recoveryCodes, visit.moment)
         journey.pendingOATH = nil
-        return .leave(.successOutcome)
+        return .transition(.successOutcome)
     }
 }
 
 /// A node that asks for a one-time code and verifies it. It uses the device that is being registered, or else the user's
 /// registered device.
-struct OATHTokenVerifierNode: NodeKind {
+struct OATHTokenVerifierNode: Node {
     var prompt = "Enter verification code"
     /// The number of time steps before and after the current one in which a code is accepted.
     var timeSteps = 2
@@ -61,27 +61,27 @@ struct OATHTokenVerifierNode: NodeKind {
     var outcomes: [NodeOutcome] {
         [.successOutcome, .failureOutcome, .notRegisteredOutcome] + (allowsRecoveryCode ? [.recoveryCodeOutcome] : [])
     }
-    var asking: NodeInteraction { .once }
+    var interaction: Interaction { .embeddable }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user, var device = journey.pendingOATH ?? tx.devices.oathDevice(of: user) else {
-            return .leave(.notRegisteredOutcome)
+            return .transition(.notRegisteredOutcome)
         }
         guard let answers = visit.answers else {
             let buttons = allowsRecoveryCode ? [JourneyCallback.confirmation(["Submit", "Use Recovery Code"], default: 0)] : []
-            return .ask(Page(callbacks: [.name(prompt: prompt)] + buttons))
+            return .prompt(Page(callbacks: [.name(prompt: prompt)] + buttons))
         }
-        if allowsRecoveryCode, answers.number(1) == 1 { return .leave(.recoveryCodeOutcome) }
+        if allowsRecoveryCode, answers.number(1) == 1 { return .transition(.recoveryCodeOutcome) }
         if let refusal = tx.guess(of: user, visit.moment) { return .refuse(refusal) }
         let code = answers.text(0).filter { !$0.isWhitespace }
         device.verifier = device.verifier.looking(timeWindow: timeSteps, counterWindow: counters)
-        guard device.verifier.verify(code, at: visit.moment.now) == .accepted else { return .leave(.failureOutcome) }
+        guard device.verifier.verify(code, at: visit.moment.now) == .accepted else { return .transition(.failureOutcome) }
         if journey.pendingOATH == nil {
             tx.devices.save(device, for: user)
         } else {
             journey.pendingOATH = device
         }
-        return .leave(.successOutcome)
+        return .transition(.successOutcome)
     }
 }
 

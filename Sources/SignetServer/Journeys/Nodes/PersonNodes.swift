@@ -1,7 +1,7 @@
 import SignetCore
 
 /// A node that creates a user from the collected data.
-struct CreateUserNode: NodeKind {
+struct CreateUserNode: Node {
     /// The OpenID Connect claims of the attributes.
     static let claims = ["mail": "email", "givenName": "given_name", "sn": "family_name"]
 
@@ -10,28 +10,30 @@ struct CreateUserNode: NodeKind {
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         defer { journey.password = nil }
-        guard let user = journey.user, !user.name.isEmpty, let password = journey.password else { return .leave(.notWritten) }
+        guard let user = journey.user, !user.name.isEmpty, let password = journey.password else {
+            return .transition(.notWritten)
+        }
         // Another client may have taken the name since it was checked.
         guard tx.directory.add(user, password: password, claims: [:]) else {
             return .refuse(.policyFailure("userName", [.unique]))
         }
         tx.directory.keep(&journey, of: user)
-        return .leave(.created)
+        return .transition(.created)
     }
 }
 
 /// A node that stores the collected data for an existing user. It also sets the collected password, unless a
 /// ``DataStoreDecisionNode`` has compared and removed it.
-struct PatchObjectNode: NodeKind {
+struct PatchObjectNode: Node {
     var name: String { "PatchObjectNode" }
     var outcomes: [NodeOutcome] { [.patched, .notWritten] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         defer { journey.password = nil }
-        guard let user = journey.user, tx.directory.contains(user) else { return .leave(.notWritten) }
+        guard let user = journey.user, tx.directory.contains(user) else { return .transition(.notWritten) }
         if let password = journey.password { tx.directory.setPassword(password, of: user) }
         tx.directory.keep(&journey, of: user)
-        return .leave(.patched)
+        return .transition(.patched)
     }
 }
 
@@ -47,7 +49,7 @@ extension Directory {
 }
 
 /// A node that sets properties and time limits of the session that the journey creates.
-struct SetSessionPropertiesNode: NodeKind {
+struct SetSessionPropertiesNode: Node {
     var wishes: SessionOptions
 
     var name: String { "SetSessionPropertiesNode" }
@@ -57,33 +59,33 @@ struct SetSessionPropertiesNode: NodeKind {
         journey.session.properties.merge(wishes.properties) { $1 }
         journey.session.idleTime = wishes.idleTime ?? journey.session.idleTime
         journey.session.maximumTime = wishes.maximumTime ?? journey.session.maximumTime
-        return .leave(.outcome)
+        return .transition(.outcome)
     }
 }
 
 /// A node that makes the journey end with an empty token. The user is identified but gets no session.
-struct PassThroughNode: NodeKind {
+struct PassThroughNode: Node {
     var name: String { "PassThroughNode" }
     var outcomes: [NodeOutcome] { [.outcome] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         journey.passesThrough = true
-        return .leave(.outcome)
+        return .transition(.outcome)
     }
 }
 
 /// A node that ends the journey with success. Every tree maps its only outcome to success.
-struct SuccessNode: NodeKind {
+struct SuccessNode: Node {
     var name: String { "SuccessNode" }
     var outcomes: [NodeOutcome] { [] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        .leave(.outcome)
+        .transition(.outcome)
     }
 }
 
 /// A node that ends the journey with failure, or the whole login if it has a reason.
-struct FailureNode: NodeKind {
+struct FailureNode: Node {
     /// The error with which the login ends.
     enum Reason: Sendable, Hashable {
         case loginFailure
@@ -99,7 +101,7 @@ struct FailureNode: NodeKind {
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         switch reason {
-        case nil: .leave(.outcome)
+        case nil: .transition(.outcome)
         case .loginFailure: .fail(name)
         case .lockedOut: .refuse(.lockedOut)
         case .policyFailure(let attribute, let policies): .refuse(.policyFailure(attribute, policies))

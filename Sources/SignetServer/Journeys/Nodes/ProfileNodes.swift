@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// A node that compares the collected device profile with the user's stored profile of that device.
-struct DeviceMatchNode: NodeKind {
+struct DeviceMatchNode: Node {
     /// The number of metadata values that may differ.
     var variance = 0
     /// The time in days without use after which a stored profile is ignored.
@@ -20,15 +20,15 @@ struct DeviceMatchNode: NodeKind {
         guard let user = journey.user, let profile = journey.attributes["deviceProfile"],
             let known = tx.devices.profile(profile["identifier"]?.string, of: user),
             known.lastUsedAt.addingTimeInterval(Double(expiration) * 86_400) > visit.moment.now
-        else { return .leave(.unknownDevice) }
+        else { return .transition(.unknownDevice) }
         let (old, new) = (known.details["metadata"]?.leaves ?? [:], profile["metadata"]?.leaves ?? [:])
         let changed = Set(old.keys).union(new.keys).count { old[$0] != new[$0] }
-        return .leave(changed <= variance ? .isTrue : .isFalse)
+        return .transition(changed <= variance ? .isTrue : .isFalse)
     }
 }
 
 /// A node that stores the collected device profile. It replaces the earlier profile of the same device.
-struct DeviceSaveNode: NodeKind {
+struct DeviceSaveNode: Node {
     var savesMetadata = true
     var savesLocation = true
     /// The attribute with the name that the user chose for the device. If it is nil, an existing profile keeps its name, and a
@@ -39,7 +39,9 @@ struct DeviceSaveNode: NodeKind {
     var outcomes: [NodeOutcome] { [.outcome] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let user = journey.user, var details = journey.attributes["deviceProfile"]?.object else { return .leave(.outcome) }
+        guard let user = journey.user, var details = journey.attributes["deviceProfile"]?.object else {
+            return .transition(.outcome)
+        }
         let identifier = details["identifier"]?.string ?? ""
         let known = tx.devices.profile(identifier, of: user)
         let given = nameAttribute.flatMap { journey.attributes[$0]?.string }
@@ -51,7 +53,7 @@ struct DeviceSaveNode: NodeKind {
                 kind: .profile, resourceID: known?.resourceID ?? RandomID.uuid(),
                 name: given ?? known?.name ?? own ?? identifier, registeredAt: known?.registeredAt ?? visit.moment.now,
                 lastUsedAt: visit.moment.now, details: details), for: user)
-        return .leave(.outcome)
+        return .transition(.outcome)
     }
 }
 

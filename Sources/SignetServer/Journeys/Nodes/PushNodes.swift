@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// A node that sends a push message to the user's device.
-struct PushSenderNode: NodeKind {
+struct PushSenderNode: Node {
     enum PushType: Sendable, Hashable {
         case tap
         case number
@@ -27,11 +27,11 @@ struct PushSenderNode: NodeKind {
 
     var name: String { "PushAuthenticationSenderNode" }
     var outcomes: [NodeOutcome] { [.sent, .notRegistered] }
-    var spareOutcomes: [NodeOutcome] { [.skipped] }
+    var ignoredOutcomes: [NodeOutcome] { [.skipped] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let moment = visit.moment
-        guard let user = journey.user, let device = tx.devices.pushDevice(of: user) else { return .leave(.notRegistered) }
+        guard let user = journey.user, let device = tx.devices.pushDevice(of: user) else { return .transition(.notRegistered) }
         guard tx.pushes.hasRoom(for: device.mechanismUID, at: moment.now) else { return .fail("too many messages are waiting") }
         let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: moment.configuration.issuer)
         let prompt = PushPrompt(
@@ -40,7 +40,7 @@ struct PushSenderNode: NodeKind {
         let push = PendingPush(prompt, to: device, moment)
         tx.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt), at: moment.now)
         journey.pushMessageID = push.messageID
-        return .leave(.sent)
+        return .transition(.sent)
     }
 
     /// Returns the attributes in ``payload`` as JSON; nil when none of them were collected.
@@ -69,7 +69,7 @@ struct PushSenderNode: NodeKind {
 }
 
 /// A node that makes the client wait for the answer to the push message. It shows the number of a number message.
-struct PushWaitNode: NodeKind {
+struct PushWaitNode: Node {
     var message = "Waiting for response..."
     /// The text that replaces ``message`` for a number message. The placeholder `{{challenge}}` is replaced.
     var numberMessage = "Tap {{challenge}} on your device"
@@ -80,19 +80,19 @@ struct PushWaitNode: NodeKind {
 
     var name: String { "PushWaitNode" }
     var outcomes: [NodeOutcome] { [.done] + (exit == nil ? [] : [.exited]) }
-    var spareOutcomes: [NodeOutcome] { exit == nil ? [.exited] : [] }
-    var asking: NodeInteraction { .alone }
+    var ignoredOutcomes: [NodeOutcome] { exit == nil ? [.exited] : [] }
+    var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let now = visit.moment.now
-        guard let push = journey.pushMessageID.flatMap({ tx.pushes.entry($0, at: now) }) else { return .leave(.done) }
+        guard let push = journey.pushMessageID.flatMap({ tx.pushes.entry($0, at: now) }) else { return .transition(.done) }
         guard case .waiting(var wait) = journey.memory else {
             return ask(push, wait(for: push, visit.moment), &journey)
         }
         // The button is the last callback.
-        if exit != nil, visit.answers?.number(push.number == nil ? 1 : 2) == 0 { return .leave(.exited) }
+        if exit != nil, visit.answers?.number(push.number == nil ? 1 : 2) == 0 { return .transition(.exited) }
         switch wait.poll(at: now) {
-        case .due: return .leave(.done)
+        case .due: return .transition(.done)
         case .early: return ask(push, wait, &journey)
         case .spam: return .fail("polled too early too often")
         }
@@ -111,10 +111,10 @@ struct PushWaitNode: NodeKind {
         journey.memory = .waiting(wait)
         let button = exit.map { [JourneyCallback.confirmation([$0], default: 0)] } ?? []
         guard let number = push.number else {
-            return .ask(Page(callbacks: [.wait(milliseconds: wait.milliseconds, message: message)] + button))
+            return .prompt(Page(callbacks: [.wait(milliseconds: wait.milliseconds, message: message)] + button))
         }
         let text = numberMessage.replacing("{{challenge}}", with: String(number))
-        return .ask(
+        return .prompt(
             Page(
                 callbacks: [
                     .wait(milliseconds: wait.milliseconds, message: text),
@@ -124,18 +124,18 @@ struct PushWaitNode: NodeKind {
 }
 
 /// A node that checks the state of the push message.
-struct PushResultVerifierNode: NodeKind {
+struct PushResultVerifierNode: Node {
     var name: String { "PushResultVerifierNode" }
     var outcomes: [NodeOutcome] { [.approved, .denied, .expired, .waiting] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let now = visit.moment.now
-        guard let id = journey.pushMessageID, let push = tx.pushes.entry(id, at: now) else { return .leave(.expired) }
+        guard let id = journey.pushMessageID, let push = tx.pushes.entry(id, at: now) else { return .transition(.expired) }
         switch push.state {
-        case .waiting where now < push.deadline: return .leave(.waiting)
-        case .waiting: return .leave(.expired)
-        case .approved: return .leave(.approved)
-        case .denied: return .leave(.denied)
+        case .waiting where now < push.deadline: return .transition(.waiting)
+        case .waiting: return .transition(.expired)
+        case .approved: return .transition(.approved)
+        case .denied: return .transition(.denied)
         }
     }
 }

@@ -23,18 +23,18 @@ struct RecoveryCodes: Codable, Sendable, Hashable {
 }
 
 /// A node that shows the recovery codes that an earlier node generated. Without codes, it continues immediately.
-struct RecoveryCodeDisplayNode: NodeKind {
+struct RecoveryCodeDisplayNode: Node {
     var name: String { "RecoveryCodeDisplayNode" }
     var outcomes: [NodeOutcome] { [.outcome] }
-    var asking: NodeInteraction { .alone }
+    var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard visit.answers == nil, let codes = journey.recoveryCodes, !codes.wereShown else {
             journey.recoveryCodes?.wereShown = true
-            return .leave(.outcome)
+            return .transition(.outcome)
         }
         let text = "Keep these recovery codes. Each can be used once instead of \(codes.deviceName):\n"
-        return .ask(
+        return .prompt(
             Page(callbacks: [
                 .information(text + codes.codes.joined(separator: "\n")), .text(Self.script(codes), type: 4),
                 .confirmation("Done"),
@@ -57,19 +57,19 @@ struct RecoveryCodeDisplayNode: NodeKind {
 }
 
 /// A node that asks for a recovery code, and marks a correct one as used.
-struct RecoveryCodeCollectorDecisionNode: NodeKind {
+struct RecoveryCodeCollectorDecisionNode: Node {
     var kind: DeviceKind
 
     var name: String { "RecoveryCodeCollectorDecisionNode" }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
-    var asking: NodeInteraction { .once }
+    var interaction: Interaction { .embeddable }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let answers = visit.answers else { return .ask(Page(callbacks: [.name(prompt: "Recovery Code")])) }
+        guard let answers = visit.answers else { return .prompt(Page(callbacks: [.name(prompt: "Recovery Code")])) }
         if let refusal = tx.guess(of: journey.user, visit.moment) { return .refuse(refusal) }
         let code = answers.text(0).filter { !$0.isWhitespace }
-        guard let user = journey.user, tx.devices.redeem(code, for: kind, of: user) else { return .leave(.isFalse) }
-        return .leave(.isTrue)
+        guard let user = journey.user, tx.devices.redeem(code, for: kind, of: user) else { return .transition(.isFalse) }
+        return .transition(.isTrue)
     }
 }
 

@@ -8,40 +8,40 @@ import Foundation
 
 /// A node that shows the QR code for a push registration and waits for the device. With `withOATH`, it is AM's Combined MFA
 /// Registration, which registers push and one-time codes together.
-struct PushRegistrationNode: NodeKind {
+struct PushRegistrationNode: Node {
     var withOATH = false
     var style = EnrollmentStyle()
 
     var name: String { withOATH ? "CombinedMultiFactorRegistrationNode" : "PushRegistrationNode" }
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome, .timeoutOutcome] }
-    var asking: NodeInteraction { .alone }
+    var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let moment = visit.moment
         guard case .registering(let messageID, var wait) = journey.memory else {
             return begin(moment, &journey, &tx)
         }
-        guard let pending = tx.registrations.entry(messageID, at: moment.now) else { return .leave(.timeoutOutcome) }
+        guard let pending = tx.registrations.entry(messageID, at: moment.now) else { return .transition(.timeoutOutcome) }
         switch wait.poll(at: moment.now) {
         case .spam: return .fail("polled too early too often")
         case .early: break
         case .due:
             if pending.isRegistered { return finish(pending, &journey, &tx) }
-            guard moment.now < pending.deadline else { return .leave(.timeoutOutcome) }
+            guard moment.now < pending.deadline else { return .transition(.timeoutOutcome) }
             wait = self.wait(for: pending, moment)
         }
         journey.memory = .registering(messageID: messageID, wait)
-        return .ask(page(pending, wait))
+        return .prompt(page(pending, wait))
     }
 
     private func begin(_ moment: RequestTime, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user, tx.directory.contains(user),
             let pending = PendingRegistration(user: user, style, withOATH: withOATH, moment)
-        else { return .leave(.failureOutcome) }
+        else { return .transition(.failureOutcome) }
         tx.registrations.add(pending, until: journey.expiresAt)
         let wait = wait(for: pending, moment)
         journey.memory = .registering(messageID: pending.messageID, wait)
-        return .ask(page(pending, wait))
+        return .prompt(page(pending, wait))
     }
 
     /// Generates the recovery codes and leaves the node. In a combined registration, the same codes are valid for both devices.
@@ -54,7 +54,7 @@ struct PushRegistrationNode: NodeKind {
             tx.devices.keep(codes, for: .push, of: pending.user)
             if withOATH { tx.devices.keep(codes, for: .oath, of: pending.user) }
         }
-        return .leave(.successOutcome)
+        return .transition(.successOutcome)
     }
 
     private func wait(for pending: PendingRegistration, _ moment: RequestTime) -> PollingWait {

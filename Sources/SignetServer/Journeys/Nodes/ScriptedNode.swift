@@ -2,7 +2,7 @@ import SignetCore
 
 /// A node that decides by a table, in place of AM's scripts. The outcome is that of the first row whose conditions all hold. The
 /// node can first show callbacks of any type, including those that only another system could verify, such as a reCAPTCHA.
-struct ScriptedDecisionNode: NodeKind {
+struct ScriptedDecisionNode: Node {
     struct Row: Sendable {
         var conditions: [Condition]
         var outcome: NodeOutcome
@@ -39,10 +39,10 @@ struct ScriptedDecisionNode: NodeKind {
     var outcomes: [NodeOutcome] {
         (table.map(\.outcome) + [standard]).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
-    var asking: NodeInteraction { callbacks.isEmpty ? .nothing : .once }
+    var interaction: Interaction { callbacks.isEmpty ? .none : .embeddable }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        if !callbacks.isEmpty, visit.answers == nil { return .ask(Page(callbacks: callbacks)) }
+        if !callbacks.isEmpty, visit.answers == nil { return .prompt(Page(callbacks: callbacks)) }
         if let attribute, let answers = visit.answers {
             // Hidden input, such as a password, can be compared but is not stored.
             let values = callbacks.indices.filter { !callbacks[$0].asksUnseen }.compactMap { answers.value($0) }
@@ -51,7 +51,7 @@ struct ScriptedDecisionNode: NodeKind {
         let row = table.first { row in
             row.conditions.allSatisfy { $0.holds(for: value($0.input, visit.answers, journey, tx)) }
         }
-        return .leave(row?.outcome ?? standard)
+        return .transition(row?.outcome ?? standard)
     }
 
     private func value(_ input: Input, _ answers: Answers?, _ journey: JourneyState, _ tx: ServerTransaction) -> String? {

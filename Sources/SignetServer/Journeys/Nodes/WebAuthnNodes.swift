@@ -32,7 +32,7 @@ struct WebAuthnStyle: Sendable {
 }
 
 /// A node that asks an authenticator to create a credential. It does not verify the attestation statement.
-struct WebAuthnRegistrationNode: NodeKind {
+struct WebAuthnRegistrationNode: Node {
     var style = WebAuthnStyle()
     var generatesRecoveryCodes = true
     /// True when another node saves the device, generates its recovery codes and enforces the limit.
@@ -45,31 +45,33 @@ struct WebAuthnRegistrationNode: NodeKind {
     var outcomes: [NodeOutcome] {
         [.unsupported, .success, .failure, .error] + (mostDevices > 0 && !postponesStorage ? [.exceedDeviceLimit] : [])
     }
-    var asking: NodeInteraction { .alone }
+    var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let user = journey.user, tx.directory.contains(user) else { return .leave(.failure) }
+        guard let user = journey.user, tx.directory.contains(user) else { return .transition(.failure) }
         let party = style.party(visit.moment)
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
             let known = tx.devices.others(.webauthn, of: user).compactMap(\.credentialID)
-            guard mostDevices == 0 || postponesStorage || known.count < mostDevices else { return .leave(.exceedDeviceLimit) }
+            guard mostDevices == 0 || postponesStorage || known.count < mostDevices else {
+                return .transition(.exceedDeviceLimit)
+            }
             let step = WebAuthnStep(challenge: challenge, party: party, style: style, known: known)
-            return .ask(step.registration(of: user))
+            return .prompt(step.registration(of: user))
         }
         do {
             let answer = try WebAuthnAnswer(answers.text(1))
             guard answer.isFor("webauthn.create", challenge, party), let attestation = answer.numbers(0) else {
-                return .leave(.failure)
+                return .transition(.failure)
             }
             var rest = attestation[...]
             guard let bytes = CBOR.read(&rest)?[.text("authData")]?.bytes, let data = AuthenticatorData(bytes),
                 data.isGood(for: party, verified: style.userVerification == "required"), let credential = data.credential
-            else { return .leave(.failure) }
+            else { return .transition(.failure) }
             let id = Base64.encode(credential.id, as: .url)
             guard !tx.devices.others(.webauthn, of: user).contains(where: { $0.credentialID == credential.id }) else {
-                return .leave(.failure)
+                return .transition(.failure)
             }
             let device = OtherDevice(
                 kind: .webauthn, resourceID: RandomID.uuid(),
@@ -81,15 +83,15 @@ struct WebAuthnRegistrationNode: NodeKind {
             } else {
                 tx.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
             }
-            return .leave(.success)
+            return .transition(.success)
         } catch {
-            return .leave(error == .unsupported ? .unsupported : error == .malformed ? .failure : .error)
+            return .transition(error == .unsupported ? .unsupported : error == .malformed ? .failure : .error)
         }
     }
 }
 
 /// A node that saves the credential of a ``WebAuthnRegistrationNode`` with postponed storage.
-struct WebAuthnDeviceStorageNode: NodeKind {
+struct WebAuthnDeviceStorageNode: Node {
     var generatesRecoveryCodes = true
     /// The maximum number of credentials of a user; 0 for no limit, where the oldest is replaced when there are too many
     /// (``DeviceRegistry/mostOfAKind``).
@@ -100,14 +102,14 @@ struct WebAuthnDeviceStorageNode: NodeKind {
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user, let device = journey.pendingCredential, device.kind == .webauthn else {
-            return .leave(.failure)
+            return .transition(.failure)
         }
         guard mostDevices == 0 || tx.devices.others(.webauthn, of: user).count < mostDevices else {
-            return .leave(.exceedDeviceLimit)
+            return .transition(.exceedDeviceLimit)
         }
         tx.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
         journey.pendingCredential = nil
-        return .leave(.success)
+        return .transition(.success)
     }
 }
 
@@ -124,7 +126,7 @@ extension ServerTransaction {
 }
 
 /// A node that asks an authenticator to sign with one of the user's credentials.
-struct WebAuthnAuthenticationNode: NodeKind {
+struct WebAuthnAuthenticationNode: Node {
     var style = WebAuthnStyle()
     var allowsRecoveryCode = false
 
@@ -132,12 +134,12 @@ struct WebAuthnAuthenticationNode: NodeKind {
     var outcomes: [NodeOutcome] {
         [.unsupported, .noDevice, .success, .failure, .error] + (allowsRecoveryCode ? [.recoveryCode] : [])
     }
-    var asking: NodeInteraction { .alone }
+    var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let user = journey.user else { return .leave(.failure) }
+        guard let user = journey.user else { return .transition(.failure) }
         let known = tx.devices.others(.webauthn, of: user)
-        guard !known.isEmpty else { return .leave(.noDevice) }
+        guard !known.isEmpty else { return .transition(.noDevice) }
         let party = style.party(visit.moment)
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
@@ -146,9 +148,9 @@ struct WebAuthnAuthenticationNode: NodeKind {
             let step = WebAuthnStep(challenge: challenge, party: party, style: style, known: ids)
             var page = step.authentication()
             if allowsRecoveryCode { page.callbacks.append(.confirmation(["Use Recovery Code"], default: 0)) }
-            return .ask(page)
+            return .prompt(page)
         }
-        if allowsRecoveryCode, answers.number(2) == 0 { return .leave(.recoveryCode) }
+        if allowsRecoveryCode, answers.number(2) == 0 { return .transition(.recoveryCode) }
         do {
             let answer = try WebAuthnAnswer(answers.text(1))
             guard answer.isFor("webauthn.get", challenge, party), let bytes = answer.numbers(0),
@@ -156,17 +158,17 @@ struct WebAuthnAuthenticationNode: NodeKind {
                 var device = known.first(where: { $0.credentialID == id }), let key = device.key,
                 let data = AuthenticatorData(bytes), data.isGood(for: party, verified: style.userVerification == "required"),
                 key.accepts(derSignature: signature, of: bytes + Array(SHA256.hash(data: answer.clientData)))
-            else { return .leave(.failure) }
+            else { return .transition(.failure) }
             // A counter that does not increase indicates a cloned authenticator (WebAuthn section 6.1.1). Two zeros mean that the
             // authenticator has no counter.
             let last = device.details["signCount"]?.wholeNumber ?? 0
-            guard data.counter == 0 && last == 0 || Int64(data.counter) > last else { return .leave(.failure) }
+            guard data.counter == 0 && last == 0 || Int64(data.counter) > last else { return .transition(.failure) }
             device.details["signCount"] = .integer(Int64(data.counter))
             device.lastUsedAt = visit.moment.now
             tx.devices.save(device, for: user)
-            return .leave(.success)
+            return .transition(.success)
         } catch {
-            return .leave(error == .unsupported ? .unsupported : error == .malformed ? .failure : .error)
+            return .transition(error == .unsupported ? .unsupported : error == .malformed ? .failure : .error)
         }
     }
 }
