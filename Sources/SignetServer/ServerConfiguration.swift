@@ -16,8 +16,8 @@ public struct ServerConfiguration: Sendable {
     /// The users that can log in. If two users have the same name and realm, the last one is used.
     public var users: [User] = []
     /// True when users without a password get one that is derived from the key of the ``state``. It is the same at every start
-    /// and on every server that shares the state. ``DevServer/madeUpPassword(of:realm:)`` returns it.
-    package var makesUpPasswords = false
+    /// and on every server that shares the state. ``DevServer/generatedPassword(of:realm:)`` returns it.
+    package var generatesPasswords = false
     /// The OAuth 2.0 clients. If two clients have the same id and realm, the last one is used.
     public var clients: [RegisteredClient] = []
     /// The available journeys. The default is the journeys of the starter file.
@@ -35,9 +35,9 @@ public struct ServerConfiguration: Sendable {
     /// key when it first needs one, and stores it with the ``state``.
     public var signingKey: Secret?
     /// The number of seconds without a request after which a session ends; at least 1.
-    public var sessionIdleTime = 1800
+    public var sessionIdleTimeout = 1800
     /// The maximum number of seconds that a session lasts; at least 1.
-    public var sessionMaximumTime = 7200
+    public var sessionMaxLifetime = 7200
     /// The name of the cookie that carries the session token.
     public var cookieName = "iPlanetDirectoryPro"
     /// The `Domain` of that cookie; nil to omit it, so that browsers send the cookie to this host only.
@@ -80,7 +80,7 @@ public struct ServerConfiguration: Sendable {
     /// log (docs/reference/admin.md). It must have 16 bytes or more; a shorter token is never accepted. When nil, `/admin` doesn't exist.
     public var adminToken: Secret?
     /// The largest accepted request body, in bytes; a larger one gets a 413 response.
-    public var largestBody = 256 * 1024
+    public var maxBodySize = 256 * 1024
     /// The limits on the size, the duration and the rate of requests.
     public var limits = ServerLimits()
     /// The origins whose pages may send requests with cookies and read the responses (CORS), for example `https://app.example`.

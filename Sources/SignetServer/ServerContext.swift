@@ -55,7 +55,7 @@ final class ServerContext: Sendable {
         (self.streams, self.inboxStreams) = (streams, inboxStreams)
         house = StateStore(
             StateStore.Plan(
-                state: configuration.state, users: configuration.users, makesUpPasswords: configuration.makesUpPasswords,
+                state: configuration.state, users: configuration.users, generatesPasswords: configuration.generatesPasswords,
                 clients: clients, trees: trees, clock: clock, broken: BrokenRows(logger: logger), logger: logger)
         )
         let signer = TokenSigner(configuration.signingKey, SigningKeys(house))

@@ -21,14 +21,14 @@ struct PushStreamConstants: Sendable {
 
     /// Creates the constants.
     /// - Parameters:
-    ///   - makesUpPasswords: True to generate passwords for users without one.
+    ///   - generatesPasswords: True to generate passwords for users without one.
     ///   - key: The server's key, from which all other keys are derived. Servers that share their state share it too.
     init(
-        users: [User], makesUpPasswords: Bool = false, clients: ClientRegistry, trees: [String: JourneyTree], key: Secret
+        users: [User], generatesPasswords: Bool = false, clients: ClientRegistry, trees: [String: JourneyTree], key: Secret
     ) {
         self.users = ConfiguredUsers(
             users, key: Sealing.derive("signet server users", from: key),
-            madeUp: makesUpPasswords ? GeneratedPasswords(key: key) : nil)
+            generatedPasswords: generatesPasswords ? GeneratedPasswords(key: key) : nil)
         self.clients = clients
         self.trees = trees
         authIDKey = Sealing.derive("signet server handles", from: key)

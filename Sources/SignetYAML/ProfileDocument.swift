@@ -85,7 +85,7 @@ extension MarkedValue {
         switch content {
         case .list(let elements): .array(elements.map(\.asWritten))
         case .mapping(let entries): .object(Dictionary(entries.map { ($0.key, $0.value.asWritten) }, uniquingKeysWith: { $1 }))
-        case .scalar(let text, _): isNothing ? .null : .string(truth.map { $0 ? "true" : "false" } ?? text)
+        case .scalar(let text, _): isNothing ? .null : .string(bool.map { $0 ? "true" : "false" } ?? text)
         }
     }
 }

@@ -30,7 +30,7 @@ package struct MarkedValue: Sendable {
         return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
-    package var truth: Bool? {
+    package var bool: Bool? {
         guard case .scalar(let text, isQuoted: false) = content else { return nil }
         return switch text {
         case "true", "True", "TRUE": true
@@ -39,7 +39,7 @@ package struct MarkedValue: Sendable {
         }
     }
 
-    package var wholeNumber: Int? {
+    package var integer: Int? {
         guard case .scalar(let text, isQuoted: false) = content else { return nil }
         return Int(text)
     }
@@ -56,7 +56,7 @@ package struct MarkedValue: Sendable {
         case .scalar(let text, let isQuoted):
             if isQuoted { return .string(text) }
             if isNothing { return .null }
-            if let truth { return .bool(truth) }
+            if let bool { return .bool(bool) }
             if let number = Int64(text) { return .integer(number) }
             if text.utf8.first.map(Self.startsNumber) == true, let number = Double(text), number.isFinite {
                 return .number(number)

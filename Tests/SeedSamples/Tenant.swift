@@ -24,7 +24,7 @@ struct Tenant: Sendable {
 
     /// - Parameter refreshTokens: what the client gets to renew its tokens with.
     static func with(
-        refreshTokens: RegisteredClient.RefreshTokens = .rotated(), _ body: @escaping @Sendable (Tenant) async throws -> Void
+        refreshTokens: RegisteredClient.RefreshTokens = .rotate(), _ body: @escaping @Sendable (Tenant) async throws -> Void
     ) async throws {
         let configuration = ServerConfiguration {
             $0.port = 0

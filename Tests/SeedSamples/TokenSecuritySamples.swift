@@ -30,7 +30,7 @@ struct TokenSecuritySamples {
 
     /// A program in which somebody has logged in.
     private func loggedIn(
-        refreshTokens: RegisteredClient.RefreshTokens = .rotated(),
+        refreshTokens: RegisteredClient.RefreshTokens = .rotate(),
         _ body: @escaping @Sendable (Tenant, FRUser) async throws -> Void
     ) async throws {
         try await Tenant.with(refreshTokens: refreshTokens) { tenant in

@@ -53,7 +53,10 @@ struct ServeConfigurationTests {
     static let bad: [([UInt8], String, Int32, [String])] = [
         (
             Array("usres: []\nrealms: 5\n".utf8), "--validate-config", 65,
-            ["2 problems", ":1:1: there is no setting `usres`: is `users` meant?", ":2:9: `realms` is a list of texts"]
+            [
+                "2 problems", ":1:1: there is no setting `usres`: did you mean `users`?",
+                ":2:9: `realms` must be a list of strings",
+            ]
         ), (Array("realms: [".utf8), "--config", 65, ["1 problem\n", "this is no YAML"]),
         ([0x72, 0xFF, 0xFE], "--validate-config", 65, ["UTF-8"]), ([], "--config", 65, ["the file is empty", "--starter"]),
     ]

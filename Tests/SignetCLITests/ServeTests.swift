@@ -322,7 +322,7 @@ struct ServeTests {
     }
 
     @Test("The password that is made up is the same at every start from one state, and another one from another")
-    func madeUpPassword() async throws {
+    func generatedPassword() async throws {
         try await Workplace.with(vault: false) { place in
             var passwords: [String?] = []
             for state in ["one", "one", "two", "memory", "memory"] {

@@ -204,8 +204,8 @@ struct BrowserDeviceTests {
 
 /// Shows callbacks, and goes on when they were seen.
 private struct Showing: Node {
+    static let type = NodeType("Showing", "Showing", "Shows callbacks.") { _ in Self(callbacks: []) }
     let callbacks: [JourneyCallback]
-    var name: String { "Showing" }
     var outcomes: [NodeOutcome] { [.outcome] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {

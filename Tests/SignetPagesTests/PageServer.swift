@@ -59,7 +59,7 @@ struct PageServer: Sendable {
             ]
             $0.clients = [
                 RegisteredClient(id: "app", redirectURIs: ["http://127.0.0.1/callback"]),
-                RegisteredClient(id: "asking", redirectURIs: ["http://127.0.0.1/callback"]) { $0.asksConsent = true },
+                RegisteredClient(id: "asking", redirectURIs: ["http://127.0.0.1/callback"]) { $0.requiresConsent = true },
             ]
             $0.pollInterval = .milliseconds(300)
         }

@@ -6,63 +6,7 @@ struct JourneyReader {
     private(set) var problems: [ConfigurationProblem] = []
     private let context: NodeContext
     private let realms: Set<RealmPath>
-    private var drafts: [Draft] = []
-
-    /// A journey from the file, with its positions in the file.
-    private struct Draft {
-        let name: String
-        let place: SourcePosition
-        var entry = ""
-        var isInner = false
-        var realms: Set<RealmPath>?
-        var nodes: [NodeDraft] = []
-
-        /// Returns the nodes from which the journey can reach neither an end nor a node that asks the user.
-        /// - Parameter silent: The journeys that never ask the user.
-        func endless(_ silent: Set<String>) -> [NodeDraft] {
-            let ids = Set(nodes.map(\.id))
-            var origins: [String: [String]] = [:]
-            var rests: [String] = []
-            for node in nodes {
-                // A target that is not a node is an end of the journey, or a mistake that was already reported.
-                let targets = node.kind.outcomes.map { node.target(of: $0) ?? "" }
-                for target in targets { origins[target, default: []].append(node.id) }
-                let asks = node.kind.interaction != .none || node.innerTree.map { !silent.contains($0) } == true
-                if asks || targets.isEmpty || !ids.isSuperset(of: targets) { rests.append(node.id) }
-            }
-            let restful = JourneyReader.reached(from: rests, origins)
-            return nodes.filter { !restful.contains($0.id) }
-        }
-    }
-
-    private struct NodeDraft {
-        let id: String
-        let place: SourcePosition
-        let type: NodeType
-        let kind: any Node
-        /// True when the outcomes of the kind are those that the file intends.
-        var hasKnownOutcomes = true
-        /// The inner journey that the node runs; nil for other nodes.
-        var innerTree: String? { (kind as? InnerTreeEvaluatorNode)?.tree }
-        var ways: [Way] = []
-        var otherwise: Way?
-
-        /// All connections in the file, including those from outcomes that the node never has.
-        var allWays: [Way] { ways + [otherwise].compactMap { $0 } }
-
-        /// Returns the target of an outcome; nil when the file specifies none.
-        func target(of outcome: NodeOutcome) -> String? {
-            (ways.first { $0.outcome == outcome.rawValue } ?? otherwise)?.target
-        }
-    }
-
-    /// A connection from an outcome to its target.
-    private struct Way {
-        let outcome: String
-        let place: SourcePosition
-        let target: String
-        let targetPlace: SourcePosition
-    }
+    private var drafts: [JourneyDraft] = []
 
     init(_ context: NodeContext, realms: Set<RealmPath>) {
         self.context = context
@@ -73,217 +17,265 @@ struct JourneyReader {
     mutating func trees(_ section: MarkedValue) -> [JourneyTree] {
         guard let entries = section.mapping else {
             problems.append(
-                ConfigurationProblem(section.place, "journeys", "journeys stand here by their names, not \(section.kind)"))
+                ConfigurationProblem(
+                    .wrongType, at: section.place, "journeys", "`journeys` must be journeys by name, not \(section.kind)"))
             return []
         }
-        drafts = entries.map { draft($0) }
+        drafts = entries.map { journey($0) }
         checkInnerJourneys()
-        checkCircles()
-        return drafts.map { tree($0) }
+        checkLoops()
+        return drafts.map(\.tree)
     }
 
     // MARK: Journeys and nodes
 
-    private mutating func draft(_ entry: MarkedValue.Entry) -> Draft {
-        let subject = "journey `\(entry.key.shortened)`"
-        var reader = SectionReader(entry.value, subject: subject)
-        var draft = Draft(name: entry.key, place: entry.place)
-        let first = reader.optionalText("entry", kind: "the name of a node", standard: "the first node")
-        draft.isInner = reader.truth("innerTreeOnly", false)
-        draft.realms = reader.optionalTexts("realms", standard: "all").map { Set($0.map { RealmPath($0) }) }
+    private mutating func journey(_ entry: MarkedValue.Entry) -> JourneyDraft {
+        var draft = JourneyDraft(name: entry.key, position: entry.place)
+        var decoder = ConfigurationDecoder(entry.value, subject: draft.subject)
+        let first = decoder.optionalString("entry", kind: "the name of a node", default: "the first node")
+        draft.isInner = decoder.bool("innerTreeOnly", false)
+        draft.realms = decoder.optionalStrings("realms", default: "all").map { Set($0.map { RealmPath($0) }) }
         for realm in draft.realms ?? [] where !realms.contains(realm) {
-            reader.note(reader.place(of: "realms"), "there is no realm `\(realm)`: add it to the section `realms`")
+            decoder.report(.unknownName, in: "realms", "there is no realm `\(realm)`: add it to the section `realms`")
         }
-        let nodes = reader.value("nodes", kind: "nodes by names")
+        let nodes = decoder.value("nodes", kind: "nodes by name")
         if let entries = nodes?.mapping, !entries.isEmpty {
-            draft.nodes = entries.compactMap { node($0, subject) }
-            draft.entry = first ?? entries[0].key
-            if !entries.contains(where: { $0.key == draft.entry }) {
-                reader.note(
-                    reader.place(of: "entry"),
-                    "there is no node `\(draft.entry.shortened)` to begin with"
-                        + entries.map(\.key).advice(for: draft.entry, "there are"))
+            let ids = entries.map(\.key)
+            draft.nodes = entries.compactMap { node($0, draft.subject) }
+            draft.entry = first ?? ids[0]
+            if !ids.contains(draft.entry) {
+                decoder.report(
+                    .unknownName, in: "entry", "there is no node `\(draft.entry.shortened)`" + ids.suggestion(for: draft.entry))
             }
-            checkWays(draft, ids: entries.map(\.key), subject)
+            problems += draft.problems(ids: ids)
         } else {
-            reader.note(nodes?.place ?? entry.place, "a journey has `nodes`, each with its name, `type` and `outcomes`")
+            decoder.report(
+                .noNodes, at: nodes?.place ?? entry.place, "a journey needs `nodes`, each with a name, `type` and `outcomes`")
         }
-        problems += reader.finished()
+        problems += decoder.finished()
         return draft
     }
 
     private mutating func node(_ entry: MarkedValue.Entry, _ journey: String) -> NodeDraft? {
-        var reader = SectionReader(entry.value, subject: "\(journey), node `\(entry.key.shortened)`")
+        var decoder = ConfigurationDecoder(entry.value, subject: "\(journey), node `\(entry.key.shortened)`")
+        defer { problems += decoder.finished() }
         if NodeTarget.ends.contains(entry.key) {
-            reader.note(entry.place, "`\(entry.key)` is an end that every journey has: give the node another name")
+            decoder.report(
+                .reservedName, at: entry.place, "`\(entry.key)` is an end of every journey: give the node another name")
         }
-        let outcomes = reader.value("outcomes", kind: "targets by outcomes")
-        guard let read = reader.nodeParts(context) else {
-            problems += reader.finished()
-            return nil
-        }
-        let kind: any Node =
-            switch read.parts {
-            case .node(let kind), .incomplete(let kind): kind
-            case .collectors(let collectors): CollectorNode(read.type.name, collectors)
-            }
-        var draft = NodeDraft(id: entry.key, place: entry.place, type: read.type, kind: kind)
-        if case .incomplete = read.parts { draft.hasKnownOutcomes = false }
+        let outcomes = decoder.value("outcomes", kind: "targets by outcome")
+        guard let node = decoder.node(context) else { return nil }
+        var draft = NodeDraft(id: entry.key, position: entry.place, node: node)
         if let outcomes, outcomes.mapping == nil {
-            reader.note(
-                outcomes.place, "`outcomes` is targets by outcomes, `{\(kind.outcomes.first?.rawValue ?? "outcome"): success}`")
+            let example = node.outcomes.first?.rawValue ?? "outcome"
+            decoder.report(
+                .wrongType, at: outcomes.place,
+                "`outcomes` must be targets by outcome, `{\(example): success}`, not \(outcomes.kind)")
         }
         for outcome in outcomes?.mapping ?? [] {
             guard let target = outcome.value.text else {
-                reader.note(
-                    outcome.value.place, "outcome `\(outcome.key.shortened)` leads nowhere: name a node, `success` or `failure`")
+                decoder.report(
+                    .missingTarget, at: outcome.value.place,
+                    "outcome `\(outcome.key.shortened)` has no target: add a node, `success` or `failure`")
                 continue
             }
-            let way = Way(outcome: outcome.key, place: outcome.place, target: target, targetPlace: outcome.value.place)
-            if outcome.key == "otherwise", !kind.outcomes.contains(NodeOutcome("otherwise")) {
-                draft.otherwise = way
+            let connection = Connection(
+                outcome: outcome.key, position: outcome.place, target: target, targetPosition: outcome.value.place)
+            if outcome.key == "default", !node.outcomes.contains(NodeOutcome("default")) {
+                draft.defaultConnection = connection
             } else {
-                draft.ways.append(way)
+                draft.connections.append(connection)
             }
         }
-        problems += reader.finished()
         return draft
-    }
-
-    // MARK: Connections between nodes
-
-    /// Checks the connections between the nodes of a journey.
-    /// - Parameters:
-    ///   - draft: The journey.
-    ///   - ids: The names of all nodes, including those that could not be read.
-    ///   - subject: The journey's name for messages.
-    private mutating func checkWays(_ draft: Draft, ids: [String], _ subject: String) {
-        for node in draft.nodes {
-            let subject = "\(subject), node `\(node.id.shortened)`"
-            if node.hasKnownOutcomes { checkOutcomes(node, subject) }
-            for way in node.allWays where !ids.contains(way.target) && !NodeTarget.ends.contains(way.target) {
-                let message = "outcome `\(way.outcome.shortened)` leads to `\(way.target.shortened)`, which is no node"
-                note(way.targetPlace, subject, message, ids + NodeTarget.ends, way.target, "there are")
-            }
-        }
-        // The targets of a node that could not be read are unknown, so it is also unknown which nodes can be reached.
-        guard draft.nodes.count == ids.count, ids.contains(draft.entry) else { return }
-        let ways = Dictionary(draft.nodes.map { ($0.id, $0.allWays.map(\.target)) }, uniquingKeysWith: { first, _ in first })
-        let arrivals = Self.reached(from: [draft.entry], ways)
-        for node in draft.nodes where !arrivals.contains(node.id) {
-            problems.append(
-                ConfigurationProblem(
-                    node.place, "\(subject), node `\(node.id.shortened)`",
-                    "no way leads here from `\(draft.entry.shortened)`, where the journey begins: let an outcome of a node on the way lead here, or take the node out"
-                ))
-        }
-    }
-
-    private mutating func checkOutcomes(_ node: NodeDraft, _ subject: String) {
-        let outcomes = node.kind.outcomes.map(\.rawValue)
-        let accepted = outcomes + node.kind.ignoredOutcomes.map(\.rawValue)
-        for way in node.ways where !accepted.contains(way.outcome) {
-            note(way.place, subject, "\(node.type.title) has no outcome `\(way.outcome.shortened)`", accepted, way.outcome)
-        }
-        let given = node.ways.map(\.outcome)
-        for outcome in outcomes where !given.contains(outcome) && node.otherwise == nil {
-            problems.append(
-                ConfigurationProblem(
-                    node.place, subject,
-                    "outcome `\(outcome)` leads nowhere: name a node, `success` or `failure` for it, or one for `otherwise`"))
-        }
-        if let otherwise = node.otherwise, accepted.allSatisfy(given.contains) {
-            problems.append(
-                ConfigurationProblem(otherwise.place, subject, "every outcome has a target: `otherwise` means nothing here"))
-        }
-    }
-
-    /// Returns everything that can be reached from the starts, including the starts. It works for nodes and for journeys.
-    private static func reached(from starts: [String], _ ways: [String: [String]]) -> Set<String> {
-        var reached: Set<String> = []
-        var open = starts
-        while let next = open.popLast() {
-            if reached.insert(next).inserted { open += ways[next] ?? [] }
-        }
-        return reached
-    }
-
-    private mutating func note(
-        _ place: SourcePosition, _ subject: String, _ message: String, _ names: [String], _ name: String,
-        _ verb: String = "it has"
-    ) {
-        problems.append(
-            ConfigurationProblem(
-                place, subject, message + (names.isEmpty ? ": it ends the journey" : names.advice(for: name, verb))))
     }
 
     // MARK: Connections between journeys
 
     private mutating func checkInnerJourneys() {
         let names = drafts.map(\.name)
-        var inner: [String: [String]] = [:]
+        var graph = JourneyGraph()
         for draft in drafts {
             for node in draft.nodes {
-                guard let tree = node.innerTree, !tree.isEmpty else { continue }
-                let subject = "journey `\(draft.name.shortened)`, node `\(node.id.shortened)`"
+                guard let tree = node.node.innerTree, !tree.isEmpty else { continue }
                 if names.contains(tree) {
-                    inner[draft.name, default: []].append(tree)
+                    graph.connect(draft.name, to: tree)
                 } else {
-                    note(node.place, subject, "there is no journey `\(tree.shortened)`", names, tree, "there are")
+                    problems.append(
+                        ConfigurationProblem(
+                            .unknownName, at: node.position, draft.subject(of: node),
+                            "there is no journey `\(tree.shortened)`" + names.suggestion(for: tree)))
                 }
             }
         }
-        for draft in drafts where Self.reached(from: inner[draft.name] ?? [], inner).contains(draft.name) {
+        for draft in drafts where graph.isOnCycle(draft.name) {
             problems.append(
                 ConfigurationProblem(
-                    draft.place, "journey `\(draft.name.shortened)`",
-                    "it contains itself through its inner journeys and would never end"))
+                    .recursiveJourney, at: draft.position, draft.subject,
+                    "recursive inner journey: the journey contains itself, so it would never end"))
         }
     }
 
     /// Reports journeys that can loop forever without asking the user. The server would stop such a run with an error.
-    private mutating func checkCircles() {
-        let silent = silentJourneys()
+    private mutating func checkLoops() {
+        let nonInteractive = nonInteractiveJourneys()
         for draft in drafts {
-            let circle = draft.endless(silent)
-            guard let first = circle.first else { continue }
-            let names = circle.map { "`\($0.id.shortened)`" }.joined(separator: ", ")
+            let loop = draft.endlessNodes(nonInteractive)
+            guard let first = loop.first else { continue }
+            let names = loop.map { "`\($0.id.shortened)`" }.joined(separator: ", ")
             problems.append(
                 ConfigurationProblem(
-                    first.place, "journey `\(draft.name.shortened)`, node `\(first.id.shortened)`",
-                    "from here the journey runs in a cycle without a prompt (\(names)): connect an outcome to `success`, `failure` or a node that prompts"
+                    .infiniteLoop, at: first.position, draft.subject(of: first),
+                    "infinite loop: the nodes \(names) never prompt the user and reach no end: connect an outcome to `success`, `failure` or a node that prompts"
                 ))
         }
     }
 
     /// Returns the journeys that never ask the user, neither in their own nodes nor in an inner journey.
-    private func silentJourneys() -> Set<String> {
-        let asking = drafts.filter { $0.nodes.contains { $0.kind.interaction != .none } }.map(\.name)
-        var outer: [String: [String]] = [:]
+    private func nonInteractiveJourneys() -> Set<String> {
+        let interactive = drafts.filter { $0.nodes.contains { $0.node.interaction != .none } }.map(\.name)
+        var outer = JourneyGraph()
         for draft in drafts {
-            for tree in draft.nodes.compactMap(\.innerTree) { outer[tree, default: []].append(draft.name) }
+            for tree in draft.nodes.compactMap(\.node.innerTree) { outer.connect(tree, to: draft.name) }
         }
-        return Set(drafts.map(\.name)).subtracting(Self.reached(from: asking, outer))
+        return Set(drafts.map(\.name)).subtracting(outer.reachable(from: interactive))
+    }
+}
+
+/// A journey from the file, with its positions in the file.
+private struct JourneyDraft {
+    let name: String
+    let position: SourcePosition
+    var entry = ""
+    var isInner = false
+    var realms: Set<RealmPath>?
+    var nodes: [NodeDraft] = []
+
+    /// The journey's name for messages.
+    var subject: String { "journey `\(name.shortened)`" }
+
+    func subject(of node: NodeDraft) -> String { "\(subject), node `\(node.id.shortened)`" }
+
+    /// Returns the problems of the connections between the nodes.
+    /// - Parameter ids: The names of all nodes, including those that could not be read.
+    func problems(ids: [String]) -> [ConfigurationProblem] {
+        let targets = ids + NodeTarget.ends
+        var problems = nodes.flatMap { $0.problems(targets: targets, subject(of: $0)) }
+        // The targets of a node that could not be read are unknown, so it is also unknown which nodes can be reached.
+        guard nodes.count == ids.count, ids.contains(entry) else { return problems }
+        var graph = JourneyGraph()
+        for node in nodes {
+            for connection in node.allConnections { graph.connect(node.id, to: connection.target) }
+        }
+        let reachable = graph.reachable(from: [entry])
+        for node in nodes where !reachable.contains(node.id) {
+            problems.append(
+                ConfigurationProblem(
+                    .unreachableNode, at: node.position, subject(of: node),
+                    "unreachable from `\(entry.shortened)`, where the journey starts: connect an outcome to the node, or remove it"
+                ))
+        }
+        return problems
     }
 
-    // MARK: Trees
-
-    private func tree(_ draft: Draft) -> JourneyTree {
-        let nodes = draft.nodes.map { node in
-            let targets = node.kind.outcomes.compactMap { outcome in
-                node.target(of: outcome).map { (outcome, NodeTarget($0)) }
-            }
-            return (
-                node.id,
-                JourneyNode(node.kind, Dictionary(targets + node.kind.ends, uniquingKeysWith: { first, _ in first }))
-            )
+    /// Returns the nodes from which the journey can reach neither an end nor a node that asks the user.
+    /// - Parameter nonInteractive: The journeys that never ask the user.
+    func endlessNodes(_ nonInteractive: Set<String>) -> [NodeDraft] {
+        let ids = Set(nodes.map(\.id))
+        var graph = JourneyGraph()
+        var stops: [String] = []
+        for node in nodes {
+            // A target that is not a node is an end of the journey, or a mistake that was already reported.
+            let targets = node.node.outcomes.map { node.target(of: $0) ?? "" }
+            for target in targets { graph.connect(node.id, to: target) }
+            let isInteractive =
+                node.node.interaction != .none || node.node.innerTree.map { !nonInteractive.contains($0) } == true
+            if isInteractive || targets.isEmpty || !ids.isSuperset(of: targets) { stops.append(node.id) }
         }
+        let stopping = graph.reversed.reachable(from: stops)
+        return nodes.filter { !stopping.contains($0.id) }
+    }
+
+    var tree: JourneyTree {
         var tree = JourneyTree(
-            draft.name, entry: draft.entry, nodes: Dictionary(nodes, uniquingKeysWith: { first, _ in first }))
-        tree.isInner = draft.isInner
-        tree.realms = draft.realms
+            name, entry: entry, nodes: Dictionary(nodes.map { ($0.id, $0.journeyNode) }, uniquingKeysWith: { first, _ in first }))
+        tree.isInner = isInner
+        tree.realms = realms
         return tree
     }
+}
+
+/// A node from the file, with its positions in the file.
+private struct NodeDraft {
+    let id: String
+    let position: SourcePosition
+    let node: any Node
+    var connections: [Connection] = []
+    /// The connection for the outcomes that have no other one.
+    var defaultConnection: Connection?
+
+    /// All connections in the file, including those from outcomes that the node never has.
+    var allConnections: [Connection] { connections + [defaultConnection].compactMap { $0 } }
+
+    /// Returns the target of an outcome; nil when the file specifies none.
+    func target(of outcome: NodeOutcome) -> String? {
+        (connections.first { $0.outcome == outcome.rawValue } ?? defaultConnection)?.target
+    }
+
+    var journeyNode: JourneyNode {
+        var targets: [NodeOutcome: NodeTarget] = [:]
+        for outcome in node.outcomes { targets[outcome] = target(of: outcome).map { NodeTarget($0) } }
+        if let end = node.end { targets[.outcome] = end }
+        return JourneyNode(node, targets)
+    }
+
+    /// Returns the problems of the outcomes and their targets.
+    /// - Parameters:
+    ///   - targets: The names of all nodes of the journey, and of its ends.
+    ///   - subject: The node's name for messages.
+    func problems(targets: [String], _ subject: String) -> [ConfigurationProblem] {
+        (node.hasKnownOutcomes ? outcomeProblems(subject) : [])
+            + allConnections.filter { !targets.contains($0.target) }.map { connection in
+                ConfigurationProblem(
+                    .unknownName, at: connection.targetPosition, subject,
+                    "outcome `\(connection.outcome.shortened)` leads to `\(connection.target.shortened)`, which does not exist"
+                        + targets.suggestion(for: connection.target))
+            }
+    }
+
+    private func outcomeProblems(_ subject: String) -> [ConfigurationProblem] {
+        let outcomes = node.outcomes.map(\.rawValue)
+        let accepted = outcomes + node.ignoredOutcomes.map(\.rawValue)
+        let given = connections.map(\.outcome)
+        var problems = connections.filter { !accepted.contains($0.outcome) }.map { connection in
+            ConfigurationProblem(
+                .unknownOutcome, at: connection.position, subject,
+                "\(node.type.title) has no outcome `\(connection.outcome.shortened)`"
+                    + (accepted.isEmpty ? ": it ends the journey" : accepted.suggestion(for: connection.outcome)))
+        }
+        if let defaultConnection {
+            guard accepted.allSatisfy(given.contains) else { return problems }
+            problems.append(
+                ConfigurationProblem(
+                    .unusedDefault, at: defaultConnection.position, subject,
+                    "`default` is never used, because every outcome has a target: remove it"))
+            return problems
+        }
+        return problems
+            + outcomes.filter { !given.contains($0) }.map { outcome in
+                ConfigurationProblem(
+                    .missingTarget, at: position, subject,
+                    "outcome `\(outcome)` has no target: add a node, `success` or `failure`, or a `default` for all outcomes")
+            }
+    }
+}
+
+/// A connection from an outcome to its target.
+private struct Connection {
+    let outcome: String
+    let position: SourcePosition
+    let target: String
+    let targetPosition: SourcePosition
 }
 
 extension NodeTarget {
@@ -297,12 +289,5 @@ extension NodeTarget {
         case "failure": self = .failure
         default: self = .node(name)
         }
-    }
-}
-
-extension Node {
-    /// The targets of a node that is itself an end of the journey.
-    fileprivate var ends: [(NodeOutcome, NodeTarget)] {
-        self is SuccessNode ? [(.outcome, .success)] : self is FailureNode ? [(.outcome, .failure)] : []
     }
 }

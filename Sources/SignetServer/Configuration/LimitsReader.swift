@@ -1,77 +1,59 @@
 import SignetCore
 import YAMLText
 
-extension SectionReader {
+extension ConfigurationDecoder {
     /// The maximum in seconds: a day.
     private static var longest: Int { 86_400 }
 
-    /// Reads the limits for the size, the duration and the rate of requests.
+    /// Decodes the limits for the size, the duration and the rate of requests.
     mutating func limits(_ server: inout ServerConfiguration) {
-        guard let value = value("limits", kind: "limits by names") else { return }
-        var part = SectionReader(value, subject: "server, limits")
-        var limits = server.limits
-        server.largestBody = part.number("largestBody", server.largestBody, in: 1024...(64 << 20))
-        limits.largestHead = part.number("largestHead", limits.largestHead, in: 1024...(1 << 20))
-        limits.headTime = part.number("headTime", limits.headTime, in: 1...Self.longest)
-        limits.bodyTime = part.number("bodyTime", limits.bodyTime, in: 1...Self.longest)
-        limits.idleTime = part.number("idleTime", limits.idleTime, in: 1...Self.longest)
-        limits.connections = part.number("connections", limits.connections, in: 1...1_000_000)
-        limits.rates = part.rates() ?? limits.rates
-        limits.lockout = part.lockout() ?? limits.lockout
-        server.limits = limits
-        note(part.finished())
+        var (limits, maxBodySize) = (server.limits, server.maxBodySize)
+        _ = section("limits", kind: "limits by name") { part in
+            maxBodySize = part.integer("maxBodySize", maxBodySize, in: 1024...(64 << 20))
+            limits.maxHeaderSize = part.integer("maxHeaderSize", limits.maxHeaderSize, in: 1024...(1 << 20))
+            limits.headerTimeout = part.integer("headerTimeout", limits.headerTimeout, in: 1...Self.longest)
+            limits.bodyTimeout = part.integer("bodyTimeout", limits.bodyTimeout, in: 1...Self.longest)
+            limits.idleTimeout = part.integer("idleTimeout", limits.idleTimeout, in: 1...Self.longest)
+            limits.maxConnections = part.integer("maxConnections", limits.maxConnections, in: 1...1_000_000)
+            limits.rateLimits = part.rateLimits() ?? limits.rateLimits
+            limits.lockout = part.lockout() ?? limits.lockout
+        }
+        (server.limits, server.maxBodySize) = (limits, maxBodySize)
     }
 
-    /// Reads `none` or the rate limits by name. A limit that is omitted has its default.
-    private mutating func rates() -> RateLimits? {
-        let kind = "`none`, or limits by names"
-        guard let value = value("rates", kind: kind, standard: "by the address that is listened on") else { return nil }
-        if value.text == "none" { return RateLimits.none }
-        guard value.mapping != nil else {
-            note(value.place, "`rates` is \(kind), not \(value.kind)")
-            return nil
+    /// Decodes `none` or the rate limits by name. A limit that is omitted has its default.
+    private mutating func rateLimits() -> RateLimits? {
+        section(
+            "rateLimits", kind: "`none`, or limits by name", default: "depends on the address that the server listens on",
+            keyword: ("none", RateLimits.none)
+        ) { part in
+            let defaults = RateLimits.default
+            return RateLimits(
+                authenticate: part.rate("authenticate", defaults.authenticate), token: part.rate("token", defaults.token),
+                push: part.rate("push", defaults.push), perUser: part.rate("perUser", defaults.perUser))
         }
-        var part = SectionReader(value, subject: "server, limits, rates")
-        var rates = RateLimits.standard
-        rates.authenticate = part.rate("authenticate", rates.authenticate)
-        rates.token = part.rate("token", rates.token)
-        rates.push = part.rate("push", rates.push)
-        rates.person = part.rate("person", rates.person)
-        note(part.finished())
-        return rates
     }
 
-    private mutating func rate(_ name: String, _ standard: RateLimit?) -> RateLimit? {
-        let kind = "`none`, or `{perMinute: 60, burst: 10}`"
-        guard let value = value(name, kind: kind) else { return standard }
-        if value.text == "none" { return nil }
-        guard value.mapping != nil else {
-            note(value.place, "`\(name)` is \(kind), not \(value.kind)")
-            return standard
+    private mutating func rate(_ name: String, _ defaultValue: RateLimit?) -> RateLimit? {
+        let rate: RateLimit?? = section(name, kind: "`none`, or `{perMinute: 60, burst: 10}`", keyword: ("none", nil)) { part in
+            RateLimit(
+                perMinute: part.integer("perMinute", defaultValue?.perMinute ?? 60, in: 1...1_000_000),
+                burst: part.integer("burst", defaultValue?.burst ?? 10, in: 1...1_000_000))
         }
-        var part = SectionReader(value, subject: "server, limits, rates, \(name)")
-        let perMinute = part.number("perMinute", standard?.perMinute ?? 60, in: 1...1_000_000)
-        let burst = part.number("burst", standard?.burst ?? 10, in: 1...1_000_000)
-        note(part.finished())
-        return RateLimit(perMinute: perMinute, burst: burst)
+        return rate ?? defaultValue
     }
 
     private mutating func lockout() -> Lockout? {
-        let kind = "`never`, or `{failures: 5, within: 300, duration: 300}`"
-        guard let value = value("lockout", kind: kind, standard: "by the address that is listened on") else { return nil }
-        if value.text == "never" { return .never }
-        guard value.mapping != nil else {
-            note(value.place, "`lockout` is \(kind), not \(value.kind)")
-            return nil
+        section(
+            "lockout", kind: "`never`, or `{failures: 5, within: 300, duration: 300}`",
+            default: "depends on the address that the server listens on", keyword: ("never", Lockout.never)
+        ) { part in
+            let defaults = Lockout.default
+            return Lockout(
+                failures: part.integer("failures", defaults.failures, in: 1...1000),
+                within: part.integer("within", defaults.within, in: 1...3_153_600_000),
+                duration: part.integer("duration", defaults.duration, in: 1...3_153_600_000))
         }
-        var part = SectionReader(value, subject: "server, limits, lockout")
-        let standard = Lockout.standard
-        let lockout = Lockout(
-            failures: part.number("failures", standard.failures, in: 1...1000),
-            within: part.number("within", standard.within, in: 1...3_153_600_000),
-            duration: part.number("duration", standard.duration, in: 1...3_153_600_000))
-        note(part.finished())
-        return lockout
     }
 
     /// Reads the origins that may send cross-origin requests. Each has a scheme, a host and an optional port, in the form that
@@ -80,12 +62,12 @@ extension SectionReader {
     ///   - name: The name of the setting.
     ///   - ofApps: True to also accept the origins of Android apps.
     mutating func origins(_ name: String, ofApps: Bool = false) -> [String] {
-        let origins = optionalTexts(name) ?? []
+        let origins = optionalStrings(name) ?? []
         for origin in origins where !Self.isOrigin(origin) && !(ofApps && origin.hasPrefix("android:apk-key-hash:")) {
-            note(
-                place(of: name),
-                "`\(origin.shortened)` is no origin: that is a scheme, a host and perhaps a port, such as `https://app.example`, "
-                    + "without a path; there is no `*`, because browsers send cookies to named servers only")
+            report(
+                .invalidValue, in: name,
+                "`\(origin.shortened)` isn't an origin: a scheme, a host and an optional port, such as `https://app.example`, "
+                    + "without a path; `*` is not possible, because browsers send cookies only to named origins")
         }
         return origins
     }
@@ -105,24 +87,21 @@ extension SectionReader {
     /// Reads the TLS certificate of the server.
     /// - Parameter isUsed: True when the server uses the certificate now, so the files must exist.
     mutating func tls(isUsed: Bool) -> ServerTLS? {
-        let kind = "`{certificate: file, key: file}`, or `{directory: path}` for an authority of the server's own"
-        guard let value = value("tls", kind: kind, standard: "none") else { return nil }
-        guard value.mapping != nil else {
-            note(value.place, "`tls` is \(kind), not \(value.kind)")
-            return nil
+        let kind = "`{certificate: file, key: file}`, or `{directory: path}` for the server's own authority"
+        var tls: ServerTLS?
+        let isGiven: Void? = section("tls", kind: kind, default: "none") { part in
+            let directory = part.optionalString("directory")
+            let (certificate, key) = (part.optionalString("certificate"), part.optionalString("key"))
+            if isUsed, directory == nil, let certificate, let key { part.checkIdentity(certificate, key) }
+            tls =
+                switch (directory, certificate, key) {
+                case (let directory?, nil, nil): .ownAuthority(directory: directory)
+                case (nil, let certificate?, let key?): .files(certificate: certificate, key: key)
+                default: nil
+                }
         }
-        var part = SectionReader(value, subject: "server, tls")
-        let directory = part.optionalText("directory")
-        let (certificate, key) = (part.optionalText("certificate"), part.optionalText("key"))
-        if isUsed, directory == nil, let certificate, let key { part.checkIdentity(certificate, key) }
-        note(part.finished())
-        switch (directory, certificate, key) {
-        case (let directory?, nil, nil): return .ownAuthority(directory: directory)
-        case (nil, let certificate?, let key?): return .files(certificate: certificate, key: key)
-        default:
-            note(value.place, "`tls` is \(kind)")
-            return nil
-        }
+        if isGiven != nil, tls == nil { report(.invalidValue, in: "tls", "`tls` must be \(kind)") }
+        return tls
     }
 
     /// Reports the reasons for which the server cannot use a certificate file and a key file.
@@ -137,7 +116,7 @@ extension SectionReader {
         do throws(ServerTLSError) {
             return try read()
         } catch {
-            note(place(of: name), "`\(name)`: \(error)")
+            report(.unusableResource, in: name, "`\(name)`: \(error)")
             return nil
         }
     }

@@ -7,15 +7,15 @@ enum Starter {
 
     static func configuration(of text: String) -> ServerConfiguration {
         do throws(ConfigurationError) {
-            return try ConfigurationReader.read(text, standardJourneys: { Journeys([]) })
+            return try ConfigurationReader.read(text, defaultJourneys: { Journeys([]) })
         } catch {
             return ServerConfiguration(journeys: Journeys(defect: error))
         }
     }
 
     private static let people = #"""
-        # A configuration of `signet serve`: who there is, what apps there are, and how people log in.
-        # docs/reference/configuration.md describes every setting and node. `signet serve --validate-config FILE` says what is wrong with a file.
+        # A configuration of `signet serve`: users, apps and login journeys.
+        # docs/reference/configuration.md describes every setting and every node. `signet serve --validate-config FILE` reports the mistakes in a file.
 
         # server:
         #   issuer: Signet
@@ -24,17 +24,17 @@ enum Starter {
         realms: [/, /alpha]
 
         users:
-          # Without a password one is made up, and told when the server starts. With `password: changeit` it is that.
+          # Without `password: ...`, the server generates a password and prints it when it starts.
           - name: demo
             claims: {given_name: Demo, family_name: User, email: demo@example.test}
 
         clients:
-          # An app of one's own machine: public, with PKCE. Of 127.0.0.1 any port will do.
+          # An app on this machine: a public client with PKCE. Any port of 127.0.0.1 matches.
           - id: app
             redirectURIs: ["http://127.0.0.1/callback", "org.example.app://callback"]
             postLogoutRedirectURIs: ["http://127.0.0.1/", "org.example.app://bye"]
 
-        # What Attribute Collectors ask for; userName, password, givenName, sn and mail are known.
+        # Definitions for Attribute Collectors. userName, password, givenName, sn and mail are built in.
         attributes:
           age: {title: Age, type: number, policies: [minimum-number-value: 18, maximum-number-value: 120]}
           updates: {title: Send updates, type: boolean}
@@ -57,7 +57,7 @@ enum Starter {
                 outcomes: {outcome: password}
               password: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
 
-          # Somebody new.
+          # The registration of a user.
           Registration:
             nodes:
               page:
@@ -80,14 +80,14 @@ enum Starter {
               name: {type: UsernameCollectorNode, outcomes: {outcome: email}}
               email: {type: EmailSuspendNode, outcomes: {outcome: success}}
 
-          # A name, and the answer to one of the person's questions: three times if need be.
+          # A name, and the answer to one of the user's security questions, with up to three attempts.
           QuestionLogin:
             nodes:
               name: {type: UsernameCollectorNode, outcomes: {outcome: question}}
               question: {type: KbaVerifyNode, outcomes: {true: success, false: attempts}}
               attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: question, Reject: failure}}
 
-          # A forgotten password: a user who answers one of their questions, or follows the link in an email, sets a new one.
+          # A forgotten password: a user who answers a security question, or opens the link in an email, sets a new one.
           ForgottenPassword:
             nodes:
               name: {type: UsernameCollectorNode, outcomes: {outcome: questions}}
@@ -102,7 +102,7 @@ enum Starter {
                 outcomes: {outcome: save}
               save: {type: PatchObjectNode, outcomes: {PATCHED: success, FAILURE: failure}}
 
-          # One-time codes. The device is saved when it has shown a right code.
+          # One-time codes. The device is saved after it has shown a correct code.
           OATHRegistration:
             nodes:
               login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
@@ -119,7 +119,7 @@ enum Starter {
               login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: code, false: failure}}
               code: {type: InnerTreeEvaluatorNode, tree: Code, outcomes: {true: success, false: failure}}
 
-          # A code, three times if need be.
+          # A code, with up to three attempts.
           Code:
             innerTreeOnly: true
             nodes:
@@ -128,7 +128,7 @@ enum Starter {
                 outcomes: {successOutcome: success, failureOutcome: attempts, notRegisteredOutcome: failure}
               attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: code, Reject: failure}}
 
-          # Codes to keep for the day when the device is lost, and a login with one of them.
+          # Recovery codes for a lost device, and a login with one of them.
           RecoveryRegistration:
             nodes:
               login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
@@ -141,7 +141,7 @@ enum Starter {
               code:
                 type: OathTokenVerifierNode
                 isRecoveryCodeAllowed: true
-                outcomes: {successOutcome: success, recoveryCodeOutcome: recovery, otherwise: failure}
+                outcomes: {successOutcome: success, recoveryCodeOutcome: recovery, default: failure}
               recovery: {type: RecoveryCodeCollectorDecisionNode, outcomes: {true: success, false: failure}}
 
           # Push.
@@ -151,7 +151,7 @@ enum Starter {
               register:
                 type: PushRegistrationNode
                 generateRecoveryCodes: false
-                outcomes: {successOutcome: success, otherwise: failure}
+                outcomes: {successOutcome: success, default: failure}
 
           CombinedRegistration:
             nodes:
@@ -159,7 +159,7 @@ enum Starter {
               register:
                 type: CombinedMultiFactorRegistrationNode
                 generateRecoveryCodes: false
-                outcomes: {successOutcome: success, otherwise: failure}
+                outcomes: {successOutcome: success, default: failure}
 
           PushLogin:
             nodes:
@@ -187,7 +187,7 @@ enum Starter {
                 outcomes: {SENT: wait, NOT_REGISTERED: failure}
               wait: {type: InnerTreeEvaluatorNode, tree: PushAnswer, outcomes: {true: success, false: failure}}
 
-          # Waits for the answer to the message that was sent.
+          # Waits for the response to the push message.
           PushAnswer:
             innerTreeOnly: true
             nodes:
@@ -196,34 +196,34 @@ enum Starter {
                 type: PushResultVerifierNode
                 outcomes: {TRUE: success, FALSE: failure, EXPIRED: failure, WAITING: wait}
 
-          # A key on the device; DeviceLogin asks for no name, the device knows it.
+          # A key on the device. DeviceLogin asks for no name, because the device identifies the user.
           DeviceBinding:
             nodes:
               login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: bind, false: failure}}
-              bind: {type: DeviceBindingNode, outcomes: {success: success, otherwise: failure}}
+              bind: {type: DeviceBindingNode, outcomes: {success: success, default: failure}}
 
           DeviceSigning:
             nodes:
               login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: sign, false: failure}}
-              sign: {type: DeviceSigningVerifierNode, outcomes: {success: success, otherwise: failure}}
+              sign: {type: DeviceSigningVerifierNode, outcomes: {success: success, default: failure}}
 
           DeviceLogin:
             nodes:
-              sign: {type: DeviceSigningVerifierNode, outcomes: {success: success, otherwise: failure}}
+              sign: {type: DeviceSigningVerifierNode, outcomes: {success: success, default: failure}}
 
-          # Passkeys, as since AM 7.1, as in 7.0, and as in 6.5.
+          # Passkeys in the formats of AM 7.1 and later, of 7.0 and of 6.5.
           WebAuthnRegistration:
             nodes:
               login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
               register:
                 type: WebAuthnRegistrationNode
                 generateRecoveryCodes: false
-                outcomes: {success: success, otherwise: failure}
+                outcomes: {success: success, default: failure}
 
           WebAuthnLogin:
             nodes:
               login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: sign, false: failure}}
-              sign: {type: WebAuthnAuthenticationNode, outcomes: {success: success, otherwise: failure}}
+              sign: {type: WebAuthnAuthenticationNode, outcomes: {success: success, default: failure}}
 
           WebAuthnRegistration70:
             nodes:
@@ -232,12 +232,12 @@ enum Starter {
                 type: WebAuthnRegistrationNode
                 legacyMetadata: true
                 generateRecoveryCodes: false
-                outcomes: {success: success, otherwise: failure}
+                outcomes: {success: success, default: failure}
 
           WebAuthnLogin70:
             nodes:
               login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: sign, false: failure}}
-              sign: {type: WebAuthnAuthenticationNode, legacyMetadata: true, outcomes: {success: success, otherwise: failure}}
+              sign: {type: WebAuthnAuthenticationNode, legacyMetadata: true, outcomes: {success: success, default: failure}}
 
           WebAuthnRegistration65:
             nodes:
@@ -246,14 +246,14 @@ enum Starter {
                 type: WebAuthnRegistrationNode
                 asScript: true
                 generateRecoveryCodes: false
-                outcomes: {success: success, otherwise: failure}
+                outcomes: {success: success, default: failure}
 
           WebAuthnLogin65:
             nodes:
               login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: sign, false: failure}}
-              sign: {type: WebAuthnAuthenticationNode, asScript: true, outcomes: {success: success, otherwise: failure}}
+              sign: {type: WebAuthnAuthenticationNode, asScript: true, outcomes: {success: success, default: failure}}
 
-          # Ends that a client must know.
+          # Ends of a journey that a client must handle.
           PassThrough:
             nodes:
               login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: pass, false: failure}}
@@ -261,7 +261,7 @@ enum Starter {
 
           Failure:
             nodes:
-              login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {otherwise: failure}}
+              login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {default: failure}}
 
           Locked:
             nodes:

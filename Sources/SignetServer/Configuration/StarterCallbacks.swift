@@ -14,10 +14,10 @@ enum StarterCallbacks {
 
     private static let known = #"""
 
-          # A journey for each callback, named like it: name and password, then the callback. A callback of which nothing can be checked
-          # here, because only another system could, is taken as it is answered.
+          # A journey for each callback, with its name: name and password, then the callback. Answers that only another system could
+          # verify are accepted as they are.
 
-          # Name and password, unless this login has asked for them already.
+          # Name and password, unless this login has already asked for them.
           Known:
             innerTreeOnly: true
             nodes:
@@ -39,7 +39,7 @@ enum StarterCallbacks {
                 nodes:
                   login: {type: InnerTreeEvaluatorNode, tree: Known, outcomes: {true: show, false: failure}}
                   show:
-            \(node)        outcomes: {otherwise: \(keeps ? "keep" : "success")}
+            \(node)        outcomes: {default: \(keeps ? "keep" : "success")}
 
             """ + (keeps ? keeper[type] ?? "" : "")
     }
@@ -184,7 +184,7 @@ enum StarterCallbacks {
             input: {signals: "", clientError: ""}
         """#,
         "NovelCallback": #"""
-          # A type that no client knows.
+          # A callback type that clients don't know.
           - type: NovelCallback
             output: {prompt: Something new, shape: {sides: [3, 4.5]}}
             input: {"": "", extra: {deep: null}}
@@ -204,7 +204,7 @@ enum StarterCallbacks {
         }
         return """
 
-              # Every callback, one after the other.
+              # All callbacks, one after another.
               Everything:
                 nodes:
 

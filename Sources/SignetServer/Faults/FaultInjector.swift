@@ -87,7 +87,7 @@ struct FaultInjector: Sendable {
     /// Reads the body and puts it back.
     private func collect(_ request: inout Request) async throws -> [UInt8] {
         let reader = RequestReader(
-            request: request, largestBody: server.configuration.largestBody, telemetry: server.telemetry)
+            request: request, largestBody: server.configuration.maxBodySize, telemetry: server.telemetry)
         let bytes = try await reader.body()
         request.body = RequestBody(buffer: ByteBuffer(bytes: bytes))
         return bytes

@@ -39,7 +39,7 @@ extension ServerContext {
     func channel(_ responder: @escaping HTTPChannelHandler.Responder) throws -> ServerChannel {
         let (limits, telemetry, clock, requestLog) = (configuration.limits, telemetry, clock, requestLog)
         let times = RequestTimes(
-            head: .seconds(Int64(max(1, limits.headTime))), body: .seconds(Int64(max(1, limits.bodyTime))))
+            head: .seconds(Int64(max(1, limits.headerTimeout))), body: .seconds(Int64(max(1, limits.bodyTimeout))))
         let onHeadRefusal: @Sendable (HeadRefusal, any Channel) -> Void = { refusal, channel in
             if let reason = refusal.reason { telemetry.count([.refused(reason)]) }
             requestLog.add(refusal, from: AppRequestContext(channel).address, at: clock.now)
@@ -52,9 +52,9 @@ extension ServerContext {
                     RequestPace(times, onHeadRefusal: onHeadRefusal) { telemetry.count([.refused(.bodyTooSlow)]) },
                     IgnoredUpgrade(),
                 ],
-                idleTimeout: .seconds(Int64(max(1, limits.idleTime))),
+                idleTimeout: .seconds(Int64(max(1, limits.idleTimeout))),
                 httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
-                    maxHeaderFieldSize: max(256, limits.largestHead), maxHeaderListSize: max(256, limits.largestHead),
+                    maxHeaderFieldSize: max(256, limits.maxHeaderSize), maxHeaderListSize: max(256, limits.maxHeaderSize),
                     maxHeaderFieldCount: 200)))
         let tls = try configuration.tls.map { try TLSIdentity(configuration, $0, clock: machineClock, logger: logger) }
         return ServerChannel(http: http, tls: tls)
@@ -67,6 +67,6 @@ extension ServerLimits {
     var openConnections: Int {
         let files = sysconf(CInt(_SC_OPEN_MAX))
         // A negative value means that the number of files is unlimited.
-        return max(1, files < 0 ? connections : min(connections, files - 64))
+        return max(1, files < 0 ? maxConnections : min(maxConnections, files - 64))
     }
 }

@@ -71,7 +71,7 @@ struct ServerResponder: HTTPResponder {
         var version: APIVersion?
         do {
             let reader = RequestReader(
-                request: request, largestBody: server.configuration.largestBody, telemetry: server.telemetry, notes: notes)
+                request: request, largestBody: server.configuration.maxBodySize, telemetry: server.telemetry, notes: notes)
             return try await self.route(reader, context, &version)
         } catch {
             return try refusal(error, request.method, for: route, version: version, notes)

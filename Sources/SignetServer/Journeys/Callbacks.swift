@@ -164,7 +164,7 @@ struct Answers: Sendable {
     func number(_ index: Int) -> Int? { value(index)?.wholeNumber.flatMap { Int(exactly: $0) } }
 
     /// Returns the Boolean value of an input. It also accepts `true` in a string.
-    func truth(_ index: Int, _ suffix: String = "") -> Bool {
+    func bool(_ index: Int, _ suffix: String = "") -> Bool {
         let value = value(index, suffix)
         return value?.bool ?? (value?.string?.lowercased() == "true")
     }

@@ -128,7 +128,7 @@ extension ServerTransaction {
                 switch trees.target(of: outcome, &journey) {
                 case .node(let next): journey.place.nodeID = next
                 case .success: return try finish(journey, moment)
-                case .failure: throw .loginFailure(because: "\(node.node.name): \(outcome.rawValue)", tree: journey.tree)
+                case .failure: throw .loginFailure(because: "\(node.node.type.name): \(outcome.rawValue)", tree: journey.tree)
                 }
             }
             journey.memory = .nothing

@@ -84,7 +84,14 @@ struct PollingWait: Codable, Sendable, Hashable {
     let milliseconds: Int
     let dueAt: Date
     private let tolerance: Int
-    private(set) var strikes = 0
+    private(set) var earlyPolls = 0
+
+    /// The names in stored rows.
+    private enum CodingKeys: String, CodingKey {
+        case milliseconds, dueAt
+        case tolerance = "patience"
+        case earlyPolls = "strikes"
+    }
 
     init(milliseconds: Int, from now: Date, tolerance: Int = Self.tolerance) {
         self.milliseconds = milliseconds
@@ -106,8 +113,8 @@ struct PollingWait: Codable, Sendable, Hashable {
 
     mutating func poll(at now: Date) -> Verdict {
         guard now < dueAt.addingTimeInterval(-Self.grace) else { return .due }
-        strikes += 1
-        return strikes > tolerance ? .spam : .early
+        earlyPolls += 1
+        return earlyPolls > tolerance ? .spam : .early
     }
 }
 

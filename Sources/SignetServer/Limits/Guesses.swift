@@ -31,7 +31,7 @@ extension ServerTransaction {
     /// Counts an attempt to prove the user's identity with a password, a code or an answer. Returns an error when there were too
     /// many attempts; the caller must not check this one then.
     mutating func guess(of user: UserKey?, _ moment: RequestTime) -> APIError? {
-        guard let user, let limit = moment.configuration.rateLimits.person,
+        guard let user, let limit = moment.configuration.rateLimits.perUser,
             let seconds = guesses.take(user, limit, at: moment.now)
         else { return nil }
         note(.refused(.tooManyGuesses))

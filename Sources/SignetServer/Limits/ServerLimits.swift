@@ -2,28 +2,28 @@ import SignetCore
 
 /// The limits on the size, the duration and the rate of requests. Times are in seconds.
 ///
-/// The limits on single requests (size, duration, connections) always apply. The limits on clients and users (``rates``,
+/// The limits on single requests (size, duration, connections) always apply. The limits on clients and users (``rateLimits``,
 /// ``lockout``) are off by default when the server listens on a loopback address only. There, tests often log in a thousand
 /// times, and every client already runs on the machine.
 public struct ServerLimits: Sendable, Hashable {
     /// The largest head of a request, in bytes: all header fields together. A larger one gets a 431 response.
-    public var largestHead = 32 * 1024
+    public var maxHeaderSize = 32 * 1024
     /// The longest time for the head of a request, from its first byte to its last, including a TLS handshake; at least 1. After
     /// that, the server responds with 408 and closes the connection.
-    public var headTime = 10
+    public var headerTimeout = 10
     /// The longest time for the body of a request, from the end of the head; at least 1. After that, the server responds with 408
     /// and closes the connection.
-    public var bodyTime = 30
+    public var bodyTimeout = 30
     /// The time without a request after which a connection is closed; at least 1. A connection with an open push stream is never
     /// idle.
-    public var idleTime = 60
+    public var idleTimeout = 60
     /// The maximum number of open connections; at least 1. Further connections wait until one ends. The process's limit of open
     /// files is an upper bound.
-    public var connections = 16_384
-    /// The rate limits. When nil, they are ``RateLimits/standard`` if other machines can reach the server, and
+    public var maxConnections = 16_384
+    /// The rate limits. When nil, they are ``RateLimits/default`` if other machines can reach the server, and
     /// ``RateLimits/none`` if not.
-    public var rates: RateLimits?
-    /// The rule for the lockout after wrong passwords. When nil, it is ``Lockout/standard`` if other machines can reach the
+    public var rateLimits: RateLimits?
+    /// The rule for the lockout after wrong passwords. When nil, it is ``Lockout/default`` if other machines can reach the
     /// server, and ``Lockout/never`` if not.
     public var lockout: Lockout?
 
@@ -54,25 +54,25 @@ public struct RateLimits: Sendable, Hashable {
     /// Device registrations and push answers from one address.
     public var push: RateLimit?
     /// Attempts for one user from any address: passwords, one-time codes, recovery codes, security answers.
-    public var person: RateLimit?
+    public var perUser: RateLimit?
 
     /// Creates rate limits. Omitted ones are unlimited.
     public init(
-        authenticate: RateLimit? = nil, token: RateLimit? = nil, push: RateLimit? = nil, person: RateLimit? = nil
+        authenticate: RateLimit? = nil, token: RateLimit? = nil, push: RateLimit? = nil, perUser: RateLimit? = nil
     ) {
         self.authenticate = authenticate
         self.token = token
         self.push = push
-        self.person = person
+        self.perUser = perUser
     }
 
     /// No limits.
     public static let none = RateLimits()
 
     /// The default limits: enough for a team behind one address, and too few to guess a six-digit code.
-    public static let standard = RateLimits(
+    public static let `default` = RateLimits(
         authenticate: RateLimit(perMinute: 300, burst: 100), token: RateLimit(perMinute: 300, burst: 100),
-        push: RateLimit(perMinute: 300, burst: 100), person: RateLimit(perMinute: 30, burst: 20))
+        push: RateLimit(perMinute: 300, burst: 100), perUser: RateLimit(perMinute: 30, burst: 20))
 }
 
 /// The rule that locks accounts after wrong passwords, like AM's "login failure lockout": `failures` wrong passwords within
@@ -97,7 +97,7 @@ public struct Lockout: Sendable, Hashable {
     public static let never = Lockout(failures: 0)
 
     /// Lockout for five minutes after five wrong passwords within five minutes. Five is AM's number too.
-    public static let standard = Lockout(failures: 5)
+    public static let `default` = Lockout(failures: 5)
 }
 
 extension ServerConfiguration {
@@ -105,8 +105,8 @@ extension ServerConfiguration {
     var isExposed: Bool { !EndpointPolicy.isLoopback(host) }
 
     /// The rate limits in effect.
-    var rateLimits: RateLimits { limits.rates ?? (isExposed ? .standard : .none) }
+    var rateLimits: RateLimits { limits.rateLimits ?? (isExposed ? .default : .none) }
 
     /// The lockout rule in effect.
-    var lockoutRule: Lockout { limits.lockout ?? (isExposed ? .standard : .never) }
+    var lockoutRule: Lockout { limits.lockout ?? (isExposed ? .default : .never) }
 }

@@ -97,7 +97,7 @@ struct AuthorizationRequest: Sendable, Hashable {
         }
         scopes = asked.isEmpty ? client.scopes : asked
         nonce = parameters["nonce"]
-        challenge = try Self.challenge(parameters, isRequired: client.requiresProofKey)
+        challenge = try Self.challenge(parameters, isRequired: client.requiresPKCE)
         prompts = try Self.prompts(parameters)
         journeys = parameters.words("acr_values")
         if let age = parameters["max_age"] {

@@ -99,7 +99,7 @@ struct AuthorizeResource: Sendable {
             let refusal = AuthorizationErrorResponse(code: "login_required", message: "The request requires login.")
             return isSilent ? .refused(refusal) : .login(isForced: present != nil, journey: journeys.first)
         }
-        if client.asksConsent || request.prompts.contains(.consent) {
+        if client.requiresConsent || request.prompts.contains(.consent) {
             let user = shown.session.user
             let isKnown =
                 !request.prompts.contains(.consent) && state.consents.covers(request.scopes, by: client.key, of: user)

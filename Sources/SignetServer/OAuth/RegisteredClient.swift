@@ -16,11 +16,11 @@ public struct RegisteredClient: Sendable, Hashable {
     /// The scopes that the client may request. It gets all of them when it requests none.
     public var scopes = ["openid", "profile", "email"]
     /// The handling of refresh tokens.
-    public var refreshTokens = RefreshTokens.rotated()
+    public var refreshTokens = RefreshTokens.rotate()
     /// True when the user is asked for consent. A first-party client doesn't need it.
-    public var asksConsent = false
+    public var requiresConsent = false
     /// True when an authorization request without a PKCE challenge is rejected.
-    public var requiresProofKey = true
+    public var requiresPKCE = true
     /// The lifetimes of the client's tokens and codes; nil for ``ServerConfiguration/lifetimes``.
     public var lifetimes: TokenLifetimes?
 
@@ -39,10 +39,10 @@ public struct RegisteredClient: Sendable, Hashable {
         /// The client gets no refresh token.
         case none
         /// The client keeps one refresh token; a renewal returns no new one.
-        case kept
+        case reuse
         /// The client gets a new refresh token at each renewal. If a spent token is presented again later than `grace` after it
         /// was spent, all tokens of that login are revoked.
-        case rotated(grace: Duration = .zero)
+        case rotate(grace: Duration = .zero)
     }
 }
 

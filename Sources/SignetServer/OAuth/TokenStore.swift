@@ -141,7 +141,7 @@ struct TokenStore {
         else { throw refusal }
         // An inactive user's tokens stay as they are: this isn't a sign of an attack.
         guard directory.isActive(grant.user) else { throw refusal }
-        if case .rotated(let grace) = client.refreshTokens, let spentAt = token.spentAt,
+        if case .rotate(let grace) = client.refreshTokens, let spentAt = token.spentAt,
             moment.now >= spentAt.addingTimeInterval(grace / .seconds(1))
         {
             _ = grants.remove(grant.id, at: moment.now)
@@ -151,7 +151,7 @@ struct TokenStore {
             throw .invalidScope("The requested scope exceeds the scope granted by the resource owner")
         }
         let scopes = asked.isEmpty ? token.scopes : asked
-        guard case .rotated = client.refreshTokens else {
+        guard case .rotate = client.refreshTokens else {
             return issue(grant, scopes, to: client, refreshScopes: nil, isFirst: false, moment)
         }
         if token.spentAt == nil { _ = refreshes.update(key, at: moment.now) { $0.spentAt = moment.now } }

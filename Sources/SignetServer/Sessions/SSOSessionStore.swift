@@ -67,8 +67,8 @@ struct SSOSessionStore {
         let configuration = moment.configuration
         var session = SSOSession(
             user: user, startedAt: moment.now, authenticatedAt: moment.now, lastAccess: moment.now, trees: [tree],
-            end: moment.now.addingTimeInterval(Double(max(1, wishes.maximumTime ?? configuration.sessionMaximumTime))),
-            idleTime: Double(max(1, wishes.idleTime ?? configuration.sessionIdleTime)), properties: wishes.properties)
+            end: moment.now.addingTimeInterval(Double(max(1, wishes.maximumTime ?? configuration.sessionMaxLifetime))),
+            idleTime: Double(max(1, wishes.idleTime ?? configuration.sessionIdleTimeout)), properties: wishes.properties)
         session.login = nextLogin(at: moment.now)
         sessions.insert(session, for: TokenHash(token), group: user.rowName, until: session.idleEnd)
         return token

@@ -21,7 +21,7 @@ final class StateStore: Sendable {
     struct Plan: Sendable {
         let state: ServerState
         let users: [User]
-        let makesUpPasswords: Bool
+        let generatesPasswords: Bool
         let clients: ClientRegistry
         let trees: [String: JourneyTree]
         let clock: AdjustableClock
@@ -113,7 +113,8 @@ final class StateStore: Sendable {
             engine: TransactionQueue(
                 store, RowCoder(Sealing.derive("signet server rows", from: key)), clock: plan.clock, broken: plan.broken),
             constants: PushStreamConstants(
-                users: plan.users, makesUpPasswords: plan.makesUpPasswords, clients: plan.clients, trees: plan.trees, key: key))
+                users: plan.users, generatesPasswords: plan.generatesPasswords, clients: plan.clients, trees: plan.trees, key: key
+            ))
     }
 
     private static func open(_ plan: Plan, _ receive: @escaping @Sendable (String?) -> Void) async throws -> Opened {

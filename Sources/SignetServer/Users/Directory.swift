@@ -72,7 +72,7 @@ struct ConfiguredUsers: Sendable {
         let isLocked: Bool
         let answers: [String: HMAC<SHA256>.MAC]
         /// The generated password of a user without one, for display to the tester.
-        let madeUpPassword: Secret?
+        let generatedPassword: Secret?
     }
 
     fileprivate let seeds: [UserKey: Seed]
@@ -82,21 +82,21 @@ struct ConfiguredUsers: Sendable {
     /// Creates the configured users.
     /// - Parameters:
     ///   - key: The key for password digests. It must be the same at every start, so that changes of entries are detected.
-    ///   - madeUp: The generator of passwords for users without one; nil to accept no password for them.
-    init(_ users: [User], key: Secret, madeUp: GeneratedPasswords? = nil) {
+    ///   - generatedPasswords: The generator of passwords for users without one; nil to accept no password for them.
+    init(_ users: [User], key: Secret, generatedPasswords: GeneratedPasswords? = nil) {
         self.key = key
         seeds = Dictionary(
             users.map { user in
                 let place = UserKey(realm: RealmPath(user.realm), name: user.name)
                 let hasNone = user.password == nil && user.passwordHash == nil
-                let madeUpPassword = hasNone ? madeUp?.password(of: place) : nil
+                let generatedPassword = hasNone ? generatedPasswords?.password(of: place) : nil
                 let password: Seed.Password =
-                    (user.password ?? madeUpPassword).map { .digest(Self.digest($0, key: key)) }
+                    (user.password ?? generatedPassword).map { .digest(Self.digest($0, key: key)) }
                     ?? user.passwordHash.map { .hash($0) } ?? .missing
                 let seed = Seed(
                     password: password, claims: user.claims, isLocked: user.isLocked,
                     answers: user.securityAnswers.filter { !$0.value.isBlank }.mapValues { Self.digest($0.folded, key: key) },
-                    madeUpPassword: madeUpPassword)
+                    generatedPassword: generatedPassword)
                 return (place, seed)
             }, uniquingKeysWith: { _, last in last })
         nobody = Self.digest(Secret.random(byteCount: 32), key: key)
@@ -209,9 +209,9 @@ struct Directory {
     }
 
     /// Returns the generated password of a user; nil when the user has another password.
-    func madeUpPassword(of user: UserKey) -> Secret? {
+    func generatedPassword(of user: UserKey) -> Secret? {
         guard case .configured? = self[user]?.password else { return nil }
-        return seeded.seeds[user]?.madeUpPassword
+        return seeded.seeds[user]?.generatedPassword
     }
 
     private func refuse(_ offered: HMAC<SHA256>.MAC) -> Bool {

@@ -21,15 +21,15 @@ struct GeneratedPasswords: Sendable {
 }
 
 extension DevServer {
-    /// Returns the generated password of a user (``ServerConfiguration/makesUpPasswords``); nil when the user has another
+    /// Returns the generated password of a user (``ServerConfiguration/generatesPasswords``); nil when the user has another
     /// password, from the configuration or from a later change.
     /// - Parameters:
     ///   - user: The user's name.
     ///   - realm: The user's realm, as a path.
     /// - Throws: `StoreError` when the server's state cannot be read.
-    package func madeUpPassword(of user: String, realm: String) async throws -> Secret? {
+    package func generatedPassword(of user: String, realm: String) async throws -> Secret? {
         try await context.survey { state, _ in
-            state.directory.madeUpPassword(of: UserKey(realm: RealmPath(realm), name: user))
+            state.directory.generatedPassword(of: UserKey(realm: RealmPath(realm), name: user))
         }
     }
 }

@@ -134,7 +134,7 @@ struct Serve: AsyncParsableCommand {
         var configuration =
             try config.map { try ConfigurationFile.read($0, usesTLS: tls == nil) } ?? ServerConfiguration.starter
         if let users { configuration.users = try UserFile.users(users) }
-        configuration.makesUpPasswords = true
+        configuration.generatesPasswords = true
         configuration.host = host
         configuration.port = port
         configuration.publicURL = publicURL ?? configuration.publicURL
@@ -206,15 +206,15 @@ struct Serve: AsyncParsableCommand {
         let name: String
         let realm: String
         /// The generated password in clear; nil for a user with a configured password.
-        let madeUpPassword: String?
+        let generatedPassword: String?
     }
 
     private static func entries(_ users: [User], _ server: DevServer) async throws -> [UserEntry] {
         var entries: [UserEntry] = []
         for user in users {
             let hasNone = user.password == nil && user.passwordHash == nil
-            let madeUp = hasNone ? try await server.madeUpPassword(of: user.name, realm: user.realm) : nil
-            entries.append(UserEntry(name: user.name, realm: user.realm, madeUpPassword: madeUp?.text))
+            let generated = hasNone ? try await server.generatedPassword(of: user.name, realm: user.realm) : nil
+            entries.append(UserEntry(name: user.name, realm: user.realm, generatedPassword: generated?.text))
         }
         return entries
     }
@@ -258,7 +258,7 @@ struct Serve: AsyncParsableCommand {
         if json {
             let users = users.map { user in
                 JSONText.object([
-                    "name": .string(user.name), "realm": .string(user.realm), "password": .string(user.madeUpPassword),
+                    "name": .string(user.name), "realm": .string(user.realm), "password": .string(user.generatedPassword),
                 ])
             }
             let clients = clients.map { client in
@@ -284,7 +284,7 @@ struct Serve: AsyncParsableCommand {
         for user in users {
             Console.line(
                 "User: \(user.name)" + (user.realm == "/" ? "" : " in \(user.realm)")
-                    + (user.madeUpPassword.map { "  password: \($0)" } ?? ""))
+                    + (user.generatedPassword.map { "  password: \($0)" } ?? ""))
         }
         for client in clients {
             Console.line(

@@ -36,7 +36,7 @@ struct Machine: Sendable {
     static let password = "correct horse"
 
     static func with(
-        lifetimes: TokenLifetimes = TokenLifetimes(), refreshTokens: RegisteredClient.RefreshTokens = .rotated(),
+        lifetimes: TokenLifetimes = TokenLifetimes(), refreshTokens: RegisteredClient.RefreshTokens = .rotate(),
         _ body: (Machine) async throws -> Void
     ) async throws {
         let clients = [("iosClient", "/alpha"), ("iosClient", "/"), ("otherClient", "/alpha")].map { id, realm in

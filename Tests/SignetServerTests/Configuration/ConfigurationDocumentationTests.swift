@@ -10,36 +10,25 @@ struct ConfigurationDocumentationTests {
     private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/reference/configuration.md")
     private static let begin =
-        "<!-- The nodes, as the code has them: SIGNET_WRITE_DOCS=1 make test TEST_ARGS='--filter ConfigurationDocumentation' -->\n"
+        "<!-- The nodes, generated from the code: SIGNET_WRITE_DOCS=1 make test TEST_ARGS='--filter ConfigurationDocumentation' -->\n"
     private static let end = "<!-- End of the nodes. -->\n"
 
-    /// A node type as the page describes it: its properties with what they are otherwise, and its outcomes.
+    /// Returns the description of a node type on the page: its properties with their defaults, and its outcomes.
     private func section(_ type: NodeType) -> String {
-        var reader = SectionReader(nil, subject: nil)
-        let kind: any Node =
-            switch type.read(&reader, NodeContext()) {
-            case .node(let kind), .incomplete(let kind): kind
-            case .collectors(let collectors): CollectorNode(type.name, collectors)
-            }
-        let properties = reader.settings.map { "| `\($0.name)` | \($0.kind) | \($0.standard ?? "") |\n" }.joined()
-        let table = properties.isEmpty ? "" : "| property | what it is | otherwise |\n| --- | --- | --- |\n\(properties)\n"
-        let outcomes = kind.outcomes.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-        let named = [
-            "PageNode": "those of its last node", "ChoiceCollectorNode": "each of the `choices`",
-            "ScriptedDecisionNode": "those of the `table`, and the `default`",
-        ]
-        let spare = kind.ignoredOutcomes.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-        let ported = spare.isEmpty ? "" : " A journey from AM can keep \(spare)."
-        let isCollector = NodeType.collectors.contains { $0.name == type.name }
-        let page = isCollector ? " Can be on a page." : kind.interaction == .embeddable ? " Can be the last on a page." : ""
-        let last =
-            kind is SuccessNode || kind is FailureNode
-            ? "Outcomes: none." : "Outcomes: \(named[type.name] ?? outcomes).\(ported)\(page)"
-        return "### \(type.title): `\(type.name)`\n\n\(type.about)\n\n\(table)\(last)\n\n"
+        var decoder = ConfigurationDecoder(nil, subject: nil)
+        let node = type.decode(&decoder, NodeContext())
+        let properties = decoder.settings.map { "| `\($0.name)` | \($0.kind) | \($0.defaultValue ?? "") |\n" }.joined()
+        let table = properties.isEmpty ? "" : "| Property | Value | Default |\n| --- | --- | --- |\n\(properties)\n"
+        let outcomes = type.outcomes ?? node.outcomes.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+        let ignored = node.ignoredOutcomes.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+        let ported = ignored.isEmpty ? "" : " A journey from AM can keep \(ignored)."
+        let page =
+            node is any Collector ? " Can be on a page." : node.interaction == .embeddable ? " Can be the last on a page." : ""
+        return "### \(type.title): `\(type.name)`\n\n\(type.about)\n\n\(table)Outcomes: \(outcomes).\(ported)\(page)\n\n"
     }
 
-    @Test("It has every node, with its properties, their standards and its outcomes as the code has them")
-    func nodes() throws {
+    @Test("The page describes every node, with its properties, their defaults and its outcomes")
+    func nodesAreDescribed() throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
         let start = try #require(text.firstRange(of: Self.begin)).upperBound
         let stop = try #require(text.firstRange(of: Self.end)).lowerBound

@@ -48,8 +48,8 @@ struct ConfigurationFileTests {
                   cookieIsHTTPOnly: false
                   loadBalancerCookie: lb=2
                   backgroundColor: "#00ff00"
-                  sessionIdleTime: 60
-                  sessionMaximumTime: 120
+                  sessionIdleTimeout: 60
+                  sessionMaxLifetime: 120
                   journeyTimeout: 30
                   suspensionTimeout: 40
                   pushTimeout: 50
@@ -75,16 +75,16 @@ struct ConfigurationFileTests {
                     redirectURIs: ["https://web.example.test/cb"]
                     postLogoutRedirectURIs: ["https://web.example.test/bye"]
                     scopes: [openid, write]
-                    refreshTokens: rotated
+                    refreshTokens: rotate
                     refreshTokenGrace: 10
-                    asksConsent: true
-                    requiresProofKey: false
+                    requireConsent: true
+                    requirePKCE: false
                     lifetimes: {idToken: 5}
                 """)
         #expect(file.issuer == "Harbor" && file.contextPath == "/openam" && file.cookieName == "sso")
         #expect(file.publicURL == "https://login.example.test/openam" && file.cookieDomain == "example.test")
         #expect(!file.cookieIsHTTPOnly && file.loadBalancerCookie == "lb=2" && file.backgroundColor == "00ff00")
-        #expect([file.sessionIdleTime, file.sessionMaximumTime, file.journeyTimeout] == [60, 120, 30])
+        #expect([file.sessionIdleTimeout, file.sessionMaxLifetime, file.journeyTimeout] == [60, 120, 30])
         #expect([file.suspensionTimeout, file.pushTimeout, file.devicePollInterval] == [40, 50, 2])
         #expect(file.pollInterval == .milliseconds(250))
         #expect(file.webAuthnRelyingParty == "example.test" && file.webAuthnOrigins == ["android:apk-key-hash:x"])
@@ -102,9 +102,9 @@ struct ConfigurationFileTests {
             $0.realm = "/alpha"
             $0.postLogoutRedirectURIs = ["https://web.example.test/bye"]
             $0.scopes = ["openid", "write"]
-            $0.refreshTokens = .rotated(grace: .seconds(10))
-            $0.asksConsent = true
-            $0.requiresProofKey = false
+            $0.refreshTokens = .rotate(grace: .seconds(10))
+            $0.requiresConsent = true
+            $0.requiresPKCE = false
             $0.lifetimes = TokenLifetimes {
                 $0.accessToken = 10
                 $0.idToken = 5
@@ -114,11 +114,11 @@ struct ConfigurationFileTests {
     }
 
     @Test("What a file does not say is as without a file")
-    func standards() throws {
-        let (file, standard) = (try ServerConfiguration(yaml: "realms: [/]"), ServerConfiguration())
-        #expect(file.issuer == standard.issuer && file.pushTimeout == standard.pushTimeout)
-        #expect(file.lifetimes == standard.lifetimes && file.defaultJourney == standard.defaultJourney)
-        #expect(file.loadBalancerCookie == standard.loadBalancerCookie && file.pollInterval == nil)
+    func defaults() throws {
+        let (file, defaults) = (try ServerConfiguration(yaml: "realms: [/]"), ServerConfiguration())
+        #expect(file.issuer == defaults.issuer && file.pushTimeout == defaults.pushTimeout)
+        #expect(file.lifetimes == defaults.lifetimes && file.defaultJourney == defaults.defaultJourney)
+        #expect(file.loadBalancerCookie == defaults.loadBalancerCookie && file.pollInterval == nil)
         #expect(file.users.isEmpty && file.clients.isEmpty)
     }
 
@@ -186,7 +186,7 @@ struct ConfigurationFileTests {
               nodes:
                 never: {type: InnerTreeEvaluatorNode, tree: Never, outcomes: {true: failure, false: nothing}}
                 nothing: {type: InnerTreeEvaluatorNode, tree: Nothing, outcomes: {true: login, false: failure}}
-                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {otherwise: success}}
+                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {default: success}}
             """
         try await TestServer.run(journeys: journeys) { server in
             let reply = try await server.logIn("J")
@@ -249,7 +249,7 @@ struct StarterFileTests {
             try await server.run { _ in Issue.record("it listens") }
             Issue.record("it ran")
         } catch let error as ConfigurationError {
-            #expect("\(error)".contains("1:11: journeys: journeys stand here by their names"))
+            #expect("\(error)".contains("1:11: journeys: `journeys` must be journeys by name"))
         }
     }
 
@@ -294,7 +294,7 @@ struct StarterFileTests {
                 #expect(!error.problems.isEmpty)
                 let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
                 let misplaced = error.problems.filter {
-                    !(1...lines + 1).contains($0.place.line) || $0.place.column < 1 || $0.message.isEmpty
+                    !(1...lines + 1).contains($0.position.line) || $0.position.column < 1 || $0.message.isEmpty
                 }
                 #expect(misplaced.isEmpty)
             }

@@ -35,7 +35,7 @@ struct DecisionNodeTests {
               nodes:
                 login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: ask, false: failure}}
                 ask:
-                  {type: MessageNode, message: Sure?, messageType: ERROR, messageYes: Yep, messageNo: Nope, stateField: sure, outcomes: {otherwise: look}}
+                  {type: MessageNode, message: Sure?, messageType: ERROR, messageYes: Yep, messageNo: Nope, stateField: sure, outcomes: {default: look}}
                 look:
                   type: ScriptedDecisionNode
                   table: [{when: {collected.sure: "0"}, outcome: sure}]
@@ -403,7 +403,7 @@ struct PersonNodeTests {
                 name: {type: UsernameCollectorNode, outcomes: {outcome: lenient}}
                 lenient: {type: InnerTreeEvaluatorNode, tree: Lenient, outcomes: {true: failure, false: other}}
                 other: {type: UsernameCollectorNode, outcomes: {outcome: strict}}
-                strict: {type: InnerTreeEvaluatorNode, tree: Strict, outcomes: {otherwise: name}}
+                strict: {type: InnerTreeEvaluatorNode, tree: Strict, outcomes: {default: name}}
             """
         try await TestServer.run(journeys: journeys) { server in
             let second = try await server.next(try await server.start("J").step).step

@@ -33,7 +33,7 @@ struct CodeNodeTests {
                 next:
                   type: OathTokenVerifierNode
                   hotpWindowSize: 3
-                  outcomes: {successOutcome: success, otherwise: failure}
+                  outcomes: {successOutcome: success, default: failure}
             """
         try await TestServer.run(journeys: journeys) { server in
             #expect(try await server.logIn("Enter").message == "Login failure", "nothing is registered yet")
@@ -72,7 +72,7 @@ struct CodeNodeTests {
                 next:
                   type: OathTokenVerifierNode
                   isRecoveryCodeAllowed: true
-                  outcomes: {successOutcome: failure, recoveryCodeOutcome: code, otherwise: failure}
+                  outcomes: {successOutcome: failure, recoveryCodeOutcome: code, default: failure}
                 code: {type: RecoveryCodeCollectorDecisionNode, recoveryCodeType: OATH, outcomes: {true: success, false: failure}}
             EnterPush:
               nodes:
@@ -161,7 +161,7 @@ struct CodeNodeTests {
             \(name):
               nodes:
                 \(Self.login)
-                next: {type: \(kind), generateRecoveryCodes: \(next == "codes"), outcomes: {successOutcome: \(next), otherwise: failure}}
+                next: {type: \(kind), generateRecoveryCodes: \(next == "codes"), outcomes: {successOutcome: \(next), default: failure}}
 
             """
         }
@@ -201,20 +201,20 @@ struct CodeNodeTests {
 
     @Test(
         "What AM's push nodes can come to and these cannot may be named, or left out",
-        arguments: [(", SKIPPED: failure", ", EXITED: other"), ("", ""), (", otherwise: failure", ", otherwise: other")])
+        arguments: [(", SKIPPED: failure", ", EXITED: other"), ("", ""), (", default: failure", ", default: other")])
     func ignoredOutcomes(sender: String, wait: String) async throws {
         let journeys = """
             PushRegistration:
               nodes:
                 \(Self.login)
-                next: {type: PushRegistrationNode, generateRecoveryCodes: false, outcomes: {successOutcome: success, otherwise: failure}}
+                next: {type: PushRegistrationNode, generateRecoveryCodes: false, outcomes: {successOutcome: success, default: failure}}
             PushLogin:
               nodes:
                 \(Self.login)
                 next: {type: PushAuthenticationSenderNode, outcomes: {SENT: wait, NOT_REGISTERED: failure\(sender)}}
                 wait: {type: PushWaitNode, outcomes: {DONE: verify\(wait)}}
-                verify: {type: PushResultVerifierNode, outcomes: {TRUE: success, WAITING: wait, otherwise: failure}}
-                \(wait.isEmpty ? "" : "other: {type: ChoiceCollectorNode, choices: [a, b], outcomes: {otherwise: failure}}")
+                verify: {type: PushResultVerifierNode, outcomes: {TRUE: success, WAITING: wait, default: failure}}
+                \(wait.isEmpty ? "" : "other: {type: ChoiceCollectorNode, choices: [a, b], outcomes: {default: failure}}")
             """
         try await TestServer.run(journeys: journeys) { server in
             let phone = try await server.registeredPhone()
@@ -231,7 +231,7 @@ struct CodeNodeTests {
             PushRegistration:
               nodes:
                 \(Self.login)
-                next: {type: PushRegistrationNode, generateRecoveryCodes: false, outcomes: {successOutcome: success, otherwise: failure}}
+                next: {type: PushRegistrationNode, generateRecoveryCodes: false, outcomes: {successOutcome: success, default: failure}}
             PushLogin:
               nodes:
                 \(Self.login)
@@ -358,7 +358,7 @@ struct DeviceNodeTests {
                   description: D
                   applicationIds: [org.example.app]
                   postponeDeviceProfileStorage: true
-                  outcomes: {success: \(storage), otherwise: failure}
+                  outcomes: {success: \(storage), default: failure}
 
             """
         }
@@ -366,7 +366,7 @@ struct DeviceNodeTests {
         let sign = """
             Sign:
               nodes:
-                sign: {type: DeviceSigningVerifierNode, applicationIds: [org.example.app], outcomes: {success: success, otherwise: failure}}
+                sign: {type: DeviceSigningVerifierNode, applicationIds: [org.example.app], outcomes: {success: success, default: failure}}
             """
         try await TestServer.run(journeys: journey("Drop", storage: "success") + journey("Bind", storage: "store") + store + sign)
         {
@@ -426,7 +426,7 @@ struct DeviceNodeTests {
                   \(style)
                   relyingPartyName: Harbor
                   postponeDeviceProfileStorage: true
-                  outcomes: {success: store, otherwise: failure}
+                  outcomes: {success: store, default: failure}
                 store: {type: WebAuthnDeviceStorageNode, outcomes: {success: codes, failure: failure}}
                 codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
             LogIn:
@@ -436,7 +436,7 @@ struct DeviceNodeTests {
                   type: WebAuthnAuthenticationNode
                   \(style)
                   isRecoveryCodeAllowed: true
-                  outcomes: {success: success, recoveryCode: code, otherwise: failure}
+                  outcomes: {success: success, recoveryCode: code, default: failure}
                 code: {type: RecoveryCodeCollectorDecisionNode, recoveryCodeType: WEB_AUTHN, outcomes: {true: success, false: failure}}
             """
         try await TestServer.run(journeys: journeys) { server in

@@ -25,12 +25,12 @@ struct DeviceOutcomeTests {
     @Test("A bound device signs; without one, and with a key that nobody knows, AM's outcomes say which it was")
     func signing() async throws {
         let verifier =
-            "{type: DeviceSigningVerifierNode, outcomes: {success: success, noDeviceRegistered: none, keyNotFound: other, otherwise: failure}}"
+            "{type: DeviceSigningVerifierNode, outcomes: {success: success, noDeviceRegistered: none, keyNotFound: other, default: failure}}"
         let journeys = """
             Bind:
               nodes:
                 \(Self.login)
-                next: {type: DeviceBindingNode, maxSavedDevices: 1, outcomes: {success: success, exceedDeviceLimit: none, otherwise: failure}}
+                next: {type: DeviceBindingNode, maxSavedDevices: 1, outcomes: {success: success, exceedDeviceLimit: none, default: failure}}
                 \(Self.none)
             Sign:
               nodes:
@@ -83,7 +83,7 @@ struct DeviceOutcomeTests {
                 next:
                   type: DeviceBindingNode
                   \(property)
-                  outcomes: {success: success, Timeout: none, otherwise: failure}
+                  outcomes: {success: success, Timeout: none, default: failure}
                 \(Self.none)
             """
         try await TestServer.run(journeys: journeys) { server in
@@ -99,7 +99,7 @@ struct DeviceOutcomeTests {
             journeys:
               J:
                 nodes:
-                  bind: {type: DeviceBindingNode, clientErrorOutcomes: [success, Abort], outcomes: {otherwise: failure}}
+                  bind: {type: DeviceBindingNode, clientErrorOutcomes: [success, Abort], outcomes: {default: failure}}
             """
         #expect {
             _ = try ServerConfiguration(yaml: file)
@@ -118,19 +118,19 @@ struct DeviceOutcomeTests {
                   type: WebAuthnRegistrationNode
                   maxSavedDevices: 1
                   postponeDeviceProfileStorage: true
-                  outcomes: {success: store, otherwise: failure}
+                  outcomes: {success: store, default: failure}
                 store:
                   type: WebAuthnDeviceStorageNode
                   maxSavedDevices: 1
                   generateRecoveryCodes: \(makesCodes)
-                  outcomes: {success: codes, exceedDeviceLimit: none, otherwise: failure}
+                  outcomes: {success: codes, exceedDeviceLimit: none, default: failure}
                 codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
                 \(Self.none)
             Direct:
               nodes:
                 \(Self.login)
                 next:
-                  {type: WebAuthnRegistrationNode, maxSavedDevices: 1, outcomes: {success: success, exceedDeviceLimit: none, otherwise: failure}}
+                  {type: WebAuthnRegistrationNode, maxSavedDevices: 1, outcomes: {success: success, exceedDeviceLimit: none, default: failure}}
                 \(Self.none)
             """
         try await TestServer.run(journeys: journeys) { server in

@@ -25,27 +25,27 @@ struct ProtectionConfigurationTests {
         let file = try server(
             """
               limits:
-                largestBody: 2048
-                largestHead: 4096
-                headTime: 1
-                bodyTime: 2
-                idleTime: 3
-                connections: 4
-                rates: {authenticate: {perMinute: 5, burst: 6}, token: none, person: {burst: 7}}
+                maxBodySize: 2048
+                maxHeaderSize: 4096
+                headerTimeout: 1
+                bodyTimeout: 2
+                idleTimeout: 3
+                maxConnections: 4
+                rateLimits: {authenticate: {perMinute: 5, burst: 6}, token: none, perUser: {burst: 7}}
                 lockout: {failures: 8, within: 9, duration: 10}
               corsOrigins: ["https://app.example", "http://localhost:3000", "http://[::1]:8080"]
               tls: {certificate: cert.pem, key: key.pem}
             """)
-        #expect(file.largestBody == 2048)
+        #expect(file.maxBodySize == 2048)
         var limits = ServerLimits()
-        limits.largestHead = 4096
-        limits.headTime = 1
-        limits.bodyTime = 2
-        limits.idleTime = 3
-        limits.connections = 4
-        limits.rates = RateLimits(
-            authenticate: RateLimit(perMinute: 5, burst: 6), push: RateLimits.standard.push,
-            person: RateLimit(perMinute: 30, burst: 7))
+        limits.maxHeaderSize = 4096
+        limits.headerTimeout = 1
+        limits.bodyTimeout = 2
+        limits.idleTimeout = 3
+        limits.maxConnections = 4
+        limits.rateLimits = RateLimits(
+            authenticate: RateLimit(perMinute: 5, burst: 6), push: RateLimits.default.push,
+            perUser: RateLimit(perMinute: 30, burst: 7))
         limits.lockout = Lockout(failures: 8, within: 9, duration: 10)
         #expect(file.limits == limits)
         #expect(file.corsOrigins == ["https://app.example", "http://localhost:3000", "http://[::1]:8080"])
@@ -84,13 +84,14 @@ struct ProtectionConfigurationTests {
         }
     }
 
-    @Test("Without a word everything is as standard; `none` and `never` are that")
-    func standard() throws {
+    @Test("Omitted limits have their defaults; `none` and `never` switch them off")
+    func omittedLimits() throws {
         let file = try server("  issuer: x")
         #expect(file.limits == ServerLimits() && file.corsOrigins.isEmpty && file.tls == nil)
-        let none = try server("  limits: {rates: none, lockout: never}\n  tls: {directory: here}")
+        let none = try server("  limits: {rateLimits: none, lockout: never}\n  tls: {directory: here}")
         #expect(
-            none.limits.rates == RateLimits.none && none.limits.lockout == .never && none.tls == .ownAuthority(directory: "here"))
+            none.limits.rateLimits == RateLimits.none && none.limits.lockout == .never
+                && none.tls == .ownAuthority(directory: "here"))
         // What a file says holds whatever is listened on.
         var exposed = none
         exposed.host = "0.0.0.0"
@@ -100,18 +101,21 @@ struct ProtectionConfigurationTests {
     @Test(
         "What is wrong is said",
         arguments: [
-            ("  limits: 5", "settings belong here"),
-            ("  limits: {headTime: 0}", "`headTime` is a whole number, 1 to 86400, not `0`"),
-            ("  limits: {rates: off}", "`rates` is `none`, or limits by names"),
-            ("  limits: {rates: {authenticate: 5}}", "`authenticate` is `none`, or"),
-            ("  limits: {rates: {login: none}}", "login"), ("  limits: {rates: {token: {perMinute: 0}}}", "`perMinute`"),
-            ("  limits: {lockout: sometimes}", "`lockout` is `never`, or"), ("  limits: {lockout: {failures: 0}}", "`failures`"),
-            ("  corsOrigins: ['*']", "there is no `*`"), ("  corsOrigins: ['https://app.example/']", "is no origin"),
-            ("  corsOrigins: ['app.example']", "is no origin"), ("  corsOrigins: ['https://app.example:443']", "is no origin"),
-            ("  corsOrigins: ['HTTPS://app.example']", "is no origin"),
-            ("  corsOrigins: ['http://app.example/x']", "is no origin"),
-            ("  tls: true", "`tls` is"), ("  tls: {certificate: a}", "`tls` is"),
-            ("  tls: {directory: a, key: b, certificate: c}", "`tls` is"),
+            ("  limits: 5", "`limits` must be"),
+            ("  limits: {headerTimeout: 0}", "`headerTimeout` must be an integer, 1 to 86400, not `0`"),
+            ("  limits: {rateLimits: off}", "`rateLimits` must be `none`, or limits by name"),
+            ("  limits: {rateLimits: {authenticate: 5}}", "`authenticate` must be `none`, or"),
+            ("  limits: {rateLimits: {login: none}}", "login"),
+            ("  limits: {rateLimits: {token: {perMinute: 0}}}", "`perMinute`"),
+            ("  limits: {lockout: sometimes}", "`lockout` must be `never`, or"),
+            ("  limits: {lockout: {failures: 0}}", "`failures`"),
+            ("  corsOrigins: ['*']", "`*` is not possible"), ("  corsOrigins: ['https://app.example/']", "isn't an origin"),
+            ("  corsOrigins: ['app.example']", "isn't an origin"),
+            ("  corsOrigins: ['https://app.example:443']", "isn't an origin"),
+            ("  corsOrigins: ['HTTPS://app.example']", "isn't an origin"),
+            ("  corsOrigins: ['http://app.example/x']", "isn't an origin"),
+            ("  tls: true", "`tls` must be"), ("  tls: {certificate: a}", "`tls` must be"),
+            ("  tls: {directory: a, key: b, certificate: c}", "`tls` must be"),
         ])
     func wrong(lines: String, words: String) {
         let problems = problems(lines)

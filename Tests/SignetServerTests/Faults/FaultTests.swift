@@ -250,7 +250,7 @@ struct FaultTests {
 
     @Test("A body that is too large is refused as ever when a fault asks for its client")
     func largeBody() async throws {
-        try await TestServer.run(.sample { $0.largestBody = 64 }) { server in
+        try await TestServer.run(.sample { $0.maxBodySize = 64 }) { server in
             try faults(server).enable(FaultRule(.status(500), for: .oauth("app")))
             let reply = try await server.postForm("access_token", ["x": String(repeating: "y", count: 100)])
             #expect(reply.status == 413)

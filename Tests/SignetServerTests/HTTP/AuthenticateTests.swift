@@ -40,7 +40,7 @@ struct AuthenticateTests {
 
     @Test("The largest body is what the configuration says", arguments: [(100, 413), (1000, 200)])
     func bodyLimit(limit: Int, status: Int) async throws {
-        try await TestServer.run(.sample { $0.largestBody = limit }) { server in
+        try await TestServer.run(.sample { $0.maxBodySize = limit }) { server in
             let body = "{}" + String(repeating: " ", count: 500)
             let reply = try await server.send(.post, TestServer.authenticate, body: body)
             #expect(reply.status == status)

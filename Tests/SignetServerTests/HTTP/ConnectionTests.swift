@@ -30,7 +30,7 @@ struct ConnectionTests {
         "A head that comes byte by byte is answered with 408 and cut off, the first one and a later one",
         arguments: [false, true])
     func slowHead(isSecond: Bool) async throws {
-        try await Self.serve(\.headTime, 1) { port in
+        try await Self.serve(\.headerTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
             if isSecond {
                 connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -54,7 +54,7 @@ struct ConnectionTests {
 
     @Test("A connection on which nothing was begun is not a slow one")
     func silence() async throws {
-        try await Self.serve(\.headTime, 1) { port in
+        try await Self.serve(\.headerTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
             try await Task.sleep(for: .seconds(2))
             connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -72,7 +72,7 @@ struct ConnectionTests {
 
     @Test("A body that comes byte by byte is answered with 408 in AM's words and cut off", arguments: slowBodies)
     func slowBody(head: String) async throws {
-        try await Self.serve(\.bodyTime, 1) { port in
+        try await Self.serve(\.bodyTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
             connection.send(head)
             let isChunked = head.contains("chunked")
@@ -92,7 +92,7 @@ struct ConnectionTests {
 
     @Test("A body that nobody reads, and that never ends, ends with its time too")
     func unreadBody() async throws {
-        try await Self.serve(\.bodyTime, 1) { port in
+        try await Self.serve(\.bodyTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
             connection.send("POST /am/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{")
             let text = await connection.read { _ in false }
@@ -103,7 +103,7 @@ struct ConnectionTests {
 
     @Test("A head that is too large is 431, and the connection ends; one that just fits is answered")
     func largeHead() async throws {
-        try await Self.serve(\.largestHead, 4096) { port in
+        try await Self.serve(\.maxHeaderSize, 4096) { port in
             for (size, status) in [(3000, "200"), (5000, "431")] {
                 let connection = try RawHTTPConnection(port: port)
                 connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\nX-Large: \(String(repeating: "x", count: size))\r\n\r\n")
@@ -133,13 +133,14 @@ struct ConnectionTests {
     }
 
     static let refusedRequests = [
-        RefusedRequest(\.headTime, 1, "GET /am/hea", 408),
+        RefusedRequest(\.headerTimeout, 1, "GET /am/hea", 408),
         RefusedRequest(
-            \.bodyTime, 1, "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", 408,
+            \.bodyTimeout, 1, "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", 408,
             path: "/am/json/authenticate"),
-        RefusedRequest(\.headTime, 10, largeBody, 413, path: "/am/json/authenticate"),
-        RefusedRequest(\.largestHead, 4096, "GET /am/health HTTP/1.1\r\nX: \(String(repeating: "x", count: 5000))\r\n\r\n", 431),
-        RefusedRequest(\.largestHead, 4096, "GARBAGE\r\n\r\n", 400),
+        RefusedRequest(\.headerTimeout, 10, largeBody, 413, path: "/am/json/authenticate"),
+        RefusedRequest(
+            \.maxHeaderSize, 4096, "GET /am/health HTTP/1.1\r\nX: \(String(repeating: "x", count: 5000))\r\n\r\n", 431),
+        RefusedRequest(\.maxHeaderSize, 4096, "GARBAGE\r\n\r\n", 400),
     ]
 
     private static let largeBody =
@@ -174,7 +175,7 @@ struct ConnectionTests {
 
     @Test("A head that is too large behind a request that is being answered is refused after that answer")
     func largeHeadBehindAnother() async throws {
-        try await Self.serve(\.largestHead, 4096) { port in
+        try await Self.serve(\.maxHeaderSize, 4096) { port in
             let connection = try RawHTTPConnection(port: port)
             let large = "GET /am/health HTTP/1.1\r\nX: \(String(repeating: "x", count: 5000))\r\n\r\n"
             connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n" + large)
@@ -191,7 +192,7 @@ struct ConnectionTests {
             "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         ])
     func noHTTP(request: String) async throws {
-        try await Self.serve(\.headTime, 10) { port in
+        try await Self.serve(\.headerTimeout, 10) { port in
             let connection = try RawHTTPConnection(port: port)
             connection.send(request)
             let answer = await connection.read { _ in false }
@@ -202,7 +203,7 @@ struct ConnectionTests {
 
     @Test("An idle connection ends with its time")
     func idle() async throws {
-        try await Self.serve(\.idleTime, 1) { port in
+        try await Self.serve(\.idleTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
             connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
             let answer = await connection.read { _ in false }
@@ -213,7 +214,7 @@ struct ConnectionTests {
 
     @Test("There are no more connections than are allowed: the next one waits until one ends")
     func connections() async throws {
-        try await Self.serve(\.connections, 2) { port in
+        try await Self.serve(\.maxConnections, 2) { port in
             let request = "GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n"
             let first = [try RawHTTPConnection(port: port), try RawHTTPConnection(port: port)]
             for connection in first {

@@ -174,7 +174,7 @@ struct AddressRateTests {
     func limited(path: String, name: String, body: String, limits: RateLimits, refusal: String) async throws {
         let configuration = ServerConfiguration.sample {
             $0.port = 0
-            $0.limits.rates = limits
+            $0.limits.rateLimits = limits
         }
         try await TestServer.run(configuration) { server in
             try await server.serve { port in
@@ -222,6 +222,6 @@ struct AddressRateTests {
             }
         }
         let exposed = ServerConfiguration { $0.host = "0.0.0.0" }
-        #expect(exposed.rateLimits == .standard)
+        #expect(exposed.rateLimits == .default)
     }
 }

@@ -12,7 +12,7 @@ struct ProtocolUpgradeTests {
     private static func serve(_ body: (_ port: Int) async throws -> Void) async throws {
         let configuration = ServerConfiguration.sample {
             $0.port = 0
-            $0.limits.headTime = 1
+            $0.limits.headerTimeout = 1
         }
         let server = DevServer(configuration: configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await server.serve { url in try await body(Endpoint(url).port) }

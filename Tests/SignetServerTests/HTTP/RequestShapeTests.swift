@@ -133,7 +133,7 @@ struct RequestShapeTests {
               \(name):
                 nodes:
                   login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: send, false: failure}}
-                  send: {type: PushAuthenticationSenderNode, pushType: \(type), outcomes: {SENT: wait, otherwise: failure}}
+                  send: {type: PushAuthenticationSenderNode, pushType: \(type), outcomes: {SENT: wait, default: failure}}
                   wait: {type: PushWaitNode, exitMessage: Another way, outcomes: {DONE: failure, EXITED: success}}
 
             """

@@ -60,10 +60,8 @@ struct JourneyTreeTests {
                 JourneyTree(
                     "T", entry: "name",
                     nodes: [
-                        "name": JourneyNode(
-                            CollectorNode("UsernameCollectorNode", [UsernameCollector()]), [.outcome: .node("password")]),
-                        "password": JourneyNode(
-                            CollectorNode("PasswordCollectorNode", [PasswordCollector()]), [.outcome: .node("check")]),
+                        "name": JourneyNode(UsernameCollector(), [.outcome: .node("password")]),
+                        "password": JourneyNode(PasswordCollector(), [.outcome: .node("check")]),
                         "check": JourneyNode(DataStoreDecisionNode(), [.isTrue: .success, .isFalse: .failure]),
                     ])
             ])

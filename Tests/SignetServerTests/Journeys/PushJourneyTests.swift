@@ -318,7 +318,7 @@ struct PollingTests {
         #expect(wait.poll(at: clock.now.addingTimeInterval(2.9)) == .early)
         #expect(wait.poll(at: clock.now.addingTimeInterval(3)) == .due)
         #expect(wait.poll(at: clock.now.addingTimeInterval(60)) == .due)
-        #expect(wait.strikes == 1)
+        #expect(wait.earlyPolls == 1)
     }
 
     @Test(

@@ -140,8 +140,8 @@ struct LockoutTests {
         }
     }
 
-    @Test("Without a rule it is AM's standard: never on an address of this machine, five where others can come")
-    func standard() async throws {
+    @Test("Without a rule it is AM's default: never on an address of this machine, five where others can come")
+    func defaultLockout() async throws {
         for (host, locks) in [("127.0.0.1", false), ("localhost", false), ("0.0.0.0", true), ("192.0.2.7", true), ("", true)] {
             try await TestServer.run(Self.configuration(nil, host: host)) { server in
                 for _ in 0..<5 { _ = try await server.logIn("Login", password: "wrong") }
@@ -163,11 +163,11 @@ struct LockoutTests {
 
 @Suite("Guesses at what one person knows")
 struct GuessTests {
-    private static let limits = RateLimits(person: RateLimit(perMinute: 1, burst: 4))
+    private static let limits = RateLimits(perUser: RateLimit(perMinute: 1, burst: 4))
 
     @Test("Passwords beyond the limit are not looked at, be they right: 429, when to come back, AM's body")
     func passwords() async throws {
-        try await TestServer.run(.sample { $0.limits.rates = Self.limits }) { server in
+        try await TestServer.run(.sample { $0.limits.rateLimits = Self.limits }) { server in
             for _ in 0..<4 { #expect(try await server.logIn("Login", password: "wrong").status == 401) }
             let reply = try await server.logIn("Login")
             #expect(reply.status == 429 && reply.json["code"] == .integer(429) && reply.json["reason"] == "Too Many Requests")
@@ -181,7 +181,7 @@ struct GuessTests {
 
     @Test("One-time codes count too, in whatever journey they come")
     func codes() async throws {
-        try await TestServer.run(.sample { $0.limits.rates = Self.limits }) { server in
+        try await TestServer.run(.sample { $0.limits.rateLimits = Self.limits }) { server in
             // Password and code of the registration; then as many codes as are left.
             var step = try await server.logIn("OATHRegistration").step
             let settings = try #require(EnrollmentURI.parse(try step.registrationURI).oath)

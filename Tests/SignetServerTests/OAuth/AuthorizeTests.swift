@@ -285,7 +285,7 @@ struct AuthorizeTests {
     func errors(method: HTTPRequest.Method, path: String, status: Int, error: String, allowed: String?) async throws {
         let configuration = ServerConfiguration.sample {
             $0.signingKey = Secret("not a key".utf8)
-            $0.largestBody = 100
+            $0.maxBodySize = 100
         }
         try await TestServer.run(configuration) { server in
             let reply = try await server.send(

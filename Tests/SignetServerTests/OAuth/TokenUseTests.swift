@@ -210,7 +210,7 @@ struct ProviderTests {
 
     @Test("An id_token ends its session, and also one that has expired", arguments: [0.0, 3700])
     func endSession(later: Double) async throws {
-        try await TestServer.run(.sample { $0.sessionIdleTime = 7200 }) { server in
+        try await TestServer.run(.sample { $0.sessionIdleTimeout = 7200 }) { server in
             let session = try await server.session()
             let tokens = try Tokens(try await server.exchange(try await server.code(session)))
             server.clock.advance(by: later)

@@ -153,7 +153,7 @@ struct LoginPageTests {
         let name = "\"><script>alert('1')</script>&amp;"
         let configuration = ServerConfiguration.sample {
             $0.users.append(User(name: name, password: Secret(TestServer.password.utf8)))
-            $0.clients.append(RegisteredClient(id: name, redirectURIs: [TestServer.redirectURI]) { $0.asksConsent = true })
+            $0.clients.append(RegisteredClient(id: name, redirectURIs: [TestServer.redirectURI]) { $0.requiresConsent = true })
         }
         try await TestServer.run(configuration) { server in
             let browser = PageBrowser(server)

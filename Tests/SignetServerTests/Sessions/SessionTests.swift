@@ -143,8 +143,8 @@ struct SessionTests {
     func times(isUsed: Bool) async throws {
         try await TestServer.run(
             .sample {
-                $0.sessionIdleTime = 100
-                $0.sessionMaximumTime = 250
+                $0.sessionIdleTimeout = 100
+                $0.sessionMaxLifetime = 250
             }
         ) { server in
             let session = try await server.session()

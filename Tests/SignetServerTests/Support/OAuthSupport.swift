@@ -19,13 +19,13 @@ extension TestServer {
         },
         RegisteredClient(id: "app", redirectURIs: [redirectURI]) { $0.realm = "/alpha" },
         RegisteredClient(id: "other", redirectURIs: [redirectURI]),
-        RegisteredClient(id: "keeper", redirectURIs: [redirectURI]) { $0.refreshTokens = .kept },
+        RegisteredClient(id: "keeper", redirectURIs: [redirectURI]) { $0.refreshTokens = .reuse },
         RegisteredClient(id: "fleeting", redirectURIs: [redirectURI]) { $0.refreshTokens = .none },
-        RegisteredClient(id: "patient", redirectURIs: [redirectURI]) { $0.refreshTokens = .rotated(grace: .seconds(10)) },
+        RegisteredClient(id: "patient", redirectURIs: [redirectURI]) { $0.refreshTokens = .rotate(grace: .seconds(10)) },
         RegisteredClient(id: "web", secret: Secret("s3cret: +%".utf8), redirectURIs: ["https://web.example.test/cb?x=1"]) {
-            $0.requiresProofKey = false
+            $0.requiresPKCE = false
         },
-        RegisteredClient(id: "asking", redirectURIs: [redirectURI]) { $0.asksConsent = true },
+        RegisteredClient(id: "asking", redirectURIs: [redirectURI]) { $0.requiresConsent = true },
         RegisteredClient(id: "short", redirectURIs: [redirectURI]) {
             $0.lifetimes = TokenLifetimes {
                 $0.authorizationCode = 10

@@ -9,12 +9,12 @@ struct GeneratedPasswordTests {
     private static let kim = UserKey(realm: .root, name: "kim")
 
     private func configure(_ configuration: inout ServerConfiguration) {
-        configuration.makesUpPasswords = true
+        configuration.generatesPasswords = true
         configuration.users += [User(name: "kim"), User(name: "lou"), User(name: "kim", realm: "/alpha")]
     }
 
     private func told(_ server: TestServer, _ user: String = "kim", realm: String = "/") async throws -> String? {
-        try await server.devServer.madeUpPassword(of: user, realm: realm)?.text
+        try await server.devServer.generatedPassword(of: user, realm: realm)?.text
     }
 
     @Test("Each is another one, of sixteen characters, and logs in; who has a password is given none", arguments: StateKind.here)

@@ -1,0 +1,244 @@
+import SignetCore
+import YAMLText
+
+/// A setting that was requested from a decoder, for the documentation and its tests.
+struct Setting: Sendable, Hashable {
+    let name: String
+    /// The description of valid values.
+    let kind: String
+    /// The description of the default; nil when the setting is required, or when it has no default.
+    let defaultValue: String?
+}
+
+/// Decodes a mapping of a configuration file, setting by setting. Problems are collected, and a usable value is returned in place
+/// of a wrong one, so that one pass finds all problems. Settings that were never requested are also problems.
+struct ConfigurationDecoder {
+    /// The name of the section for messages.
+    let subject: String?
+    let position: SourcePosition
+    /// The requested settings, in the order of the requests.
+    private(set) var settings: [Setting] = []
+    private(set) var problems: [ConfigurationProblem] = []
+    private let entries: [MarkedValue.Entry]
+    private var ignoresUnknown = false
+
+    /// Creates a decoder of a section. If the value is nil, all settings have their defaults.
+    init(_ value: MarkedValue?, subject: String?) {
+        self.subject = subject
+        position = value?.place ?? .start
+        entries = value?.mapping ?? []
+        if let value, value.mapping == nil, !value.isNothing {
+            report(.wrongType, at: value.place, "settings belong here, each with a name and a colon, not \(value.kind)")
+        }
+    }
+
+    // MARK: Problems
+
+    mutating func report(_ code: ConfigurationProblem.Code, at position: SourcePosition, _ message: String) {
+        problems.append(ConfigurationProblem(code, at: position, subject, message))
+    }
+
+    /// Reports a problem at the position of a setting, or else of the section.
+    mutating func report(_ code: ConfigurationProblem.Code, in name: String, _ message: String) {
+        report(code, at: entries.first { $0.key == name }?.value.place ?? position, message)
+    }
+
+    /// Adds the problems of a decoder of a nested section.
+    mutating func report(_ others: [ConfigurationProblem]) {
+        problems += others
+    }
+
+    /// Reports a value of another type than a setting has. The result is always nil, in place of the value.
+    private mutating func reportType<Value>(_ value: MarkedValue, _ name: String, _ kind: String) -> Value? {
+        report(.wrongType, at: value.place, "`\(name)` must be \(kind), not \(value.kind)")
+        return nil
+    }
+
+    /// Reports a value that a setting cannot have, and if it would be valid without its quotes.
+    private mutating func reportValue(
+        _ value: MarkedValue, _ name: String, _ kind: String, isMeant: (String) -> Bool = { _ in false }
+    ) {
+        let hint = value.isQuoted(isMeant) ? "without quotes" : "not \(value.description)"
+        report(.invalidValue, at: value.place, "`\(name)` must be \(kind), \(hint)")
+    }
+
+    /// Returns all problems, including the settings that were never requested.
+    func finished() -> [ConfigurationProblem] {
+        guard !ignoresUnknown else { return problems }
+        let names = settings.map(\.name)
+        return problems
+            + entries.filter { !names.contains($0.key) }.map { entry in
+                // If the space after the colon is missing, the key contains the value, which may be a password. Only the
+                // characters of a name are shown.
+                let name = String(entry.key.prefix { $0.isLetter || $0.isNumber || "-_".contains($0) })
+                let shown = name == entry.key ? name.shortened : name + "…"
+                return ConfigurationProblem(
+                    .unknownSetting, at: entry.place, subject,
+                    "there is no setting `\(shown)`" + names.suggestion(for: name, "valid settings:"))
+            }
+    }
+
+    /// Stops the reporting of settings that were never requested. It is used when the node type is unknown, and with it the valid
+    /// settings.
+    mutating func ignoreUnknownSettings() { ignoresUnknown = true }
+
+    // MARK: Settings
+
+    /// Returns a setting of any type; nil when it is absent or empty.
+    mutating func value(_ name: String, kind: String, default defaultValue: String? = nil) -> MarkedValue? {
+        if !settings.contains(where: { $0.name == name }) {
+            settings.append(Setting(name: name, kind: kind, defaultValue: defaultValue))
+        }
+        return entries.first { $0.key == name }.flatMap { $0.value.isNothing ? nil : $0.value }
+    }
+
+    /// Returns true when the file has a value for a setting.
+    func isGiven(_ name: String) -> Bool { entries.contains { $0.key == name && !$0.value.isNothing } }
+
+    /// Returns true when a setting has a scalar as its value.
+    func hasString(_ name: String) -> Bool { entries.first { $0.key == name }?.value.text != nil }
+
+    /// Returns a setting as ``value(_:kind:default:)`` does, and reports a problem if it is absent.
+    mutating func requiredValue(_ name: String, kind: String) -> MarkedValue? {
+        let value = value(name, kind: kind)
+        if value == nil {
+            let likely = entries.map(\.key).filter { key in !settings.contains { $0.name == key } }.nearest(to: name)
+            let hint = likely.map { "; did you mean it by `\($0.shortened)`?" } ?? ""
+            report(.missingSetting, at: position, "`\(name)` is missing: it must be \(kind)" + hint)
+        }
+        return value
+    }
+
+    mutating func requiredString(_ name: String, kind: String = "a string") -> String {
+        requiredValue(name, kind: kind).flatMap { string(of: $0, name, kind) } ?? ""
+    }
+
+    mutating func string(_ name: String, _ defaultValue: String) -> String {
+        optionalString(name, default: "`\(defaultValue)`") ?? defaultValue
+    }
+
+    mutating func optionalString(_ name: String, kind: String = "a string", default defaultValue: String? = nil) -> String? {
+        value(name, kind: kind, default: defaultValue).flatMap { string(of: $0, name, kind) }
+    }
+
+    /// Decodes a localized string as AM stores it: a string, or strings by language, of which the English one is used.
+    mutating func localizedString(_ name: String, _ defaultValue: String) -> String {
+        optionalLocalizedString(name, default: "`\(defaultValue)`") ?? defaultValue
+    }
+
+    mutating func optionalLocalizedString(_ name: String, default defaultValue: String? = nil) -> String? {
+        let kind = "a string, or strings by language"
+        guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
+        guard let languages = value.mapping else { return string(of: value, name, kind) }
+        guard let chosen = languages.first(where: { $0.key == "en" }) ?? languages.first(where: { $0.key.hasPrefix("en") }) else {
+            report(.missingLanguage, at: value.place, "`\(name)` has no string for `en`, the only language of this server")
+            return nil
+        }
+        return string(of: chosen.value, name, kind)
+    }
+
+    mutating func bool(_ name: String, _ defaultValue: Bool) -> Bool {
+        let kind = "`true` or `false`"
+        guard let value = value(name, kind: kind, default: "`\(defaultValue)`") else { return defaultValue }
+        if let bool = value.bool { return bool }
+        reportValue(value, name, kind) { ["true", "false"].contains($0.lowercased()) }
+        return defaultValue
+    }
+
+    mutating func integer(_ name: String, _ defaultValue: Int, in range: ClosedRange<Int>) -> Int {
+        optionalInteger(name, in: range, default: "`\(defaultValue)`") ?? defaultValue
+    }
+
+    mutating func optionalInteger(_ name: String, in range: ClosedRange<Int>, default defaultValue: String? = nil) -> Int? {
+        let kind = "an integer, \(range.lowerBound) to \(range.upperBound)"
+        guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
+        if let number = value.integer, range.contains(number) { return number }
+        reportValue(value, name, kind) { Int($0).map(range.contains) == true }
+        return nil
+    }
+
+    /// Decodes one of several keywords.
+    mutating func choice<Value>(_ name: String, _ defaultValue: String, _ values: KeyValuePairs<String, Value>) -> Value? {
+        optionalChoice(name, values, default: "`\(defaultValue)`") ?? values.first { $0.key == defaultValue }?.value
+    }
+
+    mutating func optionalChoice<Value>(
+        _ name: String, _ values: KeyValuePairs<String, Value>, default defaultValue: String
+    ) -> Value? {
+        let kind = "one of " + values.map { "`\($0.key)`" }.joined(separator: ", ")
+        guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
+        if let pair = values.first(where: { $0.key == value.text }) { return pair.value }
+        reportValue(value, name, kind)
+        return nil
+    }
+
+    mutating func strings(_ name: String, _ defaultValue: [String]) -> [String] {
+        optionalStrings(name, default: "`[\(defaultValue.joined(separator: ", "))]`") ?? defaultValue
+    }
+
+    mutating func optionalStrings(_ name: String, default defaultValue: String? = nil) -> [String]? {
+        let kind = "a list of strings"
+        guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
+        guard let elements = value.list else { return reportType(value, name, "\(kind), `[one, another]`") }
+        return elements.compactMap { string(of: $0, name, kind) }
+    }
+
+    /// Decodes strings by name.
+    mutating func pairs(_ name: String) -> [MarkedValue.Entry] {
+        let kind = "strings by name"
+        guard let value = value(name, kind: kind) else { return [] }
+        guard let entries = value.mapping else { return reportType(value, name, "\(kind), `{name: string}`") ?? [] }
+        return entries.filter { string(of: $0.value, "\(name).\($0.key)", "a string") != nil }
+    }
+
+    /// Decodes values of any type by name.
+    /// - Parameters:
+    ///   - name: The name of the setting.
+    ///   - kind: The description of valid values.
+    ///   - example: An example for messages.
+    mutating func members(_ name: String, kind: String = "values by name", example: String) -> [MarkedValue.Entry]? {
+        guard let value = value(name, kind: kind) else { return nil }
+        return value.mapping ?? reportType(value, name, "\(kind), `\(example)`")
+    }
+
+    /// Decodes a list with elements of any type.
+    mutating func elements(_ name: String, kind: String) -> [MarkedValue] {
+        guard let value = value(name, kind: kind) else { return [] }
+        return value.list ?? reportType(value, name, kind) ?? []
+    }
+
+    /// Decodes a nested section, or a keyword in place of one.
+    /// - Parameters:
+    ///   - name: The name of the setting.
+    ///   - kind: The description of valid values.
+    ///   - defaultValue: The description of the default.
+    ///   - keyword: The keyword, with its meaning.
+    ///   - decode: Decodes the settings of the section. Its problems are added to those of this decoder.
+    /// - Returns: The value; nil when the section is absent or has a wrong type.
+    mutating func section<Value>(
+        _ name: String, kind: String, default defaultValue: String? = nil, keyword: (name: String, value: Value)? = nil,
+        _ decode: (inout ConfigurationDecoder) -> Value
+    ) -> Value? {
+        guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
+        if let keyword, value.text == keyword.name { return keyword.value }
+        guard value.mapping != nil else { return reportType(value, name, kind) }
+        var part = ConfigurationDecoder(value, subject: subject.map { "\($0), \(name)" } ?? name)
+        let result = decode(&part)
+        report(part.finished())
+        return result
+    }
+
+    private mutating func string(of value: MarkedValue, _ name: String, _ kind: String) -> String? {
+        value.text ?? reportType(value, name, kind)
+    }
+}
+
+extension MarkedValue {
+    /// The value in the form that messages contain.
+    fileprivate var description: String { text.map { "`\($0.shortened)`" } ?? kind }
+
+    /// Returns true when the value is only a string because it is in quotes, and the string would be valid without them.
+    fileprivate func isQuoted(_ isMeant: (String) -> Bool) -> Bool {
+        if case .scalar(let text, isQuoted: true) = content { isMeant(text) } else { false }
+    }
+}

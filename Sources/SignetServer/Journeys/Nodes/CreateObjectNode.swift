@@ -1,0 +1,27 @@
+import SignetCore
+
+/// A node that creates a user from the collected data.
+struct CreateObjectNode: Node {
+    static let type = NodeType(
+        "CreateObjectNode", "Create Object",
+        "Creates a user from the collected name, password, attributes, answers and terms. If the name is taken, the login ends with a policy failure."
+    ) { _ in Self() }
+
+    /// The OpenID Connect claims of the attributes.
+    static let claims = ["mail": "email", "givenName": "given_name", "sn": "family_name"]
+
+    var outcomes: [NodeOutcome] { [.created, .notWritten] }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        defer { journey.password = nil }
+        guard let user = journey.user, !user.name.isEmpty, let password = journey.password else {
+            return .transition(.notWritten)
+        }
+        // Another client may have taken the name since it was checked.
+        guard tx.directory.add(user, password: password, claims: [:]) else {
+            return .refuse(.policyFailure("userName", [.unique]))
+        }
+        tx.directory.keep(&journey, of: user)
+        return .transition(.created)
+    }
+}

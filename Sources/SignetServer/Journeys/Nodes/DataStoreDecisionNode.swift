@@ -1,0 +1,21 @@
+import SignetCore
+
+/// A node that compares the collected password with the user's password, and then removes it from the journey.
+struct DataStoreDecisionNode: Node {
+    static let type = NodeType(
+        "DataStoreDecisionNode", "Data Store Decision",
+        "Compares the collected name and password with the users, and removes the password from the journey."
+    ) { _ in Self() }
+
+    var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        defer { journey.password = nil }
+        guard let user = journey.user, let password = journey.password else { return .transition(.isFalse) }
+        return switch tx.judge(password, of: user, visit.moment) {
+        case .right: .transition(.isTrue)
+        case .wrong: .transition(.isFalse)
+        case .refused(let refusal): .refuse(refusal)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import SignetCore
+
+/// A node that asks a bound device to sign a challenge. If the journey has no user yet, the signed statement identifies the user.
+struct DeviceSigningVerifierNode: Node {
+    static let type = NodeType(
+        "DeviceSigningVerifierNode", "Device Signing Verifier",
+        "Asks a bound device to sign a challenge. If the journey has no user yet, the device identifies the user."
+    ) { decoder in
+        Self(
+            timeout: decoder.integer("timeout", 60, in: 1...86_400), prompt: decoder.devicePrompt(),
+            applications: decoder.optionalStrings("applicationIds", default: "any app") ?? [],
+            clientErrors: decoder.clientErrors(.ofSigning))
+    }
+
+    /// The timeout in seconds.
+    var timeout = 60
+    var prompt = DevicePrompt()
+    /// The identifiers of the apps that may sign; empty to permit all apps.
+    var applications: [String] = []
+    var clientErrors = ClientErrors.ofSigning
+
+    var outcomes: [NodeOutcome] { [.success, .failure, .noDeviceRegistered, .keyNotFound] + clientErrors.outcomes }
+    var interaction: Interaction { .ownPage }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        if let user = journey.user, tx.devices.others(.binding, of: user).isEmpty { return .transition(.noDeviceRegistered) }
+        guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
+            let challenge = RandomID.bytes(32)
+            journey.memory = .challenged(challenge)
+            return .prompt(Page(callbacks: [callback(journey.user, challenge)]))
+        }
+        let error = answers.text(0, "clientError")
+        guard error.isEmpty else { return .transition(clientErrors.outcome(error)) }
+        guard let statement = SignedStatement(answers.text(0, "jws")),
+            let user = journey.user ?? UserKey(universalID: statement.claims["sub"]?.string ?? "", realm: journey.realm)
+        else { return .transition(.failure) }
+        let known = tx.devices.others(.binding, of: user)
+        guard !known.isEmpty else { return .transition(.noDeviceRegistered) }
+        guard var device = known.first(where: { $0.boundKeyID == statement.header["kid"]?.string }) else {
+            return .transition(.keyNotFound)
+        }
+        guard let key = device.key, statement.isSigned(with: key), statement.isIssued(by: applications),
+            statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
+        else { return .transition(.failure) }
+        device.lastUsedAt = visit.moment.now
+        tx.devices.save(device, for: user)
+        journey.username = user.name
+        return .transition(.success)
+    }
+
+    private func callback(_ user: UserKey?, _ challenge: [UInt8]) -> JourneyCallback {
+        .any(
+            "DeviceSigningVerifierCallback",
+            [
+                "userId": .string(user?.universalID ?? ""), "challenge": .string(Base64.encode(challenge, as: .standard)),
+                "title": .string(prompt.title), "subtitle": .string(prompt.subtitle),
+                "description": .string(prompt.description), "timeout": .integer(Int64(timeout)),
+            ], ["jws": .string(""), "clientError": .string("")])
+    }
+}
+
+extension UserKey {
+    /// Parses the distinguished name of a user; nil unless it names a user of the realm.
+    fileprivate init?(universalID: String, realm: RealmPath) {
+        guard universalID.hasPrefix("id="), let end = universalID.firstRange(of: ",ou=user,")?.lowerBound else { return nil }
+        self.init(realm: realm, name: String(universalID[..<end].dropFirst("id=".count)))
+        guard self.universalID == universalID else { return nil }
+    }
+}

@@ -1,0 +1,31 @@
+import SignetCore
+
+/// A node that sends the user an email with a link, and continues when a client opens the link.
+struct EmailSuspendNode: Node {
+    static let type = NodeType(
+        "EmailSuspendNode", "Email Suspend",
+        "Sends an email with a link, and continues when a client opens the link. `signet serve` prints the links."
+    ) { Self(message: $0.localizedString("emailSuspendMessage", Self().message)) }
+
+    var message = "An email has been sent to your inbox."
+
+    var outcomes: [NodeOutcome] { [.outcome] }
+    var interaction: Interaction { .ownPage }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        let page = Page(callbacks: [.text(message, type: 0, in: "SuspendedTextOutputCallback")])
+        switch journey.memory {
+        case .resumed: return .transition(.outcome)
+        case .suspended: return .prompt(page)
+        default:
+            let token = RandomID.token()
+            // The page is the same for a user that does not exist, so that it does not reveal which users exist. An email is sent
+            // only to an existing user.
+            if let user = journey.user, tx.directory.contains(user) {
+                let realm = journey.realm.description.percentEncoded()
+                tx.send("\(visit.moment.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user, at: visit.moment.now)
+            }
+            return .suspend(page, token: token)
+        }
+    }
+}

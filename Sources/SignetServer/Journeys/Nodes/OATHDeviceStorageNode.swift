@@ -1,0 +1,28 @@
+import SignetCore
+
+/// A node that saves the device of an ``OATHRegistrationNode``.
+struct OATHDeviceStorageNode: Node {
+    static let type = NodeType(
+        "OathDeviceStorageNode", "OATH Device Storage", "Saves the device of an OATH Registration with postponed storage."
+    ) { _ in Self() }
+
+    var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome] }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard let user = journey.user, let device = journey.pendingOATH else { return .transition(.failureOutcome) }
+        tx.save(device, of: user, journey.recoveryCodes, visit.moment)
+        journey.pendingOATH = nil
+        return .transition(.successOutcome)
+    }
+}
+
+extension ServerTransaction {
+    /// Saves an OATH device and its recovery codes.
+    mutating func save(_ device: OATHDevice, of user: UserKey, _ codes: RecoveryCodes?, _ moment: RequestTime) {
+        var device = device
+        device.registeredAt = moment.now
+        devices.save(device, for: user)
+        // Recovery codes of a different kind belong to another device that the same journey registered.
+        devices.keep(codes?.kind == .oath ? codes : nil, for: .oath, of: user)
+    }
+}

@@ -1,0 +1,49 @@
+import SignetCore
+
+/// A node that asks for a one-time code and verifies it. It uses the device that is being registered, or else the user's
+/// registered device.
+struct OATHTokenVerifierNode: Node {
+    static let type = NodeType(
+        "OathTokenVerifierNode", "OATH Token Verifier",
+        "Asks for a one-time code of the device with postponed storage, if there is one, or else of the user's device. Each code is accepted once. It has the outcome `recoveryCodeOutcome`, and a button for it, if `isRecoveryCodeAllowed`."
+    ) { decoder in
+        Self(
+            prompt: decoder.localizedString("prompt", "Enter verification code"),
+            timeSteps: decoder.integer("totpTimeSteps", 2, in: 0...100),
+            counters: decoder.integer("hotpWindowSize", 100, in: 0...1000),
+            allowsRecoveryCode: decoder.bool("isRecoveryCodeAllowed", false))
+    }
+
+    var prompt = "Enter verification code"
+    /// The number of time steps before and after the current one in which a code is accepted.
+    var timeSteps = 2
+    /// The number of counter values ahead in which a code is accepted.
+    var counters = 100
+    var allowsRecoveryCode = false
+
+    var outcomes: [NodeOutcome] {
+        [.successOutcome, .failureOutcome, .notRegisteredOutcome] + (allowsRecoveryCode ? [.recoveryCodeOutcome] : [])
+    }
+    var interaction: Interaction { .embeddable }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard let user = journey.user, var device = journey.pendingOATH ?? tx.devices.oathDevice(of: user) else {
+            return .transition(.notRegisteredOutcome)
+        }
+        guard let answers = visit.answers else {
+            let buttons = allowsRecoveryCode ? [JourneyCallback.confirmation(["Submit", "Use Recovery Code"], default: 0)] : []
+            return .prompt(Page(callbacks: [.name(prompt: prompt)] + buttons))
+        }
+        if allowsRecoveryCode, answers.number(1) == 1 { return .transition(.recoveryCodeOutcome) }
+        if let refusal = tx.guess(of: user, visit.moment) { return .refuse(refusal) }
+        let code = answers.text(0).filter { !$0.isWhitespace }
+        device.verifier = device.verifier.looking(timeWindow: timeSteps, counterWindow: counters)
+        guard device.verifier.verify(code, at: visit.moment.now) == .accepted else { return .transition(.failureOutcome) }
+        if journey.pendingOATH == nil {
+            tx.devices.save(device, for: user)
+        } else {
+            journey.pendingOATH = device
+        }
+        return .transition(.successOutcome)
+    }
+}

@@ -1,0 +1,107 @@
+import SignetCore
+import YAMLText
+
+/// A page with several collectors and, optionally, one last node that asks in one step. The outcomes of the last node are the
+/// outcomes of the page.
+struct PageNode: Node {
+    static let type = NodeType(
+        "PageNode", "Page",
+        "Shows several collectors on one page. `nodes` is a list of them, each with its `type` and properties. The last one can be another node that prompts the user. The page then has its outcomes.",
+        outcomes: "those of its last node",
+        withContext: { decoder, context in
+            var page = PageNode(collectors: [])
+            let children = decoder.elements("nodes", kind: "a list of nodes")
+            if children.isEmpty, decoder.problems.isEmpty {
+                decoder.report(.noNodes, at: decoder.position, "a page needs `nodes`: list its collectors")
+            }
+            page.hasKnownOutcomes = !children.isEmpty
+            for (index, child) in children.enumerated() {
+                var part = ConfigurationDecoder(child, subject: decoder.subject.map { "\($0), on the page" })
+                let isAdded = part.node(context).map { page.add($0, isLast: index == children.count - 1, &part) }
+                if isAdded != true { page.hasKnownOutcomes = false }
+                decoder.report(part.finished())
+            }
+            page.stage = decoder.optionalString("stage")
+            page.header = decoder.optionalLocalizedString("pageHeader")
+            page.description = decoder.optionalLocalizedString("pageDescription")
+            return page
+        })
+
+    var collectors: [any Collector]
+    var last: (any Node)?
+    var stage: String?
+    var header: String?
+    var description: String?
+    /// False when a node of the page could not be read, because it might have the outcomes that the file names.
+    var hasKnownOutcomes = true
+
+    var outcomes: [NodeOutcome] { last?.outcomes ?? [.outcome] }
+    var interaction: Interaction { .ownPage }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        let asked = collectors.map { $0.callbacks(journey, tx) }
+        guard let answers = visit.answers else {
+            return finish(visit, unless: collectors.isEmpty ? nil : asked, &journey, &tx)
+        }
+        var shown = asked
+        var isDone = true
+        var offset = 0
+        for (index, collector) in collectors.enumerated() {
+            let part = answers.part(from: offset, count: asked[index].count)
+            offset += asked[index].count
+            switch collector.take(part, &journey, &tx) {
+            case .accepted: break
+            case .retry(let callbacks):
+                shown[index] = callbacks
+                isDone = false
+            case .refuse(let refusal): return .refuse(refusal)
+            }
+        }
+        let rest = answers.part(from: offset)
+        // The last node gets answers only when all collectors are done. If it had no callbacks while they were open, it is
+        // visited without answers and can ask now.
+        let lastVisit = NodeInput(answers: isDone && !rest.isEmpty ? rest : nil, moment: visit.moment)
+        return finish(lastVisit, unless: isDone ? nil : shown, keeping: rest, &journey, &tx)
+    }
+
+    /// Runs the last node and returns its result, unless callbacks of the collectors are still open. In that case it shows them
+    /// again together with the callbacks of the last node, which keep the answers that the client has already given.
+    private func finish(
+        _ visit: NodeInput, unless open: [[JourneyCallback]]?, keeping answers: Answers? = nil, _ journey: inout JourneyState,
+        _ tx: inout ServerTransaction
+    ) -> NodeResult {
+        let action = last?.process(visit, &journey, &tx) ?? .transition(.outcome)
+        var shown = open ?? collectors.map { $0.callbacks(journey, tx) }
+        if case .prompt(let page) = action {
+            shown.append(
+                page.callbacks.enumerated().map { index, callback in answers.map { callback.keeping($0, at: index) } ?? callback }
+            )
+        } else if open == nil {
+            return action
+        }
+        return .prompt(Page(callbacks: shown.flatMap { $0 }, stage: stage, header: header, description: description))
+    }
+}
+
+extension PageNode {
+    /// Adds a node if it can be on a page, or else reports why not.
+    /// - Returns: True when the node was added.
+    fileprivate mutating func add(_ node: any Node, isLast: Bool, _ decoder: inout ConfigurationDecoder) -> Bool {
+        if let collector = node as? any Collector {
+            collectors.append(collector)
+            return true
+        }
+        if node.interaction == .embeddable, isLast {
+            last = node
+            return true
+        }
+        let reason =
+            switch node.interaction {
+            case .none: "doesn't prompt the user, so it cannot be on a page: connect an outcome of the page to it"
+            case .embeddable: "determines the outcomes of the page, so it must be the last one: move it to the end of `nodes`"
+            case .ownPage: "needs a page of its own: connect an outcome of this page to it"
+            }
+        decoder.report(.notEmbeddable, in: "type", "`\(node.type.name)` \(reason)")
+        return false
+    }
+}

@@ -1,0 +1,31 @@
+import SignetCore
+
+/// A node that stores the collected data for an existing user. It also sets the collected password, unless a
+/// ``DataStoreDecisionNode`` has compared and removed it.
+struct PatchObjectNode: Node {
+    static let type = NodeType(
+        "PatchObjectNode", "Patch Object",
+        "Stores the collected attributes, answers, terms and password of an existing user. A password that a Data Store Decision has compared is not stored."
+    ) { _ in Self() }
+
+    var outcomes: [NodeOutcome] { [.patched, .notWritten] }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        defer { journey.password = nil }
+        guard let user = journey.user, tx.directory.contains(user) else { return .transition(.notWritten) }
+        if let password = journey.password { tx.directory.setPassword(password, of: user) }
+        tx.directory.keep(&journey, of: user)
+        return .transition(.patched)
+    }
+}
+
+extension Directory {
+    /// Stores the attributes that are claims, the answers to security questions, and the version of the accepted terms.
+    mutating func keep(_ journey: inout JourneyState, of user: UserKey) {
+        let claims = journey.attributes.compactMap { name, value in CreateObjectNode.claims[name].map { ($0, value) } }
+        merge(Dictionary(claims, uniquingKeysWith: { _, last in last }), into: user)
+        keep(journey.securityAnswers, of: user)
+        journey.securityAnswers = [:]
+        if let version = journey.attributes["termsAccepted"]?.string { acceptTerms(version, user) }
+    }
+}

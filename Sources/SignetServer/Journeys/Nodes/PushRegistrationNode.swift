@@ -1,0 +1,76 @@
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A node that shows the QR code for a push registration and waits for the device. With `withOATH`, it is AM's Combined MFA
+/// Registration, which registers push and one-time codes together.
+struct PushRegistrationNode: Node {
+    static let type = NodeType(
+        "PushRegistrationNode", "Push Registration", "Shows the QR code for push and waits for the device."
+    ) { Self(style: $0.enrollmentStyle(withCodes: false, withPush: true)) }
+
+    var withOATH = false
+    var style = EnrollmentStyle()
+
+    var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome, .timeoutOutcome] }
+    var interaction: Interaction { .ownPage }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        let moment = visit.moment
+        guard case .registering(let messageID, var wait) = journey.memory else {
+            return begin(moment, &journey, &tx)
+        }
+        guard let pending = tx.registrations.entry(messageID, at: moment.now) else { return .transition(.timeoutOutcome) }
+        switch wait.poll(at: moment.now) {
+        case .spam: return .fail("polled too early too often")
+        case .early: break
+        case .due:
+            if pending.isRegistered { return finish(pending, &journey, &tx) }
+            guard moment.now < pending.deadline else { return .transition(.timeoutOutcome) }
+            wait = self.wait(for: pending, moment)
+        }
+        journey.memory = .registering(messageID: messageID, wait)
+        return .prompt(page(pending, wait))
+    }
+
+    private func begin(_ moment: RequestTime, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard let user = journey.user, tx.directory.contains(user),
+            let pending = PendingRegistration(user: user, style, withOATH: withOATH, moment)
+        else { return .transition(.failureOutcome) }
+        tx.registrations.add(pending, until: journey.expiresAt)
+        let wait = wait(for: pending, moment)
+        journey.memory = .registering(messageID: pending.messageID, wait)
+        return .prompt(page(pending, wait))
+    }
+
+    /// Generates the recovery codes and leaves the node. In a combined registration, the same codes are valid for both devices.
+    private func finish(
+        _ pending: PendingRegistration, _ journey: inout JourneyState, _ tx: inout ServerTransaction
+    ) -> NodeResult {
+        if style.generatesRecoveryCodes {
+            let codes = RecoveryCodes.new(for: .push, withOATH ? "Push and OATH Device" : "Push Device")
+            journey.recoveryCodes = codes
+            tx.devices.keep(codes, for: .push, of: pending.user)
+            if withOATH { tx.devices.keep(codes, for: .oath, of: pending.user) }
+        }
+        return .transition(.successOutcome)
+    }
+
+    private func wait(for pending: PendingRegistration, _ moment: RequestTime) -> PollingWait {
+        let timeout = style.timeout ?? moment.configuration.pushLifetime
+        let elapsed = Double(timeout) - pending.deadline.timeIntervalSince(moment.now)
+        return PollingWait(
+            milliseconds: PollSchedule.milliseconds(elapsed: elapsed, timeout: timeout, fixed: moment.configuration.pollInterval),
+            from: moment.now)
+    }
+
+    private func page(_ pending: PendingRegistration, _ wait: PollingWait) -> Page {
+        .enrollment(
+            style.message ?? "Scan the QR code, or open the link, with your authenticator.", uri: pending.uri.text,
+            .wait(milliseconds: wait.milliseconds, message: "Waiting for your device to register"))
+    }
+}

@@ -1,0 +1,21 @@
+import SignetCore
+
+/// A node that checks the state of the push message.
+struct PushResultVerifierNode: Node {
+    static let type = NodeType(
+        "PushResultVerifierNode", "Push Result Verifier Node", "Checks the state of the push message."
+    ) { _ in Self() }
+
+    var outcomes: [NodeOutcome] { [.approved, .denied, .expired, .waiting] }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        let now = visit.moment.now
+        guard let id = journey.pushMessageID, let push = tx.pushes.entry(id, at: now) else { return .transition(.expired) }
+        switch push.state {
+        case .waiting where now < push.deadline: return .transition(.waiting)
+        case .waiting: return .transition(.expired)
+        case .approved: return .transition(.approved)
+        case .denied: return .transition(.denied)
+        }
+    }
+}

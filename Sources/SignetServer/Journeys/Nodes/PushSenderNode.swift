@@ -1,0 +1,74 @@
+import SignetCore
+
+/// A node that sends a push message to the user's device.
+struct PushSenderNode: Node {
+    static let type = NodeType(
+        "PushAuthenticationSenderNode", "Push Sender",
+        "Sends a message to the user's device. In contrast to AM, a user cannot skip it."
+    ) { decoder in
+        let types: KeyValuePairs<String, PushType> = ["DEFAULT": .tap, "CHALLENGE": .number, "BIOMETRIC": .biometric]
+        return Self(
+            pushType: decoder.choice("pushType", "DEFAULT", types) ?? .tap,
+            message: decoder.localizedString("userMessage", Self().message), tellsContext: decoder.bool("contextInfo", false),
+            payload: decoder.optionalStrings("customPayload") ?? [],
+            lifetime: decoder.optionalInteger("messageTimeout", in: 1000...86_400_000, default: "the server's `pushTimeout`")
+                .map { $0 / 1000 })
+    }
+
+    enum PushType: Sendable, Hashable {
+        case tap
+        case number
+        case biometric
+    }
+
+    var pushType = PushType.tap
+    /// The text on the device. The placeholders `{{user}}` and `{{issuer}}` are replaced.
+    var message = "Login attempt from {{user}} at {{issuer}}"
+    /// True when the message contains the user agent that started the login.
+    var tellsContext = false
+    /// The names of collected attributes that the message also contains.
+    var payload: [String] = []
+    /// The lifetime in seconds; nil for the server's.
+    var lifetime: Int?
+
+    var outcomes: [NodeOutcome] { [.sent, .notRegistered] }
+    var ignoredOutcomes: [NodeOutcome] { [.skipped] }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        let moment = visit.moment
+        guard let user = journey.user, let device = tx.devices.pushDevice(of: user) else { return .transition(.notRegistered) }
+        guard tx.pushes.hasRoom(for: device.mechanismUID, at: moment.now) else { return .fail("too many messages are waiting") }
+        let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: moment.configuration.issuer)
+        let prompt = PushPrompt(
+            kind: kind(), text: text, customPayload: customPayload(journey),
+            contextInfo: tellsContext ? Self.contextInfo(journey.userAgent) : nil, lifetime: lifetime)
+        let push = PendingPush(prompt, to: device, moment)
+        tx.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt), at: moment.now)
+        journey.pushMessageID = push.messageID
+        return .transition(.sent)
+    }
+
+    /// Returns the attributes in ``payload`` as JSON; nil when none of them were collected.
+    private func customPayload(_ journey: JourneyState) -> String? {
+        let members = payload.compactMap { name in
+            (name == "username" ? journey.username.map { .string($0) } : journey.attributes[name]).map { (name, $0) }
+        }
+        guard !members.isEmpty else { return nil }
+        return JSON.text(of: .object(Dictionary(members, uniquingKeysWith: { _, last in last })))
+    }
+
+    /// Returns the kind of the message. A number message has three different two-digit numbers, of which ``PendingPush`` selects
+    /// the correct one.
+    private func kind() -> PushKind {
+        switch pushType {
+        case .tap: .tap
+        case .biometric: .biometric
+        case .number: .number(choices: Array((10...99).shuffled().prefix(3)))
+        }
+    }
+
+    /// Returns the context of the login for the user, as the JSON of the claim `x`.
+    private static func contextInfo(_ userAgent: String?) -> String? {
+        userAgent.map { JSON.text(of: .object(["userAgent": .string($0)])) }
+    }
+}

@@ -1,0 +1,73 @@
+import SignetCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A node that makes the client wait for the answer to the push message. It shows the number of a number message.
+struct PushWaitNode: Node {
+    static let type = NodeType(
+        "PushWaitNode", "Push Wait",
+        "Makes the client wait for the response to the push message, and shows its number if it has one. It has the outcome `EXITED` if it has an `exitMessage`, the text of a button."
+    ) { decoder in
+        let defaults = Self()
+        return Self(
+            message: decoder.localizedString("waitingMessage", defaults.message),
+            numberMessage: decoder.localizedString("challengeMessage", defaults.numberMessage),
+            exit: decoder.optionalLocalizedString("exitMessage", default: "no button"),
+            seconds: decoder.optionalInteger("secondsToWait", in: 1...86_400, default: "the server's schedule"))
+    }
+
+    var message = "Waiting for response..."
+    /// The text that replaces ``message`` for a number message. The placeholder `{{challenge}}` is replaced.
+    var numberMessage = "Tap {{challenge}} on your device"
+    /// The text of a button that ends the wait; nil for no button.
+    var exit: String?
+    /// The wait between two polls, in seconds; nil for the server's schedule.
+    var seconds: Int?
+
+    var outcomes: [NodeOutcome] { [.done] + (exit == nil ? [] : [.exited]) }
+    var ignoredOutcomes: [NodeOutcome] { exit == nil ? [.exited] : [] }
+    var interaction: Interaction { .ownPage }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        let now = visit.moment.now
+        guard let push = journey.pushMessageID.flatMap({ tx.pushes.entry($0, at: now) }) else { return .transition(.done) }
+        guard case .waiting(var wait) = journey.memory else {
+            return prompt(push, wait(for: push, visit.moment), &journey)
+        }
+        // The button is the last callback.
+        if exit != nil, visit.answers?.number(push.number == nil ? 1 : 2) == 0 { return .transition(.exited) }
+        switch wait.poll(at: now) {
+        case .due: return .transition(.done)
+        case .early: return prompt(push, wait, &journey)
+        case .spam: return .fail("polled too early too often")
+        }
+    }
+
+    private func wait(for push: PendingPush, _ moment: RequestTime) -> PollingWait {
+        let planned = PollSchedule.milliseconds(
+            elapsed: moment.now.timeIntervalSince(push.sentAt), timeout: Int(push.deadline.timeIntervalSince(push.sentAt)),
+            fixed: seconds.map { .seconds($0) } ?? moment.configuration.pollInterval)
+        // The wait ends at the deadline of the message, because the server accepts no answer after it.
+        let left = Int((push.deadline.timeIntervalSince(moment.now) * 1000).rounded(.up))
+        return PollingWait(milliseconds: min(planned, max(left, 0)), from: moment.now)
+    }
+
+    private func prompt(_ push: PendingPush, _ wait: PollingWait, _ journey: inout JourneyState) -> NodeResult {
+        journey.memory = .waiting(wait)
+        let button = exit.map { [JourneyCallback.confirmation([$0], default: 0)] } ?? []
+        guard let number = push.number else {
+            return .prompt(Page(callbacks: [.wait(milliseconds: wait.milliseconds, message: message)] + button))
+        }
+        let text = numberMessage.replacing("{{challenge}}", with: String(number))
+        return .prompt(
+            Page(
+                callbacks: [
+                    .wait(milliseconds: wait.milliseconds, message: text),
+                    .hidden(id: "pushChallengeNumber", value: String(number)),
+                ] + button))
+    }
+}

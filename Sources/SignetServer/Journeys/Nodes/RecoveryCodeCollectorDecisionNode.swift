@@ -1,0 +1,25 @@
+import SignetCore
+
+/// A node that asks for a recovery code, and marks a correct one as used.
+struct RecoveryCodeCollectorDecisionNode: Node {
+    static let type = NodeType(
+        "RecoveryCodeCollectorDecisionNode", "Recovery Code Collector Decision",
+        "Asks for a recovery code, and marks a correct one as used."
+    ) { decoder in
+        let kinds: KeyValuePairs<String, DeviceKind> = ["OATH": .oath, "PUSH": .push, "WEB_AUTHN": .webauthn]
+        return Self(kind: decoder.choice("recoveryCodeType", "OATH", kinds) ?? .oath)
+    }
+
+    var kind: DeviceKind
+
+    var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
+    var interaction: Interaction { .embeddable }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard let answers = visit.answers else { return .prompt(Page(callbacks: [.name(prompt: "Recovery Code")])) }
+        if let refusal = tx.guess(of: journey.user, visit.moment) { return .refuse(refusal) }
+        let code = answers.text(0).filter { !$0.isWhitespace }
+        guard let user = journey.user, tx.devices.redeem(code, for: kind, of: user) else { return .transition(.isFalse) }
+        return .transition(.isTrue)
+    }
+}

@@ -1,0 +1,21 @@
+import SignetCore
+import YAMLText
+
+/// A node that permits a limited number of retries. After that its outcome is ``NodeOutcome/reject``.
+struct RetryLimitDecisionNode: Node {
+    static let type = NodeType(
+        "RetryLimitDecisionNode", "Retry Limit Decision",
+        "Permits a limited number of retries: `Retry`, and after the last one `Reject`."
+    ) { Self(limit: $0.integer("retryLimit", 3, in: 1...1_000_000)) }
+
+    var limit: Int
+
+    var outcomes: [NodeOutcome] { [.retry, .reject] }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        let before = journey.failures[journey.place, default: 0]
+        guard before < limit else { return .transition(.reject) }
+        journey.failures[journey.place] = before + 1
+        return .transition(.retry)
+    }
+}

@@ -1,0 +1,17 @@
+import SignetCore
+
+/// A node that checks if the user has accepted this version of the terms.
+struct TermsDecisionNode: Node {
+    static let type = NodeType(
+        "TermsAndConditionsDecisionNode", "Terms and Conditions Decision",
+        "Checks if the user has accepted this version of the terms."
+    ) { Self(version: $0.string("version", Self().version)) }
+
+    var version = TermsCollector().version
+
+    var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        .transition(journey.user.flatMap { tx.directory[$0]?.acceptedTerms } == version ? .isTrue : .isFalse)
+    }
+}

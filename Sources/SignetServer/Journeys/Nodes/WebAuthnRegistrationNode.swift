@@ -1,0 +1,56 @@
+import SignetCore
+
+/// A node that asks an authenticator to create a credential. It does not verify the attestation statement.
+struct WebAuthnRegistrationNode: Node {
+    static let type = NodeType(
+        "WebAuthnRegistrationNode", "WebAuthn Registration Node",
+        "Asks an authenticator to create a passkey. It supports ES256 only and does not verify the attestation statement. It has the outcome `exceedDeviceLimit` if it has `maxSavedDevices`. With postponed storage, the storage node generates the recovery codes and enforces the limit."
+    ) { decoder in
+        Self(
+            style: decoder.webAuthnStyle(withName: true),
+            generatesRecoveryCodes: decoder.bool("generateRecoveryCodes", true),
+            postponesStorage: decoder.bool("postponeDeviceProfileStorage", false), maxDevices: decoder.maxDevices())
+    }
+
+    var style = WebAuthnStyle()
+    var generatesRecoveryCodes = true
+    /// True when another node saves the device, generates its recovery codes and enforces the limit.
+    var postponesStorage = false
+    /// The maximum number of credentials of a user; 0 for no limit, where the oldest is replaced when there are too many
+    /// (``DeviceRegistry/mostOfAKind``).
+    var maxDevices = 0
+
+    var outcomes: [NodeOutcome] {
+        [.unsupported, .success, .failure, .error] + (maxDevices > 0 && !postponesStorage ? [.exceedDeviceLimit] : [])
+    }
+    var interaction: Interaction { .ownPage }
+
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard let user = journey.user, tx.directory.contains(user) else { return .transition(.failure) }
+        let known = tx.devices.others(.webauthn, of: user).compactMap(\.credentialID)
+        let party = style.party(visit.moment)
+        guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
+            guard maxDevices == 0 || postponesStorage || known.count < maxDevices else {
+                return .transition(.exceedDeviceLimit)
+            }
+            let challenge = RandomID.bytes(32)
+            journey.memory = .challenged(challenge)
+            return .prompt(WebAuthnStep(challenge: challenge, party: party, style: style, known: known).registration(of: user))
+        }
+        do {
+            let answer = try WebAuthnAnswer(answers.text(1))
+            guard let credential = answer.newCredential(challenge, party, requiresVerification: style.requiresVerification),
+                !known.contains(credential.id)
+            else { return .transition(.failure) }
+            let device = credential.device(at: visit.moment.now)
+            if postponesStorage {
+                journey.pendingCredential = device
+            } else {
+                tx.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
+            }
+            return .transition(.success)
+        } catch {
+            return .transition(error.outcome)
+        }
+    }
+}
