@@ -15,7 +15,7 @@ struct KeptRowTests {
         #expect(cases.sorted() == TableKind.all.map(\.name).sorted())
         // The list of all kinds has every one that there is.
         let source = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../../../Sources/SignetServer/State/TableKind.swift")
+            path: "../../../Sources/SignetServer/Persistence/TableKind.swift")
         let text = try String(contentsOf: source, encoding: .utf8)
         let written = text.captures("TableKind\\((?:name: )?\"([^\"]+)\"").map { $0[0] }
         #expect(written.sorted() == cases.sorted())
