@@ -150,7 +150,7 @@ let package = Package(
         .target(
             name: "SignetServer",
             dependencies: [
-                "SignetCore", "SignetNetwork", "SignetStorage", "YAMLText", crypto, cryptoExtras, jwtKit, hummingbird,
+                "SignetCore", "SignetNetwork", "SignetStorage", "YAMLText", crypto, cryptoExtras, grdb, jwtKit, hummingbird,
                 hummingbirdCore, httpTypes, nioCore, nioHTTP1, nioHTTPTypes, nioSSL, certificates, asn1, logging, lifecycle,
                 unixSignals, metrics, tracing,
             ],

@@ -5,6 +5,8 @@ import SignetStorage
 import SignetTesting
 import Testing
 
+@testable import SignetServer
+
 @Suite("signet serve")
 struct ServeTests {
     @Test("It tells where it is and who can log in, in JSON and in words")

@@ -5,11 +5,11 @@ import Synchronization
 
 /// One connection to a server. Each call takes a lock, so that two threads never use libpq with this connection at once.
 /// ``PostgresPool`` makes sure that no other caller uses the connection between two calls.
-final class PostgresConnection: Sendable {
+package final class PostgresConnection: Sendable {
     /// The rows of a result, and the command tag.
-    struct Answer: Sendable {
-        var rows: [[[UInt8]]] = []
-        var command = ""
+    package struct Answer: Sendable {
+        package var rows: [[[UInt8]]] = []
+        package var command = ""
     }
 
     fileprivate struct Handle {
@@ -22,7 +22,7 @@ final class PostgresConnection: Sendable {
     /// The timeout for the server's response to a command.
     private let timeout: Duration
 
-    init(_ settings: PostgresSettings) throws(StoreError) {
+    package init(_ settings: PostgresSettings) throws(StoreError) {
         let functions = try PostgresSettings.functions()
         timeout = .seconds(settings.timeout + Self.grace)
         let connection = try settings.withParameters { names, values in
@@ -72,12 +72,12 @@ final class PostgresConnection: Sendable {
 
     deinit { close() }
 
-    func close() {
+    package func close() {
         handle.withLock { $0.close() }
     }
 
     /// True when the next transaction can begin on this connection.
-    var isIdle: Bool {
+    package var isIdle: Bool {
         handle.withLock { handle in
             guard let connection = handle.connection else { return false }
             return handle.functions.pointee.PQstatus(connection) == CONNECTION_OK
@@ -86,7 +86,7 @@ final class PostgresConnection: Sendable {
     }
 
     /// True when the connection can still be used.
-    var isAlive: Bool {
+    package var isAlive: Bool {
         handle.withLock { handle in
             guard let connection = handle.connection else { return false }
             return handle.functions.pointee.PQstatus(connection) == CONNECTION_OK
@@ -94,17 +94,17 @@ final class PostgresConnection: Sendable {
     }
 
     /// Runs SQL without parameters, one command or several. Returns the result of the last command.
-    func run(_ sql: String, _ operation: String) throws(StoreError) -> Answer {
+    package func run(_ sql: String, _ operation: String) throws(StoreError) -> Answer {
         try exchange(operation) { functions, connection in functions.PQsendQuery(connection, sql) }
     }
 
     /// Prepares the statement `sql` on the server under a name.
-    func prepare(_ name: String, _ sql: String, _ operation: String) throws(StoreError) {
+    package func prepare(_ name: String, _ sql: String, _ operation: String) throws(StoreError) {
         _ = try exchange(operation) { functions, connection in functions.PQsendPrepare(connection, name, sql, 0, nil) }
     }
 
     /// Runs a prepared statement, with parameters and rows in PostgreSQL's binary format.
-    func run(prepared name: String, _ parameters: [[UInt8]], _ operation: String) throws(StoreError) -> Answer {
+    package func run(prepared name: String, _ parameters: [[UInt8]], _ operation: String) throws(StoreError) -> Answer {
         // All values are in one buffer, and each is followed by one byte. An empty array may have no address, and libpq would
         // send a null pointer as NULL.
         let buffer: [UInt8] = parameters.flatMap { (bytes) -> [UInt8] in bytes + [0] }
@@ -125,7 +125,7 @@ final class PostgresConnection: Sendable {
     /// Returns the notifications from other connections on the channels that this one listens on. Waits at most `timeout` for
     /// the first one, and returns an empty array when none arrives. Returns nil when the connection is lost. If the server has
     /// disappeared without closing the connection, there are just no notifications; send a command to find out.
-    func notifications(timeout: Duration) -> [String]? {
+    package func notifications(timeout: Duration) -> [String]? {
         // Notifications that arrived with the response to a command have been read from the socket already.
         if let early = handle.withLock({ $0.notifications() }), !early.isEmpty { return early }
         // The lock is not held while waiting, because no other caller uses a connection that listens.

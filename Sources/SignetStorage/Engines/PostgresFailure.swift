@@ -4,7 +4,7 @@
 ///
 /// The server's messages are not passed on, because they can quote the data that was sent. The error contains the code, which is
 /// documented in the manual.
-enum PostgresFailure {
+package enum PostgresFailure {
     static func storeError(sqlState: String, _ operation: String) -> StoreError {
         let (code, reason) = meaning(of: sqlState)
         return StoreError(code, operation, "\(reason) (SQLSTATE \(sqlState))")
@@ -16,7 +16,7 @@ enum PostgresFailure {
     }
 
     /// The error for a connection that was lost before the server answered a commit.
-    static let commitLost = StoreError(
+    package static let commitLost = StoreError(
         .outcomeUnknown, "write",
         "the connection to PostgreSQL was lost during the commit: the change is there, or nothing of it; read to find out")
 

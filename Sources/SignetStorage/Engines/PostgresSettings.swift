@@ -3,12 +3,12 @@ import CPostgreSQL
 import SignetCore
 
 /// The settings for connections to the server. The connection string is kept as a secret, because it may contain the password.
-struct PostgresSettings: Sendable {
+package struct PostgresSettings: Sendable {
     /// The timeout for other processes in a transaction and for the response to a command, in seconds.
-    let timeout: Double
+    package let timeout: Double
     private let connection: Secret
 
-    init(_ connection: String, timeout: Double) throws(StoreError) {
+    package init(_ connection: String, timeout: Double) throws(StoreError) {
         self.connection = Secret(connection.utf8)
         self.timeout = timeout
         _ = try options()

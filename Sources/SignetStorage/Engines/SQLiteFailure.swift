@@ -1,14 +1,14 @@
 import GRDB
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// Conversion of SQLite's result codes to ``StoreError``.
-enum SQLiteFailure {
-    static func storeError(_ error: any Error, _ operation: String) -> StoreError {
+package enum SQLiteFailure {
+    package static func storeError(_ error: any Error, _ operation: String) -> StoreError {
         if let error = error as? StoreError { return error }
         guard let error = error as? DatabaseError else {
             return StoreError(.failed, operation, "the database failed: \(type(of: error))")
@@ -32,5 +32,5 @@ enum SQLiteFailure {
 
 extension [UInt8] {
     /// The bytes in the type that GRDB binds as a blob.
-    var databaseBlob: Data { Data(self) }
+    package var databaseBlob: Data { Data(self) }
 }

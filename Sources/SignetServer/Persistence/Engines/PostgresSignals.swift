@@ -1,5 +1,6 @@
 #if PostgreSQL && os(Linux)
 import Dispatch
+import SignetStorage
 import Synchronization
 
 /// Receives the signals that other processes send with `NOTIFY`, on a connection and a thread of its own.

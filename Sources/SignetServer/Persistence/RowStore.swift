@@ -1,59 +1,45 @@
+import SignetStorage
+
 /// The key of a row: its kind and its name. A name has at most ``maxNameLength`` bytes. Names are equal when their bytes are equal,
 /// as in a database. The `==` of Swift's `String` also matches strings that are only canonically equivalent.
-package struct RowKey: Sendable, Hashable {
-    package let kind: String
-    package let name: String
+struct RowKey: Sendable, Hashable {
+    let kind: String
+    let name: String
 
-    package init(kind: String, name: String) {
-        self.kind = kind
-        self.name = name
-    }
-
-    package static func == (one: RowKey, other: RowKey) -> Bool {
+    static func == (one: RowKey, other: RowKey) -> Bool {
         one.kind == other.kind && one.name.utf8.elementsEqual(other.name.utf8)
     }
 
-    package func hash(into hasher: inout Hasher) {
+    func hash(into hasher: inout Hasher) {
         hasher.combine(kind)
         var name = name
         name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
     /// The length of the longest name, in bytes of UTF-8, which the index of every engine accepts.
-    package static let maxNameLength = 1000
+    static let maxNameLength = 1000
 }
 
 /// A row as it is stored.
-package struct StoredRow: Sendable, Hashable {
+struct StoredRow: Sendable, Hashable {
     /// The group by which the row can be found together with others of its kind; empty if it belongs to no group.
-    package var group: String
+    var group = ""
     /// The time from which the row is expired and may be removed, in microseconds since 1970; ``never`` for a row that does not
     /// expire.
-    package var expiresAt: Int64
-    package var bytes: [UInt8]
+    var expiresAt = never
+    var bytes: [UInt8]
 
-    package init(group: String = "", expiresAt: Int64 = never, bytes: [UInt8]) {
-        self.group = group
-        self.expiresAt = expiresAt
-        self.bytes = bytes
-    }
-
-    package static let never = Int64.max
+    static let never = Int64.max
 }
 
 /// A row together with its name.
-package struct NamedRow: Sendable, Hashable {
-    package let name: String
-    package let row: StoredRow
-
-    package init(name: String, row: StoredRow) {
-        self.name = name
-        self.row = row
-    }
+struct NamedRow: Sendable, Hashable {
+    let name: String
+    let row: StoredRow
 }
 
 /// A selection among the rows of a kind.
-package enum RowSelection: Sendable, Hashable {
+enum RowSelection: Sendable, Hashable {
     /// All rows of a group.
     case group(String)
     /// The rows that expire last, latest first, without those that never expire. If all rows have the same lifetime, these are
@@ -64,7 +50,7 @@ package enum RowSelection: Sendable, Hashable {
 }
 
 /// Reads rows inside of a transaction. All reads see the same state.
-package protocol RowReader {
+protocol RowReader {
     /// Returns the row, or nil if it does not exist. The result may be an expired row: the caller checks that.
     func row(_ key: RowKey) throws(StoreError) -> StoredRow?
     /// Returns at most `limit` rows that expire after `now`, in microseconds since 1970.
@@ -77,24 +63,22 @@ package protocol RowReader {
 }
 
 /// The changes that a transaction makes.
-package struct RowChanges: Sendable {
+struct RowChanges: Sendable {
     /// The new rows by key; nil for a row to remove.
-    package var rows: [RowKey: StoredRow?] = [:]
+    var rows: [RowKey: StoredRow?] = [:]
     /// The signals to send to the other processes that share the rows, once these changes are committed.
-    package var signals: [String] = []
+    var signals: [String] = []
     /// The current time, in microseconds since 1970. The transaction may also remove some rows that expired before this time, few
     /// enough not to slow it down.
-    package var now: Int64 = 0
-
-    package init() {}
+    var now: Int64 = 0
 
     /// Returns the number of expired rows of a kind that a transaction which writes `count` rows of it removes. It is larger than
     /// `count`, so that the number of expired rows falls. It is limited because each removed row is at a different place on the
     /// disk.
-    package static func sweep(with count: Int) -> Int { 2 * count }
+    static func sweep(with count: Int) -> Int { 2 * count }
 
     /// The number of rows that are written, by kind.
-    package var written: [String: Int] {
+    var written: [String: Int] {
         rows.reduce(into: [:]) { if $1.value != nil { $0[$1.key.kind, default: 0] += 1 } }
     }
 }
@@ -102,7 +86,7 @@ package struct RowChanges: Sendable {
 /// A store of rows, for the state of a server.
 ///
 /// It runs one transaction at a time. Each call blocks its thread until its changes are committed.
-package protocol RowStore: Sendable {
+protocol RowStore: Sendable {
     /// Runs a transaction. `body` reads, and returns the changes to make. It may run more than once: when another process changed
     /// rows that it had read, it runs again on the new state.
     /// - Throws: The error that `body` throws, in which case nothing has changed; ``StoreError/Code/outcomeUnknown`` when it is
@@ -117,5 +101,5 @@ package protocol RowStore: Sendable {
 }
 
 extension RowStore {
-    package func listen(_ receive: @escaping @Sendable (_ signal: String?) -> Void) {}
+    func listen(_ receive: @escaping @Sendable (_ signal: String?) -> Void) {}
 }

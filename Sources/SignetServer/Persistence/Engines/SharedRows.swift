@@ -1,10 +1,12 @@
+import SignetStorage
+
 /// Opens rows in a database that several processes share.
-package enum SharedRows {
+enum SharedRows {
     /// Opens the rows in a PostgreSQL database.
     /// - Parameter connection: A libpq connection string.
     /// - Throws: ``StoreError/Code/failed`` when this program was built without PostgreSQL, or when the server cannot be reached;
     ///   other errors of the server.
-    package static func open(connection: String) throws(StoreError) -> any RowStore {
+    static func open(connection: String) throws(StoreError) -> any RowStore {
         #if PostgreSQL && os(Linux)
         return try PostgresRows(connection: connection)
         #else

@@ -1,5 +1,5 @@
 import GRDB
-import GRDBSQLite
+import SignetStorage
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -10,14 +10,14 @@ import Foundation
 /// Rows in one SQLite file, durable when a transaction returns (write-ahead log, `synchronous=FULL`). The file is locked
 /// exclusively while it is open. What was read therefore stays valid, and another server cannot be started on the same file by
 /// mistake.
-package final class SQLiteRows: RowStore {
+final class SQLiteRows: RowStore {
     private let database: DatabaseQueue
 
     /// Opens the file. Creates a missing file with mode 0600, and a missing directory with mode 0700.
     /// - Throws: ``StoreError/Code/busy`` when another process has the file open; ``StoreError/Code/insecurePermissions`` when other
     ///   users can access it; ``StoreError/Code/newerFormat`` when a later version created it; ``StoreError/Code/corrupt`` when
     ///   it is another kind of file.
-    package init(path: String) throws(StoreError) {
+    init(path: String) throws(StoreError) {
         _ = try PrivateFile.createDirectory(PrivateFile.directory(of: path))
         let isNew = !PrivateFile.exists(path) || PrivateFile.isEmpty(path)
         if !PrivateFile.exists(path) { try PrivateFile.create(path, containing: []) }
@@ -90,7 +90,7 @@ package final class SQLiteRows: RowStore {
         }
     }
 
-    package func transact<R>(
+    func transact<R>(
         _ body: (any RowReader) throws(StoreError) -> (R, RowChanges)
     ) throws(StoreError) -> R {
         do {
@@ -109,7 +109,7 @@ package final class SQLiteRows: RowStore {
         }
     }
 
-    package func close() {
+    func close() {
         try? database.close()
     }
 

@@ -1,9 +1,10 @@
 import Dispatch
+import SignetStorage
 import Synchronization
 
 /// Rows in memory, which are lost when the process ends. The number of rows of a kind never exceeds its capacity: when the kind
 /// is full, the tenth of its rows that would expire first is removed.
-package final class MemoryRows: RowStore {
+final class MemoryRows: RowStore {
     fileprivate struct Shelf: Sendable {
         var rows: [String: StoredRow] = [:]
         var groups: [String: Set<String>] = [:]
@@ -20,11 +21,11 @@ package final class MemoryRows: RowStore {
 
     /// Creates an empty store.
     /// - Parameter capacities: The maximum number of rows by kind. A kind that is missing has no limit.
-    package init(capacities: [String: Int] = [:]) {
+    init(capacities: [String: Int] = [:]) {
         self.capacities = capacities
     }
 
-    package func transact<R>(
+    func transact<R>(
         _ body: (any RowReader) throws(StoreError) -> (R, RowChanges)
     ) throws(StoreError) -> R {
         turn.wait()
@@ -38,15 +39,15 @@ package final class MemoryRows: RowStore {
         return value
     }
 
-    package func close() {}
+    func close() {}
 }
 
 extension MemoryRows: RowReader {
-    package func row(_ key: RowKey) throws(StoreError) -> StoredRow? {
+    func row(_ key: RowKey) throws(StoreError) -> StoredRow? {
         shelves.withLock { $0[key.kind]?.rows[key.name] }
     }
 
-    package func rows(_ kind: String, _ selection: RowSelection, at now: Int64, limit: Int) throws(StoreError) -> [NamedRow] {
+    func rows(_ kind: String, _ selection: RowSelection, at now: Int64, limit: Int) throws(StoreError) -> [NamedRow] {
         guard let shelf = shelves.withLock({ $0[kind] }) else { return [] }
         switch selection {
         case .group(let group):
@@ -62,11 +63,11 @@ extension MemoryRows: RowReader {
         }
     }
 
-    package func count(_ kind: String, at now: Int64, limit: Int) throws(StoreError) -> Int {
+    func count(_ kind: String, at now: Int64, limit: Int) throws(StoreError) -> Int {
         shelves.withLock { $0[kind] }.map { shelf in min(limit, shelf.rows.values.count { now < $0.expiresAt }) } ?? 0
     }
 
-    package func isFull(_ kind: String, at now: Int64) throws(StoreError) -> Bool {
+    func isFull(_ kind: String, at now: Int64) throws(StoreError) -> Bool {
         shelves.withLock { $0[kind]?.isFull(at: now) } ?? false
     }
 }

@@ -1,7 +1,7 @@
 #if PostgreSQL && os(Linux)
-import CPostgreSQL
 import Dispatch
 import SignetCore
+import SignetStorage
 import Synchronization
 
 /// Rows in a table of a PostgreSQL database, which several processes can use at once. The server must be version 12 or later.
