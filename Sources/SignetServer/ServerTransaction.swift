@@ -86,7 +86,7 @@ struct ServerTransaction {
         gateway = PushGatewayStore(transaction)
         journeys = Table(.journey, transaction)
         suspensions = Table(.suspendedJourney, transaction)
-        flows = Table(.flow, transaction)
+        flows = Table(.loginFlow, transaction)
         console = ConsoleAccess(transaction)
         outbox = SentEmails(transaction)
         nonces = NonceStore(transaction, key: constants.nonceKey)

@@ -9,7 +9,7 @@ import Foundation
 
 /// The id_token signing keys in the stored state, as PEM. The newest one, which signs, is last.
 struct SigningKeys: Sendable {
-    static let row = RowKey(kind: TransactionQueue.serverKind, name: "signing-keys")
+    static let row = RowKey(.server, "signing-keys")
     /// The maximum number of stored keys. Tokens that were signed with older keys can no longer be verified.
     static let most = 8
 

@@ -127,21 +127,21 @@ final class RowCache {
         slots[key] = Slot(value: value, group: group, expiresAt: end, isChanged: true)
     }
 
-    func isFull(_ kind: String, at now: Date) -> Bool {
-        attempt { () throws(StoreError) in try reader.isFull(kind, at: now.rowTime) } ?? true
+    func isFull(_ kind: RowKind, at now: Date) -> Bool {
+        attempt { () throws(StoreError) in try reader.isFull(kind.rawValue, at: now.rowTime) } ?? true
     }
 
-    func count(_ kind: String, at now: Date, limit: Int) -> Int {
-        attempt { () throws(StoreError) in try reader.count(kind, at: now.rowTime, limit: limit) } ?? 0
+    func count(_ kind: RowKind, at now: Date, limit: Int) -> Int {
+        attempt { () throws(StoreError) in try reader.count(kind.rawValue, at: now.rowTime, limit: limit) } ?? 0
     }
 
     /// Returns the names of the rows of a kind, including rows that cannot be read.
-    func names(_ kind: String, _ selection: RowSelection, at now: Date, limit: Int) -> [String] {
-        let changed = slots.filter { $0.key.kind == kind && $0.value.isChanged }
+    func names(_ kind: RowKind, _ selection: RowSelection, at now: Date, limit: Int) -> [String] {
+        let changed = slots.filter { $0.key.kind == kind.rawValue && $0.value.isChanged }
         let stored = attempt { () throws(StoreError) in
-            try reader.rows(kind, selection, at: now.rowTime, limit: limit + changed.count)
+            try reader.rows(kind.rawValue, selection, at: now.rowTime, limit: limit + changed.count)
         }
-        let unchanged = (stored ?? []).map(\.name).filter { changed[RowKey(kind: kind, name: $0)] == nil }
+        let unchanged = (stored ?? []).map(\.name).filter { changed[RowKey(kind, $0)] == nil }
         let put = changed.filter { key, slot in
             now.rowTime < slot.expiresAt && slot.value != nil && selection.includes(key.name, slot.group, slot.expiresAt)
         }
@@ -149,14 +149,14 @@ final class RowCache {
     }
 
     /// Returns the rows of a kind, including the changes of this batch.
-    func rows<Value: RowValue>(_ kind: String, _ selection: RowSelection, at now: Date, limit: Int) -> [(String, Value)] {
-        let changed = slots.filter { $0.key.kind == kind && $0.value.isChanged }
+    func rows<Value: RowValue>(_ kind: RowKind, _ selection: RowSelection, at now: Date, limit: Int) -> [(String, Value)] {
+        let changed = slots.filter { $0.key.kind == kind.rawValue && $0.value.isChanged }
         let stored = attempt { () throws(StoreError) in
-            try reader.rows(kind, selection, at: now.rowTime, limit: limit + changed.count)
+            try reader.rows(kind.rawValue, selection, at: now.rowTime, limit: limit + changed.count)
         }
         var found: [(name: String, expiresAt: Int64, value: Value)] = []
-        for row in stored ?? [] where changed[RowKey(kind: kind, name: row.name)] == nil {
-            let key = RowKey(kind: kind, name: row.name)
+        for row in stored ?? [] where changed[RowKey(kind, row.name)] == nil {
+            let key = RowKey(kind, row.name)
             do throws(StoreError) {
                 found.append((row.name, row.row.expiresAt, try coder.value(Value.self, of: row.row.bytes, for: key)))
             } catch {

@@ -6,6 +6,10 @@ struct RowKey: Sendable, Hashable {
     let kind: String
     let name: String
 
+    init(kind: String, name: String) { (self.kind, self.name) = (kind, name) }
+
+    init(_ kind: RowKind, _ name: String) { self.init(kind: kind.rawValue, name: name) }
+
     static func == (one: RowKey, other: RowKey) -> Bool {
         one.kind == other.kind && one.name.utf8.elementsEqual(other.name.utf8)
     }

@@ -34,7 +34,7 @@ extension DevServer {
                     let session = SSOSession(
                         user: user, startedAt: past, authenticatedAt: past, lastAccess: past, trees: ["Login"], end: past,
                         idleTime: 1800)
-                    let key = RowKey(kind: TableKind.session.name, name: TokenHash("past \(index)").text)
+                    let key = RowKey(.session, TokenHash("past \(index)").text)
                     changes.rows[key] = StoredRow(
                         group: user.rowName, expiresAt: past.rowTime, bytes: try coder.bytes(of: session, for: key))
                 }

@@ -84,7 +84,7 @@ extension DevServer {
 
 extension TransactionQueue {
     /// The kinds of rows in a snapshot: all except the access to the console, which is independent of the tested state.
-    private static let kinds = TableKind.all.filter { $0 != .console }.map(\.name) + [serverKind]
+    private static let kinds = RowKind.allCases.filter { $0 != .console }
 
     func snapshot() async throws(StoreError) -> StateSnapshot {
         try await exclusively { (reader, coder) throws(StoreError) in
@@ -133,8 +133,8 @@ extension TransactionQueue {
         for kind in kinds {
             var last: String?
             while true {
-                let page = try reader.rows(kind, .after(last), at: .min, limit: 1000)
-                rows += page.map { (RowKey(kind: kind, name: $0.name), $0.row) }.filter { $0.0 != check }
+                let page = try reader.rows(kind.rawValue, .after(last), at: .min, limit: 1000)
+                rows += page.map { (RowKey(kind, $0.name), $0.row) }.filter { $0.0 != check }
                 guard page.count == 1000 else { break }
                 last = page.last?.name
             }

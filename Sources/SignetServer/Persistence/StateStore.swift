@@ -43,7 +43,7 @@ final class StateStore: Sendable {
             phase = Mutex(.closed(plan))
             return
         }
-        let capacities = Dictionary(uniqueKeysWithValues: TableKind.all.map { ($0.name, $0.capacity) })
+        let capacities = Dictionary(uniqueKeysWithValues: RowKind.allCases.map { ($0.rawValue, $0.capacity) })
         let key = plan.state.key ?? Secret.random(byteCount: 32)
         phase = Mutex(.open(plan, Self.opened(MemoryRows(capacities: capacities), key, plan)))
     }
@@ -225,10 +225,8 @@ enum StateLocation {
 }
 
 extension TransactionQueue {
-    /// The kind of rows with the server's own data.
-    static let serverKind = "server"
-    static let check = RowKey(kind: serverKind, name: "key")
-    private static let clockRow = RowKey(kind: serverKind, name: "clock")
+    static let check = RowKey(.server, "key")
+    private static let clockRow = RowKey(.server, "clock")
 
     /// Makes sure that the state was sealed with this key, before anything is written with it.
     func checkKey() async throws(StoreError) {

@@ -28,12 +28,12 @@ extension UserKey: RowName {
 
 /// A table of values by key, in the view of one transaction (``RowCache``). A value can have an expiry, after which it is absent.
 struct Table<Key: RowName, Value: RowValue> {
-    private let kind: String
+    private let kind: RowKind
     private let transaction: RowCache
 
-    init(_ kind: TableKind, _ transaction: RowCache) {
-        assert(kind.value == Value.self, "rows of the kind \(kind.name) hold something else")
-        self.kind = kind.name
+    init(_ kind: RowKind, _ transaction: RowCache) {
+        assert(kind.valueType == Value.self, "rows of the kind \(kind) hold something else")
+        self.kind = kind
         self.transaction = transaction
     }
 
@@ -113,7 +113,7 @@ struct Table<Key: RowName, Value: RowValue> {
 
     private mutating func discard(_ selection: RowSelection, at now: Date) -> Int {
         let names = transaction.names(kind, selection, at: now, limit: Self.largestGroup)
-        for name in names { transaction.put(nil, RowKey(kind: kind, name: name)) }
+        for name in names { transaction.put(nil, RowKey(kind, name)) }
         return names.count
     }
 
@@ -140,7 +140,7 @@ struct Table<Key: RowName, Value: RowValue> {
         (transaction.rows(kind, selection, at: now, limit: limit) as [(String, Value)]).map { (name: $0, value: $1) }
     }
 
-    private func rowKey(_ key: Key) -> RowKey { RowKey(kind: kind, name: Self.bounded(key.rowName)) }
+    private func rowKey(_ key: Key) -> RowKey { RowKey(kind, Self.bounded(key.rowName)) }
 
     /// Returns a name that fits into an index. A name that is too long or contains control characters is replaced by its digest.
     private static func bounded(_ name: String) -> String {

@@ -152,8 +152,8 @@ struct Directory {
     init(_ seeded: ConfiguredUsers, _ transaction: RowCache) {
         self.seeded = seeded
         self.transaction = transaction
-        people = Table(.person, transaction)
-        changes = Table(.changedPerson, transaction)
+        people = Table(.user, transaction)
+        changes = Table(.changedUser, transaction)
     }
 
     func contains(_ user: UserKey) -> Bool { self[user] != nil }

@@ -90,7 +90,7 @@ struct FrozenRows: Sendable {
     static func all(in store: any RowStore) throws -> [(key: RowKey, row: StoredRow)] {
         try store.transact { reader throws(StoreError) in
             var rows: [(key: RowKey, row: StoredRow)] = []
-            for kind in TableKind.all.map(\.name) + [TransactionQueue.serverKind] {
+            for kind in RowKind.allCases.map(\.rawValue) {
                 rows += try reader.rows(kind, .after(nil), at: .min, limit: 1000).map {
                     (RowKey(kind: kind, name: $0.name), $0.row)
                 }

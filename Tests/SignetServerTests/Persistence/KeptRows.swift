@@ -10,21 +10,21 @@ import Testing
 struct KeptRow: Sendable {
     typealias Check = @Sendable (TestServer) async throws -> Void
 
-    let kind: TableKind
+    let kind: RowKind
     let make: @Sendable (TestServer, _ user: UserKey) async throws -> Check
 
-    init(_ kind: TableKind, _ make: @escaping @Sendable (TestServer, UserKey) async throws -> Check) {
+    init(_ kind: RowKind, _ make: @escaping @Sendable (TestServer, UserKey) async throws -> Check) {
         (self.kind, self.make) = (kind, make)
     }
 
-    var user: UserKey { UserKey(realm: .root, name: kind.name) }
+    var user: UserKey { UserKey(realm: .root, name: kind.rawValue) }
 
     static let all = people + logins + devices + pushes + gateway + grants + protection
 
     // MARK: Kinds
 
     private static let people = [
-        KeptRow(.person) { server, _ in
+        KeptRow(.user) { server, _ in
             var step = try await server.start("Registration").step
             try step.fillRegistration("newcomer", password: "Staple42!")
             #expect(try await server.next(step).isLoggedIn)
@@ -33,7 +33,7 @@ struct KeptRow: Sendable {
                 #expect(try await server.logIn("Login", name: "newcomer", password: "wrong").status == 401)
             }
         },
-        KeptRow(.changedPerson) { server, user async throws in
+        KeptRow(.changedUser) { server, user async throws in
             #expect(try await server.devServer.setLocked(true, user.name))
             return { server async throws in #expect(try await server.logIn("Login", name: user.name).status == 401) }
         },
@@ -71,7 +71,7 @@ struct KeptRow: Sendable {
                 #expect(try await server.send(.post, "\(TestServer.authenticate)?suspendedId=\(token)").isLoggedIn)
             }
         },
-        KeptRow(.flow) { server, user in
+        KeptRow(.loginFlow) { server, user in
             let browser = PageBrowser(server)
             let page = try await browser.get("/am/XUI/?realm=/")
             let cookies = browser.cookies
@@ -194,7 +194,7 @@ struct KeptRow: Sendable {
             let endpoint = try await Sender().endpoint(inbox.address, at: server)
             return { server async throws in #expect(try await Sender().endpoint(inbox.address, at: server) == endpoint) }
         },
-        KeptRow(.gatewayInbox) { server, user in
+        KeptRow(.gatewayMailbox) { server, user in
             let inbox = try PushInbox(of: user)
             let endpoint = try await Sender().endpoint(inbox.address, at: server)
             return { server async throws in

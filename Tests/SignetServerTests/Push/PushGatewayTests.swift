@@ -82,9 +82,9 @@ extension Reply {
 
 extension TestServer {
     /// How many rows of a kind there are.
-    fileprivate func count(_ kind: TableKind) async throws -> Int {
+    fileprivate func count(_ kind: RowKind) async throws -> Int {
         let now = clock.now
-        return try await devServer.context.engine.run { ($0.count(kind.name, at: now, limit: 100), []) }
+        return try await devServer.context.engine.run { ($0.count(kind, at: now, limit: 100), []) }
     }
 
     fileprivate func waiting(_ address: String) async throws -> [InboxMessage] {

@@ -46,7 +46,7 @@ struct TestRows {
     }
 
     /// How many rows of a kind there are, expired ones that were not swept up yet included.
-    func count(_ kind: TableKind) throws -> Int {
-        try store.transact { reader throws(StoreError) in (try reader.count(kind.name, at: .min, limit: .max), RowChanges()) }
+    func count(_ kind: RowKind) throws -> Int {
+        try store.transact { reader throws(StoreError) in (try reader.count(kind.rawValue, at: .min, limit: .max), RowChanges()) }
     }
 }

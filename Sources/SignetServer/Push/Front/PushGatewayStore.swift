@@ -53,7 +53,7 @@ struct PushGatewayStore {
 
     init(_ transaction: RowCache) {
         endpoints = Table(.gatewayEndpoint, transaction)
-        inboxes = Table(.gatewayInbox, transaction)
+        inboxes = Table(.gatewayMailbox, transaction)
         messages = Table(.gatewayMessage, transaction)
     }
 

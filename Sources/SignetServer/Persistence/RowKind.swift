@@ -1,0 +1,86 @@
+/// A kind of row. The raw value is stored in the database and must not change.
+enum RowKind: String, Sendable, CaseIterable {
+    case accessToken = "access-token"
+    case changedUser = "changed-person"
+    case code
+    case consent
+    case console
+    case deviceCode = "device-code"
+    case dispatch
+    case emails = "letters"
+    case gatewayEndpoint = "front-endpoint"
+    case gatewayMailbox = "front-mailbox"
+    case gatewayMessage = "front-message"
+    case grant
+    case guesses
+    case journey
+    case lockout
+    case loginFlow = "walk"
+    case inbox
+    case nonce
+    case oathDevice = "oath-device"
+    case otherDevices = "other-devices"
+    case push
+    case pushDevice = "push-device"
+    case pushOwner = "push-owner"
+    case recoveryCodes = "recovery-codes"
+    case refreshToken = "refresh-token"
+    case registration
+    /// The server's own rows: the check of its key, the clock's setting and the signing keys.
+    case server
+    case session
+    case suspendedJourney = "suspended-journey"
+    case user = "person"
+    case userCode = "user-code"
+
+    /// The type of the values; nil for ``server``, whose rows have different types. The rows of every released version remain
+    /// readable (``RowCoder``).
+    var valueType: (any RowValue.Type)? {
+        switch self {
+        case .accessToken: AccessGrant.self
+        case .changedUser, .user: UserRecord.self
+        case .code: AuthorizationCode.self
+        case .consent: Set<String>.self
+        case .console: ConsoleAccess.ConsoleSessions.self
+        case .deviceCode: DeviceAuthorization.self
+        case .dispatch: PushDispatch.self
+        case .emails: SentEmails.Emails.self
+        case .gatewayEndpoint: PushGatewayEndpoint.self
+        case .gatewayMailbox: PushGatewayStore.Inbox.self
+        case .gatewayMessage: InboxMessage.self
+        case .grant: Grant.self
+        case .guesses: TokenBucket.self
+        case .journey, .suspendedJourney: JourneyState.self
+        case .lockout: LockoutStore.Failures.self
+        case .loginFlow: LoginFlow.self
+        case .inbox: PushMessageStore.Inbox.self
+        case .nonce: Bool.self
+        case .oathDevice: OATHDevice.self
+        case .otherDevices: [OtherDevice].self
+        case .push: PendingPush.self
+        case .pushDevice: PushDevice.self
+        case .pushOwner: UserKey.self
+        case .recoveryCodes: [DeviceKind: Set<TokenHash>].self
+        case .refreshToken: RefreshGrant.self
+        case .registration: PendingRegistration.self
+        case .server: nil
+        case .session: SSOSession.self
+        case .userCode: TokenHash.self
+        }
+    }
+
+    /// The maximum number of rows when the state is in memory. It limits the memory that unauthenticated clients can use.
+    var capacity: Int {
+        switch self {
+        case .accessToken, .refreshToken: 200_000
+        case .gatewayEndpoint, .gatewayMailbox: PushGatewayStore.mostEndpoints
+        case .grant, .nonce, .session: 100_000
+        case .dispatch, .gatewayMessage, .journey, .loginFlow, .inbox, .push, .registration, .suspendedJourney: 50_000
+        case .guesses, .lockout: 20_000
+        case .code, .deviceCode, .emails, .userCode: 10_000
+        case .changedUser, .consent, .console, .oathDevice, .otherDevices, .pushDevice, .pushOwner, .recoveryCodes, .server,
+            .user:
+            .max
+        }
+    }
+}
