@@ -41,8 +41,8 @@ public struct DevServer: Sendable {
     ///   - realm: The user's realm, as a path.
     /// - Throws: `StoreError` when the server's state cannot be read.
     public func emailLinks(to user: String, realm: String = "/") async throws -> [String] {
-        try await context.transact { state, moment in
-            state.outbox.links(of: UserKey(realm: RealmPath(realm), name: user), at: moment.now)
+        try await context.store.read { tx in
+            tx.outbox.links(of: UserKey(realm: RealmPath(realm), name: user))
         }
     }
 

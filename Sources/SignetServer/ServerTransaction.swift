@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 /// The values that are the same for every transaction of a server: parts of its configuration, and its keys.
-struct PushStreamConstants: Sendable {
+struct TransactionConstants: Sendable {
     let users: ConfiguredUsers
     let clients: ClientRegistry
     let trees: [String: JourneyTree]
@@ -51,10 +51,12 @@ final class MonotonicCounter: Sendable {
     }
 }
 
-/// The server's whole state, as one transaction sees it. The functions that change it take the time as a parameter. A table reads
-/// a row when the row is first used (``RowCache``).
+/// The server's whole state, as one transaction sees it (``StateStore/write(_:)``). A table reads a row when the row is first used
+/// (``RowCache``).
 struct ServerTransaction {
-    private let constants: PushStreamConstants
+    private let constants: TransactionConstants
+    /// The time of the transaction, with the settings that depend on it.
+    let time: RequestTime
     var directory: Directory
     var devices: DeviceRegistry
     var registrations: PushRegistrationStore
@@ -76,8 +78,10 @@ struct ServerTransaction {
     /// The side effects outside the state to perform when this transaction is done.
     var effects: [SideEffect] = []
 
-    init(_ constants: PushStreamConstants, _ transaction: RowCache) {
+    init(_ constants: TransactionConstants, _ transaction: RowCache, _ time: RequestTime) {
         self.constants = constants
+        self.time = time
+        transaction.now = time.now
         directory = Directory(constants.users, transaction)
         devices = DeviceRegistry(transaction)
         registrations = PushRegistrationStore(transaction)
@@ -90,14 +94,16 @@ struct ServerTransaction {
         console = ConsoleAccess(transaction)
         outbox = SentEmails(transaction)
         nonces = NonceStore(transaction, key: constants.nonceKey)
-        sessions = SSOSessionStore(transaction, constants.counter, directory)
-        tokens = TokenStore(transaction, directory)
+        sessions = SSOSessionStore(transaction, constants.counter, directory, time)
+        tokens = TokenStore(transaction, directory, time)
         consents = ConsentStore(transaction)
-        deviceCodes = DeviceCodeStore(transaction)
+        deviceCodes = DeviceCodeStore(transaction, time)
         guesses = AttemptLimiter(transaction)
         lockouts = LockoutStore(transaction)
     }
 
+    /// The time of the transaction.
+    var now: Date { time.now }
     var clients: ClientRegistry { constants.clients }
     var trees: [String: JourneyTree] { constants.trees }
     var authIDKey: Secret { constants.authIDKey }
@@ -106,30 +112,12 @@ struct ServerTransaction {
     mutating func note(_ event: MetricEvent) { effects.append(.count(event)) }
 }
 
-/// An effect outside the state that a transaction requests. It is performed once, after the transaction is done.
-enum SideEffect: Sendable, Hashable {
-    /// There is something new for the streams of a mechanism.
-    case wake(String)
-    /// A mechanism was removed, and its streams end.
-    case endStreams(String)
-    case email(Email)
-    /// A push message event for the request log.
-    case happened(RequestLogEntry.Push)
-    /// A message waits for the push delivery worker.
-    case dispatch(String)
-    /// There is something new in an inbox of the push gateway.
-    case wakeInbox(String)
-    /// An inbox of the push gateway was removed, and its streams end.
-    case endInbox(String)
-    case count(MetricEvent)
-}
-
 // MARK: - Push
 
 extension ServerTransaction {
     /// Returns the device that a registration request describes, if it may register. Changes nothing.
-    func candidate(_ body: PushRequestBody, realm: RealmPath, at now: Date) throws(PushResponseError) -> PushDevice {
-        guard let pending = registrations.entry(body.messageId, at: now), pending.user.realm == realm else {
+    func candidate(_ body: PushRequestBody, realm: RealmPath) throws(PushResponseError) -> PushDevice {
+        guard let pending = registrations.entry(body.messageId), pending.user.realm == realm else {
             throw .unknownMessage
         }
         let device = try pending.device(registeredBy: body.jwt, at: now)
@@ -140,22 +128,22 @@ extension ServerTransaction {
     /// Registers a device. The device it replaces loses its streams, its messages and its recovery codes.
     /// - Parameter endpoint: The SNS endpoint to deliver to; nil for a device that uses a push stream.
     mutating func register(
-        _ body: PushRequestBody, realm: RealmPath, endpoint: String? = nil, at now: Date
+        _ body: PushRequestBody, realm: RealmPath, endpoint: String? = nil
     ) throws(PushResponseError) -> PushDevice {
-        var device = try candidate(body, realm: realm, at: now)
+        var device = try candidate(body, realm: realm)
         if let endpoint { device.communicationID = endpoint }
         if let old = devices.save(device) {
             effects.append(.endStreams(old.mechanismUID))
-            pushes.forget(mechanismUID: old.mechanismUID, at: now)
+            pushes.forget(mechanismUID: old.mechanismUID)
         }
         // Recovery codes belong to the device that they were generated for, so a new device doesn't inherit them.
         devices.keep(nil, for: .push, of: device.owner)
-        if var oath = registrations.entry(body.messageId, at: now)?.oathDevice {
+        if var oath = registrations.entry(body.messageId)?.oathDevice {
             oath.registeredAt = now
             devices.save(oath, for: device.owner)
             devices.keep(nil, for: .oath, of: device.owner)
         }
-        registrations.complete(body.messageId, at: now)
+        registrations.complete(body.messageId)
         return device
     }
 }
@@ -164,14 +152,14 @@ extension ServerTransaction {
 
 extension ServerTransaction {
     /// Verifies the proof of a device that opens a push stream, the signature first. Returns nil when the proof is invalid.
-    mutating func mechanism(provenBy token: String, realm: RealmPath, at now: Date) -> String? {
+    mutating func mechanism(provenBy token: String, realm: RealmPath) -> String? {
         guard let jws = try? CompactJWS(token), let unverified = try? jws.unverifiedPayload() else { return nil }
         let claimed = try? JSON.decode(PushStreamProof.self, from: unverified)
         let device = claimed.flatMap { devices.pushDevice(mechanismUID: $0.mechanismUid) }
         guard let payload = try? jws.payload(verifiedWith: device?.secret ?? constants.decoy), let device,
             device.owner.realm == realm,
             let proof = try? JSON.decode(PushStreamProof.self, from: payload), proof.mechanismUid == device.mechanismUID,
-            nonces.redeem(proof.nonce, at: now)
+            nonces.redeem(proof.nonce)
         else { return nil }
         return device.mechanismUID
     }

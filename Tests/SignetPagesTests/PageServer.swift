@@ -97,9 +97,9 @@ struct PageServer: Sendable {
     /// The code of a device that waits for somebody to allow it.
     func userCode() async throws -> String {
         let challenge = ProofKey.challenge(for: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
-        return try await devServer.context.transact { state, moment in
-            guard let client = state.clients[ClientKey(realm: .root, id: "app")] else { return "" }
-            return state.deviceCodes.begin(client, scopes: ["openid"], challenge: challenge, moment).1.userCode
+        return try await devServer.context.store.write { tx in
+            guard let client = tx.clients[ClientKey(realm: .root, id: "app")] else { return "" }
+            return tx.deviceCodes.begin(client, scopes: ["openid"], challenge: challenge).1.userCode
         }
     }
 

@@ -60,9 +60,9 @@ struct AdminOperations: Sendable {
 
     /// Ends the session with a key, as an expiry would. Returns nil when it doesn't exist.
     func endSession(_ key: TokenHash) async throws -> EndedSession? {
-        let ended = try await server.transact { state, moment -> EndedSession? in
-            if state.sessions.endBroken(key) { return .broken }
-            return state.sessions.end(key, at: moment.now).map { .session($0) }
+        let ended = try await server.store.write { tx -> EndedSession? in
+            if tx.sessions.endBroken(key) { return .broken }
+            return tx.sessions.end(key).map { .session($0) }
         }
         switch ended {
         case .session(let session): server.logger.notice("session ended", metadata: ["user": "\(session.user.name)"])
@@ -76,7 +76,7 @@ struct AdminOperations: Sendable {
     func endSessions(of user: UserKey?) async throws -> Int {
         var count = 0
         while true {
-            let ended = try await server.transact { state, moment in state.sessions.endAll(of: user, at: moment.now) }
+            let ended = try await server.store.write { tx in tx.sessions.endAll(of: user) }
             guard ended > 0 else { break }
             count += ended
         }
@@ -89,30 +89,30 @@ struct AdminOperations: Sendable {
     /// Creates a user. Returns false when the name is taken.
     func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) async throws -> Bool {
         guard server.has(user.realm) else { throw APIError.unknownRealm(user.realm) }
-        return try await server.transact { state, _ in state.directory.add(user, password: password, claims: claims) }
+        return try await server.store.write { tx in tx.directory.add(user, password: password, claims: claims) }
     }
 
     /// Locks or unlocks a user, or changes the password; nil values leave a property as it is. Returns false when the user
     /// doesn't exist.
     func change(_ user: UserKey, isLocked: Bool?, password: Secret?) async throws -> Bool {
-        try await server.transact { state, moment in
-            guard state.directory.contains(user) else { return false }
-            if let isLocked { state.directory.setLocked(isLocked, user) }
-            if isLocked == false { state.lockouts.clear(user, at: moment.now) }
-            if let password { state.directory.setPassword(password, of: user) }
+        try await server.store.write { tx in
+            guard tx.directory.contains(user) else { return false }
+            if let isLocked { tx.directory.setLocked(isLocked, user) }
+            if isLocked == false { tx.lockouts.clear(user) }
+            if let password { tx.directory.setPassword(password, of: user) }
             return true
         }
     }
 
     /// Removes one device or all devices of a user. Returns their number.
     func removeDevices(of user: UserKey, kind: DeviceKind? = nil, id: String? = nil) async throws -> Int {
-        try await server.transact { state, moment in
+        try await server.store.write { tx in
             // Unreadable devices have no known kind or ID, so they are removed only together with all devices.
-            var count = kind == nil ? state.devices.removeBroken(of: user) : 0
+            var count = kind == nil ? tx.devices.removeBroken(of: user) : 0
             for each in DeviceKind.allCases where kind == nil || kind == each {
-                for device in state.devices.descriptions(each, of: user).compactMap({ $0["_id"]?.string })
+                for device in tx.devices.descriptions(each, of: user).compactMap({ $0["_id"]?.string })
                 where id == nil || id == device {
-                    state.removeDevice(each, device, of: user, at: moment.now)
+                    tx.removeDevice(each, device, of: user)
                     count += 1
                 }
             }
@@ -138,11 +138,11 @@ struct AdminOperations: Sendable {
 extension ServerTransaction {
     /// Removes a device with everything that waits for it. Returns its description, or nil when it doesn't exist.
     @discardableResult
-    mutating func removeDevice(_ kind: DeviceKind, _ id: String, of owner: UserKey, at now: Date) -> JSONValue? {
+    mutating func removeDevice(_ kind: DeviceKind, _ id: String, of owner: UserKey) -> JSONValue? {
         let device = devices.description(kind, id, of: owner)
         if let removed = devices.remove(kind, id, of: owner) {
             effects.append(.endStreams(removed.mechanismUID))
-            pushes.forget(mechanismUID: removed.mechanismUID, at: now)
+            pushes.forget(mechanismUID: removed.mechanismUID)
         }
         return device
     }

@@ -38,7 +38,7 @@ extension AdminResource {
         default: throw APIError.resourceNotFound
         }
         return {
-            let isThere = try await server.transact { state, _ in state.directory.contains(user) }
+            let isThere = try await server.store.read { tx in tx.directory.contains(user) }
             guard isThere else { throw APIError(.notFound, "There is no such user.") }
             try await change()
             return try reply(try await describe(user))
@@ -49,10 +49,10 @@ extension AdminResource {
         switch reader.request.method {
         case .get:
             return {
-                let users = try await server.survey { state, moment in
-                    state.directory.users(ConsoleFacts.mostCounted, at: moment.now)
+                let users = try await server.store.read(skippingUnreadableRows: true) { tx in
+                    tx.directory.users(ConsoleFacts.mostCounted)
                         .filter { realm == nil || $0.realm == realm }
-                        .prefix(ConsoleFacts.rows).map { state.description(of: $0, at: moment.now) }
+                        .prefix(ConsoleFacts.rows).map { tx.description(of: $0) }
                 }
                 return try reply(.object(["users": .array(users)]))
             }
@@ -77,12 +77,12 @@ extension AdminResource {
     }
 
     private func describe(_ user: UserKey) async throws -> JSONValue {
-        try await server.survey { state, moment in state.description(of: user, at: moment.now) }
+        try await server.store.read(skippingUnreadableRows: true) { tx in tx.description(of: user) }
     }
 }
 
 extension ServerTransaction {
-    fileprivate func description(of user: UserKey, at now: Date) -> JSONValue {
+    fileprivate func description(of user: UserKey) -> JSONValue {
         let carried = DeviceKind.allCases.flatMap { kind in
             devices.descriptions(kind, of: user).map { device in
                 JSONValue.object((device.object ?? [:]).merging(["kind": .string(kind.rawValue)]) { $1 })
@@ -90,9 +90,9 @@ extension ServerTransaction {
         }
         return .object([
             "name": .string(user.name), "realm": .string(user.realm.description),
-            "locked": .bool(directory[user]?.isLocked ?? false), "lockedOut": .bool(lockouts.isLocked(user, at: now)),
+            "locked": .bool(directory[user]?.isLocked ?? false), "lockedOut": .bool(lockouts.isLocked(user)),
             "devices": .array(carried),
-            "sessions": .integer(Int64(sessions.sessions(of: user, at: now).count)),
+            "sessions": .integer(Int64(sessions.sessions(of: user).count)),
         ])
     }
 }

@@ -67,7 +67,7 @@ struct AdminResource: Sendable {
         case nil:
             try reader.require(.get)
             return {
-                let broken = try await server.engine.broken.entries
+                let broken = try await server.store.queue.broken.entries
                 return try reply(
                     .object([
                         "url": .string(server.baseURL), "clock": AdminJSON.clock(server.clock),
@@ -230,9 +230,9 @@ struct AdminResource: Sendable {
         switch (reader.request.method, path.count) {
         case (.get, 0):
             return {
-                let all = try await server.survey { state, moment in
-                    user.map { state.sessions.sessions(of: $0, at: moment.now) }
-                        ?? state.sessions.newest(ConsoleFacts.rows, at: moment.now)
+                let all = try await server.store.read(skippingUnreadableRows: true) { tx in
+                    user.map { tx.sessions.sessions(of: $0) }
+                        ?? tx.sessions.newest(ConsoleFacts.rows)
                 }.sorted { $0.session.startedAt < $1.session.startedAt }
                 return try reply(.object(["sessions": .array(all.map { AdminJSON.session($0.key, $0.session) })]))
             }
@@ -258,7 +258,7 @@ struct AdminResource: Sendable {
         let realm = try realm(&query)
         let name = query.text("user")
         return {
-            let emails = try await server.survey { state, moment in state.outbox.newest(ConsoleFacts.rows, at: moment.now) }
+            let emails = try await server.store.read(skippingUnreadableRows: true) { tx in tx.outbox.newest(ConsoleFacts.rows) }
                 .filter { (realm == nil || $0.user.realm == realm) && (name == nil || $0.user.name == name) }
             let told = emails.map { email -> JSONValue in
                 .object([
@@ -271,9 +271,9 @@ struct AdminResource: Sendable {
     }
 
     private func pushes() async throws -> Response {
-        let pushes = try await server.survey { [streams = server.streams] state, moment in
-            state.pushes.newest(ConsoleFacts.rows, at: moment.now).sorted { $0.sentAt > $1.sentAt }
-                .map { AdminJSON.push(ConsoleFacts.PushRow($0, state, streams, at: moment.now)) }
+        let pushes = try await server.store.read(skippingUnreadableRows: true) { [streams = server.streams] tx in
+            tx.pushes.newest(ConsoleFacts.rows).sorted { $0.sentAt > $1.sentAt }
+                .map { AdminJSON.push(ConsoleFacts.PushRow($0, tx, streams)) }
         }
         return try reply(.object(["pushes": .array(pushes)]))
     }

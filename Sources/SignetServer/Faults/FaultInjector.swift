@@ -109,7 +109,7 @@ struct FaultInjector: Sendable {
         case .pushMessage:
             guard let body = try? JSON.decode(PushRequestBody.self, from: try await collect(&request)) else { return nil }
             if let named = Self.mechanismUID(in: body.jwt) { return named }
-            return try await server.transact { state, moment in state.pushes.entry(body.messageId, at: moment.now)?.mechanismUID }
+            return try await server.store.read { tx in tx.pushes.entry(body.messageId)?.mechanismUID }
         default: return nil
         }
     }
@@ -209,7 +209,7 @@ extension FaultInjector {
 
     private func expired(_ response: Response) async throws -> Response? {
         guard let location = response.headers[.location], let code = FormCoding.query(of: location)["code"] else { return nil }
-        let wasGood = try await server.transact { state, moment in state.tokens.expire(code: code, at: moment.now) }
+        let wasGood = try await server.store.write { tx in tx.tokens.expire(code: code) }
         return wasGood ? response : nil
     }
 

@@ -72,8 +72,8 @@ struct FaultedDelivery: Sendable {
     private mutating func rememberEarlier() async throws {
         guard !knowsEarlier else { return }
         let known = Set(delivered.map(\.messageID))
-        let earlier = try await server.transact { [mechanismUID] state, moment in
-            state.pushes.settled(for: mechanismUID, Self.memory, at: moment.now)
+        let earlier = try await server.store.read { [mechanismUID] tx in
+            tx.pushes.settled(for: mechanismUID, Self.memory)
         }
         delivered = (earlier.filter { !known.contains($0.messageID) } + delivered).suffix(Self.memory)
         knowsEarlier = true
@@ -99,8 +99,8 @@ struct FaultedDelivery: Sendable {
     }
 
     private func isWaiting(_ push: PendingPush) async throws -> Bool {
-        try await server.transact { state, moment in
-            state.pushes.entry(push.messageID, at: moment.now)?.state == .waiting && moment.now < push.deadline
+        try await server.store.read { tx in
+            tx.pushes.entry(push.messageID)?.state == .waiting && tx.now < push.deadline
         }
     }
 

@@ -17,12 +17,12 @@ struct AuthenticateResource: Sendable {
             guard let authID = authID.string else { throw APIError.invalidAuthID }
             let request = JourneyContinuation(
                 realm: realm, authID: authID, callbacks: body["callbacks"], noSession: reader.flag("noSession"))
-            reply = try await server.transact { state, moment throws(APIError) in try state.proceed(request, moment) }
+            reply = try await server.store.write { tx in try tx.proceed(request) }.get()
         } else if let token = reader.query("suspendedId") {
-            reply = try await server.transact { state, moment throws(APIError) in try state.resume(token, in: realm, moment) }
+            reply = try await server.store.write { tx in try tx.resume(token, in: realm) }.get()
         } else {
             let start = try JourneyStart(reader, realm: realm, server.configuration)
-            reply = try await server.transact { state, moment throws(APIError) in try state.begin(start, moment) }
+            reply = try await server.store.write { tx in try tx.begin(start) }.get()
         }
         return try respond(reply, realm: realm)
     }

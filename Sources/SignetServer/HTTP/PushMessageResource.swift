@@ -35,8 +35,8 @@ struct PushMessageResource: Sendable {
 
     private func register(_ body: PushRequestBody, _ reader: RequestReader, realm: RealmPath) async throws -> Response {
         let endpoint = try await endpoint(for: body, reader, realm: realm)
-        let (device, address) = try await server.transact { state, moment throws(PushResponseError) in
-            (try state.register(body, realm: realm, endpoint: endpoint, at: moment.now), moment.url(.pushStream, in: realm))
+        let (device, address) = try await server.store.write { tx in
+            (try tx.register(body, realm: realm, endpoint: endpoint), tx.time.url(.pushStream, in: realm))
         }
         reader.notes.note { $0.client.device = device.mechanismUID }
         server.logger.info("push device registered", metadata: ["realm": "\(realm)", "user": "\(device.owner.name)"])
@@ -52,8 +52,8 @@ struct PushMessageResource: Sendable {
         for body: PushRequestBody, _ reader: RequestReader, realm: RealmPath
     ) async throws -> String? {
         guard let sns = server.sns, !reader.prefersPushStream else { return nil }
-        let device = try await server.transact { state, moment throws(PushResponseError) in
-            try state.candidate(body, realm: realm, at: moment.now)
+        let device = try await server.store.read { tx in
+            try tx.candidate(body, realm: realm)
         }
         guard let application = sns.configuration.application(for: device.communicationType) else {
             throw PushResponseError.noApplication(device.communicationType)
@@ -68,9 +68,9 @@ struct PushMessageResource: Sendable {
     }
 
     private func authenticate(_ body: PushRequestBody, realm: RealmPath, _ notes: RequestLogContext) async throws -> Response {
-        let (answer, device) = try await server.transact { state, moment throws(PushResponseError) in
-            try state.answer(body, realm: realm, at: moment.now)
-        }
+        let (answer, device) = try await server.store.write { tx in
+            try tx.answer(body, realm: realm)
+        }.get()
         server.telemetry.count([.push(answer == .approved ? .approved : .denied)])
         notes.note { $0.client.device = device }
         // A fault may require a second delivery of an answered message.

@@ -10,8 +10,8 @@ struct PushStreamResource: Sendable {
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
         try reader.require(.get)
         guard let token = reader.credentials(PushStreamProof.scheme) else { throw try await challenge() }
-        let mechanismUID = try await server.transact { state, moment in
-            state.mechanism(provenBy: token, realm: realm, at: moment.now)
+        let mechanismUID = try await server.store.write { tx in
+            tx.mechanism(provenBy: token, realm: realm)
         }
         guard let mechanismUID else {
             server.logger.info("push stream proof rejected", metadata: ["realm": "\(realm)"])
@@ -28,7 +28,7 @@ struct PushStreamResource: Sendable {
     }
 
     private func challenge() async throws -> APIError {
-        let nonce = try await server.transact { state, moment in try state.nonces.issue(at: moment.now) }
+        let nonce = try await server.store.read { tx in try tx.nonces.issue() }
         return APIError(
             .unauthorized, "Sign the nonce.", headers: [.wwwAuthenticate: "\(PushStreamProof.scheme) nonce=\"\(nonce)\""])
     }
@@ -43,9 +43,9 @@ private struct PushStreamInbox: StreamInbox {
     var delivery: FaultedDelivery
 
     mutating func events() async throws -> [FaultedDelivery.Event]? {
-        let pushes = try await server.transact { [mechanismUID, last] state, moment -> [PendingPush]? in
-            guard state.devices.pushDevice(mechanismUID: mechanismUID) != nil else { return nil }
-            return state.pushes.retained(for: mechanismUID, after: last, at: moment.now)
+        let pushes = try await server.store.read { [mechanismUID, last] tx -> [PendingPush]? in
+            guard tx.devices.pushDevice(mechanismUID: mechanismUID) != nil else { return nil }
+            return tx.pushes.retained(for: mechanismUID, after: last)
         }
         guard let pushes else { return nil }
         last = pushes.last?.eventID ?? last

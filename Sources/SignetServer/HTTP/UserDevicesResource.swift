@@ -12,14 +12,14 @@ struct UserDevicesResource: Sendable {
         try AcceptAPIVersion.check(reader.header("accept-api-version"), served: Self.version)
         let tokens = reader.sessionTokens(server.configuration.cookieName)
         let owner = UserKey(realm: address.realm, name: address.arguments[0])
-        let shown = try await server.transact { state, moment in state.session(tokens, in: address.realm, at: moment.now) }
+        let shown = try await server.store.write { tx in tx.session(tokens, in: address.realm) }
         guard let shown else { throw APIError.accessDenied }
         guard shown.session.user == owner else { throw APIError(.forbidden, "User not permitted") }
         guard let kind = DeviceKind(address) else { throw APIError.resourceNotFound }
         guard let id = address.deviceID else {
             try reader.require(.get)
             guard reader.query("_queryFilter") != nil || reader.query("_queryId") != nil else { throw APIError.badRequest }
-            let devices = try await server.transact { state, _ in state.devices.descriptions(kind, of: owner) }
+            let devices = try await server.store.read { tx in tx.devices.descriptions(kind, of: owner) }
             return try JSONReply.make(.ok, Self.page(devices), version: Self.version)
         }
         switch reader.request.method {
@@ -31,13 +31,13 @@ struct UserDevicesResource: Sendable {
     }
 
     private func get(_ kind: DeviceKind, _ id: String, _ owner: UserKey) async throws -> Response {
-        let device = try await server.transact { state, _ in state.devices.description(kind, id, of: owner) }
+        let device = try await server.store.read { tx in tx.devices.description(kind, id, of: owner) }
         guard let device else { throw APIError.resourceNotFound }
         return try JSONReply.make(.ok, device, version: Self.version)
     }
 
     private func delete(_ kind: DeviceKind, _ id: String, _ owner: UserKey) async throws -> Response {
-        let device = try await server.transact { state, moment in state.removeDevice(kind, id, of: owner, at: moment.now) }
+        let device = try await server.store.write { tx in tx.removeDevice(kind, id, of: owner) }
         guard let device else { throw APIError.resourceNotFound }
         server.logger.info("device removed", metadata: ["kind": "\(kind.rawValue)", "user": "\(owner.name)"])
         return try JSONReply.make(.ok, device, version: Self.version)
@@ -50,9 +50,9 @@ struct UserDevicesResource: Sendable {
         guard kind.canBeRenamed else { throw APIError(.notImplemented, "The device cannot be changed.") }
         let body = try await reader.json()
         guard let name = body[kind.nameMember]?.string, name.utf8.count <= 4096 else { throw APIError.badRequest }
-        let device = try await server.transact { state, _ in
-            state.devices.rename(kind, id, of: owner, to: name)
-            return state.devices.description(kind, id, of: owner)
+        let device = try await server.store.write { tx in
+            tx.devices.rename(kind, id, of: owner, to: name)
+            return tx.devices.description(kind, id, of: owner)
         }
         guard let device else { throw APIError.resourceNotFound }
         return try JSONReply.make(.ok, device, version: Self.version)

@@ -29,7 +29,11 @@ struct JourneyContinuation: Sendable {
     var noSession: Bool
 }
 
-/// The reply of a journey that did not throw an error.
+/// The reply of a journey, or the refusal with which it ended. A refusal is a value, because its consequences are changes to commit:
+/// a counted wrong password, a handle that is used up.
+typealias JourneyResult = Result<JourneyReply, APIError>
+
+/// The reply of a journey that was not refused.
 enum JourneyReply: Sendable {
     case step(JourneyStep)
     /// The user is logged in. The token is nil when the client requested no session. An empty token also means that there isn't a
@@ -38,53 +42,53 @@ enum JourneyReply: Sendable {
 }
 
 extension ServerTransaction {
-    mutating func begin(_ start: JourneyStart, _ moment: RequestTime) throws(APIError) -> JourneyReply {
-        guard let tree = trees[start.tree ?? moment.configuration.defaultJourney], tree.isOffered(in: start.realm) else {
-            throw .noSuchJourney
+    mutating func begin(_ start: JourneyStart) throws -> JourneyResult {
+        guard let tree = trees[start.tree ?? time.configuration.defaultJourney], tree.isOffered(in: start.realm) else {
+            return .failure(.noSuchJourney)
         }
-        let shown = session(start.sessionTokens, in: start.realm, at: moment.now)
+        let shown = session(start.sessionTokens, in: start.realm)
         if let shown, !start.isForced, start.tree.map(shown.session.trees.contains) ?? true {
-            return .loggedIn(shown.session.user, tree: tree.name, token: start.noSession ? nil : shown.token)
+            return .success(.loggedIn(shown.session.user, tree: tree.name, token: start.noSession ? nil : shown.token))
         }
         var journey = JourneyState(
             id: RandomID.token(), realm: start.realm, tree: tree.name, indexType: start.indexType,
-            expiresAt: moment.journeyEnd,
+            expiresAt: time.journeyEnd,
             userAgent: start.userAgent, noSession: start.noSession, place: NodePath(tree: tree.name, nodeID: tree.entry))
         journey.shownToken = shown.map { Secret($0.token.utf8) }
-        return try run(journey, answers: nil, moment)
+        return try run(journey, answers: nil)
     }
 
     /// Continues a journey. Each handle is valid for one answer, so of two concurrent requests with the same handle only one
     /// succeeds.
-    /// - Throws: ``APIError`` when the handle is not valid or the login fails.
-    mutating func proceed(_ request: JourneyContinuation, _ moment: RequestTime) throws(APIError) -> JourneyReply {
-        let authID = try AuthID(request.authID, key: authIDKey)
-        guard authID.realm == request.realm.description else { throw .foreignJourney }
-        guard moment.now.timeIntervalSince1970 < Double(authID.exp),
-            let journey = journeys.value(for: authID.sessionId, at: moment.now),
+    /// - Returns: The reply, or an error when the handle is not valid or the login fails.
+    mutating func proceed(_ request: JourneyContinuation) throws -> JourneyResult {
+        guard let authID = AuthID(request.authID, key: authIDKey) else { return .failure(.invalidAuthID) }
+        guard authID.realm == request.realm.description else { return .failure(.foreignJourney) }
+        guard now.timeIntervalSince1970 < Double(authID.exp),
+            let journey = journeys.value(for: authID.sessionId),
             ConstantTime.areEqual(journey.oneTimeKey, authID.otk)
         else {
             // The signature of the handle was verified, so the name in it comes from this server and is safe in a metric.
             note(.login(journey: authID.authIndexValue, .timeout))
-            throw .journeyTimedOut
+            return .failure(.journeyTimedOut)
         }
         var taken = journey
-        _ = journeys.remove(journey.id, at: moment.now)
+        _ = journeys.remove(journey.id)
         taken.noSession = taken.noSession || request.noSession
-        return try run(taken, answers: Answers(journey.asked, filledIn: request.callbacks), moment)
+        return try run(taken, answers: Answers(journey.asked, filledIn: request.callbacks))
     }
 
     /// Continues a suspended journey. A link is valid once.
-    /// - Throws: ``APIError`` when the token is not valid or the login fails.
-    mutating func resume(_ token: String, in realm: RealmPath, _ moment: RequestTime) throws(APIError) -> JourneyReply {
+    /// - Returns: The reply, or an error when the token is not valid or the login fails.
+    mutating func resume(_ token: String, in realm: RealmPath) throws -> JourneyResult {
         let key = TokenHash(token)
-        guard suspensions.value(for: key, at: moment.now)?.realm == realm,
-            var journey = suspensions.remove(key, at: moment.now)
-        else { throw .suspensionNotFound }
-        _ = journeys.remove(journey.id, at: moment.now)
-        journey.expiresAt = moment.journeyEnd
+        guard suspensions.value(for: key)?.realm == realm,
+            var journey = suspensions.remove(key)
+        else { return .failure(.suspensionNotFound) }
+        _ = journeys.remove(journey.id)
+        journey.expiresAt = time.journeyEnd
         journey.memory = .resumed
-        return try run(journey, answers: nil, moment)
+        return try run(journey, answers: nil)
     }
 
     /// The maximum number of nodes that run in one request. It stops a tree that contains a loop.
@@ -94,54 +98,52 @@ extension ServerTransaction {
     private static var maxInnerTrees: Int { 16 }
 
     /// Runs the journey until the next step, and counts its outcome when it ends.
-    private mutating func run(_ journey: JourneyState, answers: Answers?, _ moment: RequestTime) throws(APIError) -> JourneyReply
-    {
-        do throws(APIError) {
-            let reply = try pass(journey, answers: answers, moment)
-            if case .loggedIn = reply { note(.login(journey: journey.tree, .success)) }
-            return reply
-        } catch {
-            note(.login(journey: journey.tree, LoginOutcome(error)))
-            throw error
+    private mutating func run(_ journey: JourneyState, answers: Answers?) throws -> JourneyResult {
+        let result = try pass(journey, answers: answers)
+        switch result {
+        case .success(.loggedIn): note(.login(journey: journey.tree, .success))
+        case .success(.step): break
+        case .failure(let refusal): note(.login(journey: journey.tree, LoginOutcome(refusal)))
         }
+        return result
     }
 
-    private mutating func pass(_ journey: JourneyState, answers: Answers?, _ moment: RequestTime) throws(APIError) -> JourneyReply
-    {
+    private mutating func pass(_ journey: JourneyState, answers: Answers?) throws -> JourneyResult {
         var journey = journey
         var answers = answers
         for _ in 0..<Self.maxTransitions {
             guard let node = trees[journey.place.tree]?.nodes[journey.place.nodeID] else { break }
-            let visit = NodeInput(answers: answers, moment: moment)
+            let visit = NodeInput(answers: answers, moment: time)
             switch node.node.process(visit, &journey, &self) {
-            case .prompt(let page): return try ask(page, &journey, moment)
-            case .suspend(let page, let token): return try suspend(page, token, &journey, moment)
-            case .refuse(let refusal): throw refusal
-            case .fail(let reason): throw .loginFailure(because: reason, tree: journey.tree)
+            case .prompt(let page): return .success(try ask(page, &journey))
+            case .suspend(let page, let token): return .success(try suspend(page, token, &journey))
+            case .refuse(let refusal): return .failure(refusal)
+            case .fail(let reason): return .failure(.loginFailure(because: reason, tree: journey.tree))
             case .runInnerTree(let name):
                 guard let inner = trees[name], journey.outer.count < Self.maxInnerTrees else {
-                    throw .loginFailure(because: "there is no way into the journey \(name)", tree: journey.tree)
+                    return .failure(.loginFailure(because: "there is no way into the journey \(name)", tree: journey.tree))
                 }
                 journey.outer.append(journey.place)
                 journey.place = NodePath(tree: name, nodeID: inner.entry)
             case .transition(let outcome):
                 switch trees.target(of: outcome, &journey) {
                 case .node(let next): journey.place.nodeID = next
-                case .success: return try finish(journey, moment)
-                case .failure: throw .loginFailure(because: "\(node.node.type.name): \(outcome.rawValue)", tree: journey.tree)
+                case .success: return try finish(journey)
+                case .failure:
+                    let reason = "\(node.node.type.name): \(outcome.rawValue)"
+                    return .failure(.loginFailure(because: reason, tree: journey.tree))
                 }
             }
             journey.memory = .nothing
             answers = nil
         }
-        throw .loginFailure(because: "the tree leads nowhere", tree: journey.tree)
+        return .failure(.loginFailure(because: "the tree leads nowhere", tree: journey.tree))
     }
 
-    private mutating func ask(_ page: Page, _ journey: inout JourneyState, _ moment: RequestTime) throws(APIError) -> JourneyReply
-    {
+    private mutating func ask(_ page: Page, _ journey: inout JourneyState) throws -> JourneyReply {
         journey.asked = JourneyCallback.numbered(page.callbacks)
         journey.oneTimeKey = RandomID.token()
-        guard let authID = try? AuthID(journey, at: moment.now).signed(with: authIDKey) else { throw .unwritable }
+        guard let authID = try? AuthID(journey, at: now).signed(with: authIDKey) else { throw APIError.unwritable }
         journeys.insert(journey, for: journey.id, until: journey.expiresAt)
         return .step(
             JourneyStep(
@@ -149,28 +151,28 @@ extension ServerTransaction {
     }
 
     private mutating func suspend(
-        _ page: Page, _ token: String, _ journey: inout JourneyState, _ moment: RequestTime
-    ) throws(APIError) -> JourneyReply {
+        _ page: Page, _ token: String, _ journey: inout JourneyState
+    ) throws -> JourneyReply {
         journey.memory = .suspended
-        let reply = try ask(page, &journey, moment)
-        let end = moment.now.addingTimeInterval(Double(max(1, moment.configuration.suspensionTimeout)))
+        let reply = try ask(page, &journey)
+        let end = now.addingTimeInterval(Double(max(1, time.configuration.suspensionTimeout)))
         suspensions.insert(journey, for: TokenHash(token), until: end)
         return reply
     }
 
-    private mutating func finish(_ journey: JourneyState, _ moment: RequestTime) throws(APIError) -> JourneyReply {
+    private mutating func finish(_ journey: JourneyState) throws -> JourneyResult {
         guard let user = journey.user, directory.contains(user) else {
-            throw .loginFailure(because: "there is no such user", tree: journey.tree)
+            return .failure(.loginFailure(because: "there is no such user", tree: journey.tree))
         }
-        guard directory[user]?.isLocked != true else { throw .lockedOut }
-        guard !journey.noSession else { return .loggedIn(user, tree: journey.tree, token: nil) }
-        guard !journey.passesThrough else { return .loggedIn(user, tree: journey.tree, token: "") }
-        if let token = journey.shownToken?.text, sessions.use(token, in: journey.realm, at: moment.now)?.user == user {
-            sessions.upgrade(token, tree: journey.tree, journey.session, at: moment.now)
-            return .loggedIn(user, tree: journey.tree, token: token)
+        guard directory[user]?.isLocked != true else { return .failure(.lockedOut) }
+        guard !journey.noSession else { return .success(.loggedIn(user, tree: journey.tree, token: nil)) }
+        guard !journey.passesThrough else { return .success(.loggedIn(user, tree: journey.tree, token: "")) }
+        if let token = journey.shownToken?.text, sessions.use(token, in: journey.realm)?.user == user {
+            sessions.upgrade(token, tree: journey.tree, journey.session)
+            return .success(.loggedIn(user, tree: journey.tree, token: token))
         }
-        let token = sessions.open(user, tree: journey.tree, journey.session, moment)
-        return .loggedIn(user, tree: journey.tree, token: token)
+        let token = sessions.open(user, tree: journey.tree, journey.session)
+        return .success(.loggedIn(user, tree: journey.tree, token: token))
     }
 }
 
@@ -196,8 +198,8 @@ extension RequestTime {
 
 extension ServerTransaction {
     /// Sends an email. It is stored for later inspection, and passed to the observers of the server's events.
-    mutating func send(_ link: String, to user: UserKey, at now: Date) {
-        outbox.keep(link, for: user, at: now)
+    mutating func send(_ link: String, to user: UserKey) {
+        outbox.keep(link, for: user)
         effects.append(.email(Email(user: user.name, realm: user.realm.description, link: link)))
     }
 }
@@ -217,22 +219,24 @@ struct SentEmails {
     }
 
     private var emails: Table<UserKey, Emails>
+    private let now: Date
 
     init(_ transaction: RowCache) {
         emails = Table(.emails, transaction)
+        now = transaction.now
     }
 
     /// Returns a user's links, newest last.
-    func links(of user: UserKey, at now: Date) -> [String] { emails.value(for: user, at: now)?.links ?? [] }
+    func links(of user: UserKey) -> [String] { emails.value(for: user)?.links ?? [] }
 
     /// Returns the links of the users whose last emails are the newest, at most `limit` users. The links of each user are ordered
     /// from oldest to newest.
-    func newest(_ limit: Int, at now: Date) -> [(user: UserKey, link: String)] {
-        emails.newest(limit, at: now).map(\.value).flatMap { emails in emails.links.map { (emails.user, $0) } }
+    func newest(_ limit: Int) -> [(user: UserKey, link: String)] {
+        emails.newest(limit).map(\.value).flatMap { emails in emails.links.map { (emails.user, $0) } }
     }
 
-    mutating func keep(_ link: String, for user: UserKey, at now: Date) {
-        let links = (links(of: user, at: now) + [link]).suffix(Self.size)
+    mutating func keep(_ link: String, for user: UserKey) {
+        let links = (links(of: user) + [link]).suffix(Self.size)
         emails.insert(Emails(user: user, links: Array(links)), for: user, until: now.addingTimeInterval(Self.lifetime))
     }
 }

@@ -147,14 +147,12 @@ struct AuthID: Codable, Sendable, Hashable {
         iat = Int(now.timeIntervalSince1970)
     }
 
-    /// Reads a handle that a client returned.
-    /// - Throws: ``APIError/invalidAuthID`` unless this server signed the handle.
-    init(_ text: String, key: Secret) throws(APIError) {
-        do {
-            self = try JSON.decode(AuthID.self, from: try CompactJWS(text).payload(verifiedWith: key))
-        } catch {
-            throw .invalidAuthID
-        }
+    /// Reads a handle that a client returned; nil unless this server signed the handle.
+    init?(_ text: String, key: Secret) {
+        guard let payload = try? CompactJWS(text).payload(verifiedWith: key),
+            let handle = try? JSON.decode(AuthID.self, from: payload)
+        else { return nil }
+        self = handle
     }
 
     func signed(with key: Secret) throws -> String {

@@ -11,18 +11,18 @@ extension ServerTransaction {
     }
 
     /// Checks a password, and counts the wrong ones. Unknown user names are treated like known ones.
-    mutating func judge(_ password: Secret, of user: UserKey, _ moment: RequestTime) -> PasswordVerdict {
-        let rule = moment.configuration.lockoutRule
-        if rule.failures > 0, lockouts.isLocked(user, at: moment.now) {
+    mutating func judge(_ password: Secret, of user: UserKey) -> PasswordVerdict {
+        let rule = time.configuration.lockoutRule
+        if rule.failures > 0, lockouts.isLocked(user) {
             note(.refused(.lockedOut))
             return .refused(.lockedOut)
         }
-        if let refusal = guess(of: user, moment) { return .refused(refusal) }
+        if let refusal = guess(of: user) { return .refused(refusal) }
         guard directory.accepts(password, of: user) else {
-            if lockouts.fail(user, rule, at: moment.now) { note(.lockedOut) }
+            if lockouts.fail(user, rule) { note(.lockedOut) }
             return .wrong
         }
-        lockouts.clear(user, at: moment.now)
+        lockouts.clear(user)
         // Check here, and not only at the end of the journey, because the nodes after this one register devices and send
         // messages.
         return directory[user]?.isLocked == true ? .refused(.lockedOut) : .right
@@ -30,9 +30,9 @@ extension ServerTransaction {
 
     /// Counts an attempt to prove the user's identity with a password, a code or an answer. Returns an error when there were too
     /// many attempts; the caller must not check this one then.
-    mutating func guess(of user: UserKey?, _ moment: RequestTime) -> APIError? {
-        guard let user, let limit = moment.configuration.rateLimits.perUser,
-            let seconds = guesses.take(user, limit, at: moment.now)
+    mutating func guess(of user: UserKey?) -> APIError? {
+        guard let user, let limit = time.configuration.rateLimits.perUser,
+            let seconds = guesses.take(user, limit)
         else { return nil }
         note(.refused(.tooManyGuesses))
         return .tooMany(waiting: seconds)

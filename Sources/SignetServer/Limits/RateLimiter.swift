@@ -56,12 +56,16 @@ struct RateLimiter<Subject: Hashable & Sendable>: Sendable {
 /// The token buckets for attempts to guess each user's secrets. All servers of the same state share them.
 struct AttemptLimiter {
     private var buckets: Table<UserKey, TokenBucket>
+    private let now: Date
 
-    init(_ transaction: RowCache) { buckets = Table(.guesses, transaction) }
+    init(_ transaction: RowCache) {
+        buckets = Table(.guesses, transaction)
+        now = transaction.now
+    }
 
     /// Takes a token, like ``TokenBucket/take(_:at:)``.
-    mutating func take(_ user: UserKey, _ limit: RateLimit, at now: Date) -> Int? {
-        var bucket = buckets.value(for: user, at: now) ?? TokenBucket(limit, at: now)
+    mutating func take(_ user: UserKey, _ limit: RateLimit) -> Int? {
+        var bucket = buckets.value(for: user) ?? TokenBucket(limit, at: now)
         if let wait = bucket.take(limit, at: now) { return wait }
         buckets.insert(bucket, for: user, until: bucket.isFull(limit))
         return nil
@@ -77,19 +81,23 @@ struct LockoutStore {
     }
 
     private var people: Table<UserKey, Failures>
+    private let now: Date
 
-    init(_ transaction: RowCache) { people = Table(.lockout, transaction) }
+    init(_ transaction: RowCache) {
+        people = Table(.lockout, transaction)
+        now = transaction.now
+    }
 
     /// Returns true when the user is locked out.
-    func isLocked(_ user: UserKey, at now: Date) -> Bool {
-        people.value(for: user, at: now)?.lockedUntil.map { now < $0 } ?? false
+    func isLocked(_ user: UserKey) -> Bool {
+        people.value(for: user)?.lockedUntil.map { now < $0 } ?? false
     }
 
     /// Records a wrong password. Returns true when it locks the account.
-    mutating func fail(_ user: UserKey, _ rule: Lockout, at now: Date) -> Bool {
+    mutating func fail(_ user: UserKey, _ rule: Lockout) -> Bool {
         guard rule.failures > 0 else { return false }
         let earliest = now.addingTimeInterval(-Double(rule.within))
-        let recent = (people.value(for: user, at: now)?.moments ?? []).filter { $0 > earliest && $0 <= now } + [now]
+        let recent = (people.value(for: user)?.moments ?? []).filter { $0 > earliest && $0 <= now } + [now]
         let locks = recent.count >= rule.failures
         let end = now.addingTimeInterval(Double(locks ? rule.duration : rule.within))
         let failures = Failures(moments: locks ? [] : recent, lockedUntil: locks ? end : nil)
@@ -98,5 +106,5 @@ struct LockoutStore {
     }
 
     /// Forgets the wrong passwords after a correct password or when the account is unlocked.
-    mutating func clear(_ user: UserKey, at now: Date) { _ = people.remove(user, at: now) }
+    mutating func clear(_ user: UserKey) { _ = people.remove(user) }
 }

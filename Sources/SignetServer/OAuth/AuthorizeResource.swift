@@ -35,10 +35,10 @@ struct AuthorizeResource: Sendable {
         }
         let request = parameters
         let tokens = reader.sessionTokens(server.configuration.cookieName)
-        let (target, outcome) = try await server.transact { [decision] state, moment throws(OAuthErrorResponse) in
+        let (target, outcome) = try await server.store.write { [decision] tx in
             let target = try AuthorizationReturn(
-                request, in: realm, state.clients, issuer: moment.issuer(of: realm))
-            return (target, Self.outcome(of: request, target, decision, tokens, &state, moment))
+                request, in: realm, tx.clients, issuer: tx.time.issuer(of: realm))
+            return (target, Self.outcome(of: request, target, decision, tokens, &tx))
         }
         switch outcome {
         case .code(let code):
@@ -79,7 +79,7 @@ struct AuthorizeResource: Sendable {
 
     private static func outcome(
         of parameters: Parameters, _ target: AuthorizationReturn, _ decision: Decision, _ tokens: [String],
-        _ state: inout ServerTransaction, _ moment: RequestTime
+        _ tx: inout ServerTransaction
     ) -> Outcome {
         let client = target.client
         let request: AuthorizationRequest
@@ -89,12 +89,12 @@ struct AuthorizeResource: Sendable {
             return .refused(error)
         }
         let isSilent = request.prompts.contains(.none)
-        let present = state.session(tokens, in: client.key.realm, at: moment.now)
+        let present = tx.session(tokens, in: client.key.realm)
         // Ignore values that aren't journeys of the realm: `acr_values` is a voluntary request.
-        let journeys = request.journeys.filter { state.trees[$0]?.isOffered(in: client.key.realm) ?? false }
+        let journeys = request.journeys.filter { tx.trees[$0]?.isOffered(in: client.key.realm) ?? false }
         let completed = journeys.first { present?.session.trees.contains($0) ?? false }
         guard let shown = present, journeys.isEmpty || completed != nil,
-            state.hasLoggedIn(shown.session, since: parameters, moment) || !request.wantsLogin(shown.session, at: moment.now)
+            tx.hasLoggedIn(shown.session, since: parameters) || !request.wantsLogin(shown.session, at: tx.now)
         else {
             let refusal = AuthorizationErrorResponse(code: "login_required", message: "The request requires login.")
             return isSilent ? .refused(refusal) : .login(isForced: present != nil, journey: journeys.first)
@@ -102,16 +102,16 @@ struct AuthorizeResource: Sendable {
         if client.requiresConsent || request.prompts.contains(.consent) {
             let user = shown.session.user
             let isKnown =
-                !request.prompts.contains(.consent) && state.consents.covers(request.scopes, by: client.key, of: user)
-            if let allows = decision.isGenuine(shown.token, state) ? decision.allows : nil {
+                !request.prompts.contains(.consent) && tx.consents.covers(request.scopes, by: client.key, of: user)
+            if let allows = decision.isGenuine(shown.token, tx) ? decision.allows : nil {
                 guard allows else {
                     let message = "Resource Owner did not authorize the request"
                     return .refused(AuthorizationErrorResponse(code: "access_denied", message: message))
                 }
-                if decision.saves { state.consents.save(request.scopes, by: client.key, of: user) }
+                if decision.saves { tx.consents.save(request.scopes, by: client.key, of: user) }
             } else if !isKnown {
                 let refusal = AuthorizationErrorResponse(code: "consent_required", message: "The request requires consent.")
-                return isSilent ? .refused(refusal) : .consent(shown, scopes: request.scopes, csrf: state.csrf(of: shown.token))
+                return isSilent ? .refused(refusal) : .consent(shown, scopes: request.scopes, csrf: tx.csrf(of: shown.token))
             }
         }
         let grant = Grant(
@@ -119,9 +119,9 @@ struct AuthorizeResource: Sendable {
             authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: request.nonce,
             journey: completed)
         return .code(
-            state.tokens.code(
+            tx.tokens.code(
                 for: grant, redirectURI: target.wasNamed ? target.redirectURI : nil, challenge: request.challenge,
-                lifetime: client.lifetimes(moment).authorizationCode, at: moment.now))
+                lifetime: client.lifetimes(tx.time).authorizationCode))
     }
 
     /// Returns the address of the login page. After the login, the browser returns to this request with a mark that contains the
@@ -131,8 +131,8 @@ struct AuthorizeResource: Sendable {
     ) async throws -> String {
         let address = "\(server.baseURL)\(ResourceAddress(.authorize, realm: realm).path)"
         let fields = request.fields(without: Decision.names.union([ServerTransaction.loginMark]))
-        let mark = try await server.transact { state, moment in
-            state.loginMark(for: fields, after: state.sessions.lastLogin(tokens, at: moment.now))
+        let mark = try await server.store.read { tx in
+            tx.loginMark(for: fields, after: tx.sessions.lastLogin(tokens))
         }
         let goto = FormCoding.address(address, adding: fields + [(ServerTransaction.loginMark, mark)])
         return LoginPages.address(server.baseURL, realm, goto: goto, isForced: isForced, journey: journey)
@@ -150,19 +150,19 @@ extension ServerTransaction {
 
     /// Returns true when the user has logged in since this same request was sent to the login page, and not longer ago than a
     /// journey may take. The browser returns from the login page at once; a saved address would be opened later.
-    fileprivate func hasLoggedIn(_ session: SSOSession, since request: Parameters, _ moment: RequestTime) -> Bool {
+    fileprivate func hasLoggedIn(_ session: SSOSession, since request: Parameters) -> Bool {
         guard let mark = request[Self.loginMark], let count = Int(mark.prefix { $0 != "." }) else { return false }
         let fields = request.fields(without: AuthorizeResource.Decision.names.union([Self.loginMark]))
         return ConstantTime.areEqual(mark, loginMark(for: fields, after: count)) && session.login > count
-            && moment.now.timeIntervalSince(session.authenticatedAt) <= Double(max(1, moment.configuration.journeyTimeout))
+            && now.timeIntervalSince(session.authenticatedAt) <= Double(max(1, time.configuration.journeyTimeout))
     }
 }
 
 extension AuthorizeResource.Decision {
     /// Returns true when the form comes from a page that this server made for the session, or from a client that knows the
     /// session token. AM accepts the token too (protocol/journey.md section 8.4).
-    fileprivate func isGenuine(_ token: String, _ state: ServerTransaction) -> Bool {
+    fileprivate func isGenuine(_ token: String, _ tx: ServerTransaction) -> Bool {
         guard let csrf else { return false }
-        return ConstantTime.areEqual(csrf, state.csrf(of: token)) || ConstantTime.areEqual(csrf, token)
+        return ConstantTime.areEqual(csrf, tx.csrf(of: token)) || ConstantTime.areEqual(csrf, token)
     }
 }

@@ -31,8 +31,10 @@ struct DeviceAuthorization: Codable, Sendable {
 struct DeviceCodeStore {
     private var devices: Table<TokenHash, DeviceAuthorization>
     private var userCodes: Table<String, TokenHash>
+    private let time: RequestTime
 
-    init(_ transaction: RowCache) {
+    init(_ transaction: RowCache, _ time: RequestTime) {
+        self.time = time
         devices = Table(.deviceCode, transaction)
         userCodes = Table(.userCode, transaction)
     }
@@ -46,15 +48,15 @@ struct DeviceCodeStore {
 
     /// Begins a device authorization. Returns the device code and the stored authorization.
     mutating func begin(
-        _ client: RegisteredClient, scopes: [String], challenge: String?, _ moment: RequestTime
+        _ client: RegisteredClient, scopes: [String], challenge: String?
     ) -> (code: String, DeviceAuthorization) {
         let code = RandomID.token()
         var userCode = ""
-        repeat { userCode = Self.newUserCode() } while userCodes.value(for: Self.plain(userCode), at: moment.now) != nil
+        repeat { userCode = Self.newUserCode() } while userCodes.value(for: Self.plain(userCode)) != nil
         let device = DeviceAuthorization(
             client: client.key, scopes: scopes, challenge: challenge, userCode: userCode,
-            expiresAt: moment.now.addingTimeInterval(Double(client.lifetimes(moment).deviceCode)),
-            interval: max(1, moment.configuration.devicePollInterval))
+            expiresAt: time.now.addingTimeInterval(Double(client.lifetimes(time).deviceCode)),
+            interval: max(1, time.configuration.devicePollInterval))
         let end = device.expiresAt.addingTimeInterval(Self.memory)
         devices.insert(device, for: TokenHash(code), until: end)
         userCodes.insert(TokenHash(code), for: Self.plain(userCode), until: device.expiresAt)
@@ -62,43 +64,48 @@ struct DeviceCodeStore {
     }
 
     /// Returns the device with a user code. Letter case and separators in the code don't matter.
-    func device(showing userCode: String, in realm: RealmPath, at now: Date) -> DeviceAuthorization? {
-        guard let key = userCodes.value(for: Self.plain(userCode), at: now), let device = devices.value(for: key, at: now),
+    func device(showing userCode: String, in realm: RealmPath) -> DeviceAuthorization? {
+        guard let key = userCodes.value(for: Self.plain(userCode)), let device = devices.value(for: key),
             device.client.realm == realm
         else { return nil }
         return device
     }
 
     /// Stores the user's decision. A code can be decided on once.
-    mutating func decide(_ userCode: String, _ state: DeviceAuthorization.State, at now: Date) {
-        guard let key = userCodes.remove(Self.plain(userCode), at: now) else { return }
-        _ = devices.update(key, at: now) { $0.state = state }
+    mutating func decide(_ userCode: String, _ state: DeviceAuthorization.State) {
+        guard let key = userCodes.remove(Self.plain(userCode)) else { return }
+        _ = devices.update(key) { $0.state = state }
     }
 
     /// Answers a poll of a device for its tokens (RFC 8628 section 3.5).
+    /// - Returns: The grant, or a refusal, whose consequences are changes to commit: an early poll makes the interval longer.
     mutating func redeem(
-        _ code: String, for client: RegisteredClient, verifier: String?, _ moment: RequestTime
-    ) throws(OAuthErrorResponse) -> Grant {
+        _ code: String, for client: RegisteredClient, verifier: String?
+    ) throws -> Result<Grant, OAuthErrorResponse> {
         let unknown = OAuthErrorResponse.invalidGrant("The device code is invalid")
         let key = TokenHash(code)
-        guard var device = devices.value(for: key, at: moment.now), device.client == client.key else { throw unknown }
-        try ProofKey.check(verifier, against: device.challenge)
-        if case .spent = device.state { throw unknown }
-        guard moment.now < device.expiresAt else {
-            throw OAuthErrorResponse(.badRequest, "expired_token", "The provided device code has expired")
+        guard var device = devices.value(for: key), device.client == client.key else { return .failure(unknown) }
+        guard ProofKey.matches(verifier, device.challenge) else { return .failure(.wrongVerifier) }
+        if case .spent = device.state { return .failure(unknown) }
+        guard time.now < device.expiresAt else {
+            return .failure(OAuthErrorResponse(.badRequest, "expired_token", "The provided device code has expired"))
         }
-        let isEarly = device.lastAsked.map { moment.now.timeIntervalSince($0) < Double(device.interval) } ?? false
-        device.lastAsked = moment.now
+        let isEarly = device.lastAsked.map { time.now.timeIntervalSince($0) < Double(device.interval) } ?? false
+        device.lastAsked = time.now
         if isEarly { device.interval += 5 }
         let state = device.state
         if case .allowed = state { device.state = .spent }
-        _ = devices.update(key, at: moment.now) { [device] in $0 = device }
+        _ = devices.update(key) { [device] in $0 = device }
         switch state {
-        case .allowed(let grant): return grant
-        case .denied: throw OAuthErrorResponse(.badRequest, "access_denied", "The resource owner denied the request")
+        case .allowed(let grant): return .success(grant)
+        case .denied:
+            return .failure(OAuthErrorResponse(.badRequest, "access_denied", "The resource owner denied the request"))
         case .waiting, .spent:
-            guard !isEarly else { throw OAuthErrorResponse(.badRequest, "slow_down", "The polling interval has not elapsed") }
-            throw OAuthErrorResponse(.badRequest, "authorization_pending", "The user has not yet completed authorization")
+            let (code, message) =
+                isEarly
+                ? ("slow_down", "The polling interval has not elapsed")
+                : ("authorization_pending", "The user has not yet completed authorization")
+            return .failure(OAuthErrorResponse(.badRequest, code, message))
         }
     }
 

@@ -17,19 +17,21 @@ struct DeviceCodeResource: Sendable {
         try reader.require(.post)
         let form = try await reader.form()
         let credentials = try ClientCredentials(reader, form)
-        let (code, device, page) = try await server.transact { state, moment throws(OAuthErrorResponse) in
-            let client = try state.client(credentials, in: realm)
+        let (code, device, page) = try await server.store.write { tx in
+            let client = try tx.client(credentials, in: realm)
             let asked = form.words("scope")
-            guard asked.allSatisfy(client.scopes.contains) else { throw .invalidScope("Unknown/invalid scope(s)") }
+            guard asked.allSatisfy(client.scopes.contains) else {
+                throw OAuthErrorResponse.invalidScope("Unknown/invalid scope(s)")
+            }
             let challenge: String?
             do throws(AuthorizationErrorResponse) {
                 challenge = try AuthorizationRequest.challenge(form, isRequired: false)
             } catch {
                 throw OAuthErrorResponse(.badRequest, error.code, error.message)
             }
-            let (code, device) = state.deviceCodes.begin(
-                client, scopes: asked.isEmpty ? client.scopes : asked, challenge: challenge, moment)
-            return (code, device, moment.url(.deviceUser, in: realm))
+            let (code, device) = tx.deviceCodes.begin(
+                client, scopes: asked.isEmpty ? client.scopes : asked, challenge: challenge)
+            return (code, device, tx.time.url(.deviceUser, in: realm))
         }
         let lifetime = Int64((device.expiresAt.timeIntervalSince(server.clock.now)).rounded())
         return try OAuthReply.make(
@@ -54,8 +56,8 @@ struct DeviceUserResource: Sendable {
         } else {
             try reader.require(.get, .post)
         }
-        let shown = try await server.transact { state, moment in
-            state.session(tokens, in: realm, at: moment.now).map { ($0, state.csrf(of: $0.token)) }
+        let shown = try await server.store.write { tx in
+            tx.session(tokens, in: realm).map { ($0, tx.csrf(of: $0.token)) }
         }
         guard let (shown, csrf) = shown else { return OAuthReply.redirect(to: loginPage(parameters["user_code"], realm)) }
         guard let answer = parameters["decision"], reader.request.method == .post else {
@@ -66,12 +68,12 @@ struct DeviceUserResource: Sendable {
             throw OAuthErrorResponse(.forbidden, "access_denied", "The form is not one of this session")
         }
         let userCode = try parameters.required("user_code")
-        let isDone = try await server.transact { state, moment in
-            guard let device = state.deviceCodes.device(showing: userCode, in: realm, at: moment.now) else { return false }
+        let isDone = try await server.store.write { tx in
+            guard let device = tx.deviceCodes.device(showing: userCode, in: realm) else { return false }
             let grant = Grant(
                 client: device.client, user: shown.session.user, scopes: device.scopes,
                 authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: nil)
-            state.deviceCodes.decide(userCode, answer == "allow" ? .allowed(grant) : .denied, at: moment.now)
+            tx.deviceCodes.decide(userCode, answer == "allow" ? .allowed(grant) : .denied)
             return true
         }
         guard isDone else { throw OAuthErrorResponse(.badRequest, "not_found", "The user code is invalid or has expired") }
@@ -79,8 +81,8 @@ struct DeviceUserResource: Sendable {
     }
 
     private func question(_ userCode: String?, _ realm: RealmPath, _ csrf: String) async throws -> Response {
-        let device = try await server.transact { state, moment in
-            userCode.flatMap { state.deviceCodes.device(showing: $0, in: realm, at: moment.now) }
+        let device = try await server.store.read { tx in
+            userCode.flatMap { tx.deviceCodes.device(showing: $0, in: realm) }
         }
         let page = device.map { HTMLPage.device($0, csrf: csrf) } ?? HTMLPage.deviceCode(isWrong: userCode != nil)
         return page.response(at: server)

@@ -23,17 +23,17 @@ struct EndSessionResource: Sendable {
         let request = parameters
         let session = claims["sid"]?.string.map { TokenHash(text: $0) }
         let shown = reader.sessionTokens(server.configuration.cookieName).map { TokenHash($0) }
-        let (ended, headers) = try await server.transact { state, moment throws(OAuthErrorResponse) in
+        let (ended, headers) = try await server.store.write { tx in
             if let target = request["post_logout_redirect_uri"] {
-                guard let client = state.clients[ClientKey(realm: realm, id: audience)], client.mayReturn(to: target) else {
+                guard let client = tx.clients[ClientKey(realm: realm, id: audience)], client.mayReturn(to: target) else {
                     throw OAuthErrorResponse(
                         .badRequest, "redirect_uri_mismatch",
                         "The post logout redirection URI provided does not match a pre-registered value.")
                 }
             }
-            let ended = session.flatMap { state.sessions.end($0, at: moment.now) }
+            let ended = session.flatMap { tx.sessions.end($0) }
             let isOwn = session.map(shown.contains) ?? false
-            return (ended, isOwn ? HTTPFields([SessionCookie(moment).expired]) : [:])
+            return (ended, isOwn ? HTTPFields([SessionCookie(tx.time).expired]) : [:])
         }
         if let ended { server.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }
         guard let target = parameters["post_logout_redirect_uri"] else {

@@ -34,6 +34,8 @@ struct OAuthErrorResponse: Error, Sendable, Hashable {
     static func invalidGrant(_ message: String) -> OAuthErrorResponse {
         OAuthErrorResponse(.badRequest, "invalid_grant", message)
     }
+    /// The PKCE code verifier is wrong.
+    static let wrongVerifier = invalidGrant("The code verifier does not match the challenge")
     static func invalidScope(_ message: String) -> OAuthErrorResponse {
         OAuthErrorResponse(.badRequest, "invalid_scope", message)
     }

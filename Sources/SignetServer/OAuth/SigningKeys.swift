@@ -13,14 +13,14 @@ struct SigningKeys: Sendable {
     /// The maximum number of stored keys. Tokens that were signed with older keys can no longer be verified.
     static let most = 8
 
-    private let house: StateStore
+    private let store: StateStore
 
-    init(_ house: StateStore) { self.house = house }
+    init(_ store: StateStore) { self.store = store }
 
     /// Returns all keys.
     /// - Throws: `StoreError`.
     func all() async throws -> [Secret] {
-        try await house.open().engine.run { transaction in (Self.keys(transaction), []) }
+        try await store.queue.run { transaction in (Self.keys(transaction), []) }
     }
 
     /// Adds a key, which signs from now on. Returns all keys.
@@ -28,7 +28,7 @@ struct SigningKeys: Sendable {
     ///   only the first key is stored.
     /// - Throws: `StoreError`.
     func add(_ key: Secret, onlyAsFirst isFirst: Bool) async throws -> [Secret] {
-        try await house.open().engine.run { transaction in
+        try await store.queue.run { transaction in
             let present = Self.keys(transaction)
             guard !isFirst || present.isEmpty else { return (present, []) }
             let all = Array((present + [key]).suffix(Self.most))
@@ -38,6 +38,6 @@ struct SigningKeys: Sendable {
     }
 
     private static func keys(_ transaction: RowCache) -> [Secret] {
-        (transaction.value(row, at: .distantPast) as (value: [Secret], expiresAt: Int64)?)?.value ?? []
+        (transaction.value(row) as RowCache.Present<[Secret]>?)?.value ?? []
     }
 }

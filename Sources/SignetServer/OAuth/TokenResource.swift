@@ -24,11 +24,10 @@ struct TokenResource: Sendable {
         try reader.require(.post)
         let form = try await reader.form()
         let credentials = try ClientCredentials(reader, form)
-        let (issued, claims) = try await server.transact { state, moment throws(OAuthErrorResponse) in
-            let client = try state.client(credentials, in: realm)
-            let issued = try Self.exchange(form, client, &state, moment)
-            return (issued, state.idTokenClaims(issued, client, moment))
-        }
+        let (issued, claims) = try await server.store.write { tx in
+            let client = try tx.client(credentials, in: realm)
+            return try Self.exchange(form, client, &tx).map { ($0, tx.idTokenClaims($0, client)) }
+        }.get()
         if let grant = GrantType(rawValue: form["grant_type"] ?? "") { server.telemetry.count([.tokens(grant)]) }
         server.logger.info(
             "tokens given",
@@ -43,20 +42,22 @@ struct TokenResource: Sendable {
     }
 
     private static func exchange(
-        _ form: Parameters, _ client: RegisteredClient, _ state: inout ServerTransaction, _ moment: RequestTime
-    ) throws(OAuthErrorResponse) -> IssuedTokens {
+        _ form: Parameters, _ client: RegisteredClient, _ tx: inout ServerTransaction
+    ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
         switch GrantType(rawValue: try form.required("grant_type")) {
         case .authorizationCode:
-            return try state.tokens.redeem(
-                try form.required("code"), for: client, redirectURI: form["redirect_uri"], verifier: form["code_verifier"], moment
-            )
+            return try tx.tokens.redeem(
+                try form.required("code"), for: client, redirectURI: form["redirect_uri"], verifier: form["code_verifier"])
         case .refreshToken:
-            return try state.tokens.refresh(
-                try form.required("refresh_token"), for: client, scopes: form.words("scope"), moment)
+            return try tx.tokens.refresh(
+                try form.required("refresh_token"), for: client, scopes: form.words("scope"))
         case .deviceCode:
-            let grant = try state.deviceCodes.redeem(
-                try form.required("device_code"), for: client, verifier: form["code_verifier"], moment)
-            return try state.tokens.open(grant, for: client, moment)
+            let grant = try tx.deviceCodes.redeem(
+                try form.required("device_code"), for: client, verifier: form["code_verifier"])
+            switch grant {
+            case .success(let grant): return try tx.tokens.open(grant, for: client)
+            case .failure(let refusal): return .failure(refusal)
+            }
         case nil:
             throw OAuthErrorResponse(.badRequest, "unsupported_grant_type", "Grant type is not supported")
         }
@@ -66,15 +67,15 @@ struct TokenResource: Sendable {
 extension ServerTransaction {
     /// Returns the claims of the id_token; nil when the client didn't request the scope `openid`.
     fileprivate func idTokenClaims(
-        _ issued: IssuedTokens, _ client: RegisteredClient, _ moment: RequestTime
+        _ issued: IssuedTokens, _ client: RegisteredClient
     ) -> [String: JSONValue]? {
         guard issued.scopes.contains("openid") else { return nil }
         let grant = issued.grant
-        let issuedAt = Int64(moment.now.timeIntervalSince1970)
+        let issuedAt = Int64(now.timeIntervalSince1970)
         var claims: [String: JSONValue] = [
-            "iss": .string(moment.issuer(of: grant.user.realm)), "sub": .string(grant.user.name), "aud": .string(client.id),
+            "iss": .string(time.issuer(of: grant.user.realm)), "sub": .string(grant.user.name), "aud": .string(client.id),
             "azp": .string(client.id), "iat": .integer(issuedAt),
-            "exp": .integer(issuedAt + Int64(client.lifetimes(moment).idToken)),
+            "exp": .integer(issuedAt + Int64(client.lifetimes(time).idToken)),
             "auth_time": .integer(Int64(grant.authenticatedAt.timeIntervalSince1970)),
             "at_hash": .string(TokenSigner.hash(ofAccessToken: issued.accessToken)), "sid": .string(grant.session.text),
             "realm": .string(grant.user.realm.description), "tokenName": .string("id_token"), "jti": .string(RandomID.uuid()),

@@ -68,20 +68,23 @@ struct TokenStore {
     private var accesses: Table<TokenHash, AccessGrant>
     private var refreshes: Table<TokenHash, RefreshGrant>
     private let directory: Directory
+    private let time: RequestTime
 
-    init(_ transaction: RowCache, _ directory: Directory) {
-        self.directory = directory
+    init(_ transaction: RowCache, _ directory: Directory, _ time: RequestTime) {
+        (self.directory, self.time) = (directory, time)
         codes = Table(.code, transaction)
         grants = Table(.grant, transaction)
         accesses = Table(.accessToken, transaction)
         refreshes = Table(.refreshToken, transaction)
     }
 
+    private var now: Date { time.now }
+
     // MARK: Codes
 
     /// Creates a code for a new grant.
     mutating func code(
-        for grant: Grant, redirectURI: String?, challenge: String?, lifetime: Int, at now: Date
+        for grant: Grant, redirectURI: String?, challenge: String?, lifetime: Int
     ) -> String {
         let text = RandomID.token()
         let key = TokenHash(text)
@@ -94,76 +97,76 @@ struct TokenStore {
     }
 
     /// Expires a code. Returns false when the code is unknown.
-    mutating func expire(code text: String, at now: Date) -> Bool { codes.remove(TokenHash(text), at: now) != nil }
+    mutating func expire(code text: String) -> Bool { codes.remove(TokenHash(text)) != nil }
 
     /// Exchanges a code, which is valid once. The client's first attempt uses it up, even when it fails. A second attempt revokes
     /// the tokens from the first (RFC 6749 section 4.1.2).
+    /// - Returns: The tokens, or a refusal, whose consequences are changes to commit.
     mutating func redeem(
-        _ text: String, for client: RegisteredClient, redirectURI: String?, verifier: String?, _ moment: RequestTime
-    ) throws(OAuthErrorResponse) -> IssuedTokens {
+        _ text: String, for client: RegisteredClient, redirectURI: String?, verifier: String?
+    ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
         let refusal = OAuthErrorResponse.invalidGrant("The provided authorization code is invalid, expired or revoked")
         let key = TokenHash(text)
-        guard let code = codes.value(for: key, at: moment.now) else {
-            if grants.value(for: key.text, at: moment.now)?.client == client.key {
-                _ = grants.remove(key.text, at: moment.now)
+        guard let code = codes.value(for: key) else {
+            if grants.value(for: key.text)?.client == client.key {
+                _ = grants.remove(key.text)
             }
-            throw refusal
+            return .failure(refusal)
         }
-        guard code.grant.client == client.key else { throw refusal }
-        _ = codes.remove(key, at: moment.now)
+        guard code.grant.client == client.key else { return .failure(refusal) }
+        _ = codes.remove(key)
         guard code.redirectURI == nil || code.redirectURI == redirectURI else {
-            throw .invalidGrant("The redirection URI is not the one of the authorization request")
+            return .failure(.invalidGrant("The redirection URI is not the one of the authorization request"))
         }
-        try ProofKey.check(verifier, against: code.challenge)
-        return try open(code.grant, for: client, moment)
+        guard ProofKey.matches(verifier, code.challenge) else { return .failure(.wrongVerifier) }
+        return try open(code.grant, for: client)
     }
 
     /// Issues the first tokens of a grant.
     mutating func open(
-        _ grant: Grant, for client: RegisteredClient, _ moment: RequestTime
-    ) throws(OAuthErrorResponse) -> IssuedTokens {
-        guard directory.isActive(grant.user) else { throw .invalidGrant("The resource owner is not active") }
+        _ grant: Grant, for client: RegisteredClient
+    ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
+        guard directory.isActive(grant.user) else { return .failure(.invalidGrant("The resource owner is not active")) }
         let keepsTokens = client.refreshTokens != .none
-        return issue(grant, grant.scopes, to: client, refreshScopes: keepsTokens ? grant.scopes : nil, isFirst: true, moment)
+        return .success(issue(grant, grant.scopes, to: client, refreshScopes: keepsTokens ? grant.scopes : nil, isFirst: true))
     }
 
     // MARK: Refresh tokens
 
     /// Exchanges a refresh token. With rotation, a spent token that is presented again after the client's grace time revokes the
     /// whole grant: the server cannot tell if an attacker or the legitimate client presents it (RFC 9700 section 4.14.2).
+    /// - Returns: The tokens, or a refusal, whose consequences are changes to commit.
     mutating func refresh(
-        _ text: String, for client: RegisteredClient, scopes asked: [String], _ moment: RequestTime
-    ) throws(OAuthErrorResponse) -> IssuedTokens {
+        _ text: String, for client: RegisteredClient, scopes asked: [String]
+    ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
         let refusal = OAuthErrorResponse.invalidGrant("The refresh token is invalid, expired or revoked")
         let key = TokenHash(text)
-        guard let token = refreshes.value(for: key, at: moment.now), client.refreshTokens != .none,
-            let grant = grants.value(for: token.grantID, at: moment.now), grant.client == client.key
-        else { throw refusal }
+        guard let token = refreshes.value(for: key), client.refreshTokens != .none,
+            let grant = grants.value(for: token.grantID), grant.client == client.key
+        else { return .failure(refusal) }
         // An inactive user's tokens stay as they are: this isn't a sign of an attack.
-        guard directory.isActive(grant.user) else { throw refusal }
+        guard directory.isActive(grant.user) else { return .failure(refusal) }
         if case .rotate(let grace) = client.refreshTokens, let spentAt = token.spentAt,
-            moment.now >= spentAt.addingTimeInterval(grace / .seconds(1))
+            now >= spentAt.addingTimeInterval(grace / .seconds(1))
         {
-            _ = grants.remove(grant.id, at: moment.now)
-            throw refusal
+            _ = grants.remove(grant.id)
+            return .failure(refusal)
         }
         guard asked.allSatisfy(token.scopes.contains) else {
-            throw .invalidScope("The requested scope exceeds the scope granted by the resource owner")
+            return .failure(.invalidScope("The requested scope exceeds the scope granted by the resource owner"))
         }
         let scopes = asked.isEmpty ? token.scopes : asked
         guard case .rotate = client.refreshTokens else {
-            return issue(grant, scopes, to: client, refreshScopes: nil, isFirst: false, moment)
+            return .success(issue(grant, scopes, to: client, refreshScopes: nil, isFirst: false))
         }
-        if token.spentAt == nil { _ = refreshes.update(key, at: moment.now) { $0.spentAt = moment.now } }
-        return issue(grant, scopes, to: client, refreshScopes: token.scopes, isFirst: false, moment)
+        if token.spentAt == nil { _ = refreshes.update(key) { [time] in $0.spentAt = time.now } }
+        return .success(issue(grant, scopes, to: client, refreshScopes: token.scopes, isFirst: false))
     }
 
     private mutating func issue(
-        _ grant: Grant, _ scopes: [String], to client: RegisteredClient, refreshScopes: [String]?, isFirst: Bool,
-        _ moment: RequestTime
+        _ grant: Grant, _ scopes: [String], to client: RegisteredClient, refreshScopes: [String]?, isFirst: Bool
     ) -> IssuedTokens {
-        let lifetimes = client.lifetimes(moment)
-        let now = moment.now
+        let lifetimes = client.lifetimes(time)
         let accessEnd = now.addingTimeInterval(Double(lifetimes.accessToken))
         let refreshEnd = now.addingTimeInterval(Double(lifetimes.refreshToken))
         let accessToken = RandomID.token()
@@ -178,7 +181,7 @@ struct TokenStore {
                 for: TokenHash(token), until: refreshEnd)
             refreshToken = token
         }
-        grants.extend(grant, for: grant.id, until: refreshToken == nil ? accessEnd : max(accessEnd, refreshEnd), at: now)
+        grants.extend(grant, for: grant.id, until: refreshToken == nil ? accessEnd : max(accessEnd, refreshEnd))
         return IssuedTokens(
             grant: grant, scopes: scopes, accessToken: accessToken, refreshToken: refreshToken, lifetime: lifetimes.accessToken,
             isFirst: isFirst)
@@ -187,45 +190,42 @@ struct TokenStore {
     // MARK: Lookup and revocation
 
     /// Returns the data of a valid access token.
-    func access(_ token: String, in realm: RealmPath, at now: Date) -> AccessGrant? {
-        guard let access = accesses.value(for: TokenHash(token), at: now), access.grant.client.realm == realm,
-            grants.value(for: access.grant.id, at: now) != nil, directory.isActive(access.grant.user)
+    func access(_ token: String, in realm: RealmPath) -> AccessGrant? {
+        guard let access = accesses.value(for: TokenHash(token)), access.grant.client.realm == realm,
+            grants.value(for: access.grant.id) != nil, directory.isActive(access.grant.user)
         else { return nil }
         return access
     }
 
     /// Returns the data and the grant of a valid refresh token.
-    func refresh(_ token: String, in realm: RealmPath, at now: Date) -> (RefreshGrant, Grant)? {
-        guard let refresh = refreshes.value(for: TokenHash(token), at: now), refresh.spentAt == nil,
-            let grant = grants.value(for: refresh.grantID, at: now), grant.client.realm == realm,
+    func refresh(_ token: String, in realm: RealmPath) -> (RefreshGrant, Grant)? {
+        guard let refresh = refreshes.value(for: TokenHash(token)), refresh.spentAt == nil,
+            let grant = grants.value(for: refresh.grantID), grant.client.realm == realm,
             directory.isActive(grant.user)
         else { return nil }
         return (refresh, grant)
     }
 
     /// Revokes a token of a client. A refresh token, even a spent one, revokes the whole grant.
-    mutating func revoke(_ token: String, of client: ClientKey, at now: Date) {
+    mutating func revoke(_ token: String, of client: ClientKey) {
         let key = TokenHash(token)
-        if let access = accesses.value(for: key, at: now), access.grant.client == client {
-            _ = accesses.remove(key, at: now)
+        if let access = accesses.value(for: key), access.grant.client == client {
+            _ = accesses.remove(key)
         }
-        if let refresh = refreshes.value(for: key, at: now), let grant = grants.value(for: refresh.grantID, at: now),
+        if let refresh = refreshes.value(for: key), let grant = grants.value(for: refresh.grantID),
             grant.client == client
         {
-            _ = grants.remove(grant.id, at: now)
+            _ = grants.remove(grant.id)
         }
     }
 }
 
 extension ProofKey {
-    /// Checks the verifier: it must match the challenge, or both must be missing. A verifier without a challenge indicates a PKCE
+    /// Returns true when the verifier matches the challenge, or both are missing. A verifier without a challenge indicates a PKCE
     /// downgrade attack (RFC 9700 section 2.1.1).
-    static func check(_ verifier: String?, against challenge: String?) throws(OAuthErrorResponse) {
-        switch (challenge, verifier) {
-        case (let challenge?, let verifier?) where ConstantTime.areEqual(Self.challenge(for: verifier), challenge): break
-        case (nil, nil): break
-        default: throw .invalidGrant("The code verifier does not match the challenge")
-        }
+    static func matches(_ verifier: String?, _ challenge: String?) -> Bool {
+        guard let verifier, let challenge else { return verifier == nil && challenge == nil }
+        return ConstantTime.areEqual(Self.challenge(for: verifier), challenge)
     }
 }
 

@@ -18,9 +18,9 @@ struct RevocationResource: Sendable {
         try reader.require(.post)
         let form = try await reader.form()
         let credentials = try ClientCredentials(reader, form)
-        try await server.transact { state, moment throws(OAuthErrorResponse) in
-            let client = try state.client(credentials, in: realm)
-            state.tokens.revoke(try form.required("token"), of: client.key, at: moment.now)
+        try await server.store.write { tx in
+            let client = try tx.client(credentials, in: realm)
+            tx.tokens.revoke(try form.required("token"), of: client.key)
         }
         server.logger.info("token revoked", metadata: ["client": "\(credentials.id)", "realm": "\(realm)"])
         return try OAuthReply.make(.ok, [:])
@@ -37,34 +37,34 @@ struct IntrospectionResource: Sendable {
         try reader.require(.post)
         let form = try await reader.form()
         let credentials = try ClientCredentials(reader, form)
-        let body = try await server.transact { state, moment throws(OAuthErrorResponse) in
-            let client = try state.client(credentials, in: realm)
-            guard client.secret != nil else { throw .invalidClient(usedBasic: credentials.usedBasic) }
+        let body = try await server.store.read { tx in
+            let client = try tx.client(credentials, in: realm)
+            guard client.secret != nil else { throw OAuthErrorResponse.invalidClient(usedBasic: credentials.usedBasic) }
             let token = try form.required("token")
-            return Self.description(of: token, for: client, state, moment)
+            return Self.description(of: token, for: client, tx)
         }
         return try OAuthReply.make(.ok, body ?? ["active": .bool(false)])
     }
 
     private static func description(
-        of token: String, for client: RegisteredClient, _ state: ServerTransaction, _ moment: RequestTime
+        of token: String, for client: RegisteredClient, _ tx: ServerTransaction
     ) -> [String: JSONValue]? {
         let realm = client.key.realm
         let found: (grant: Grant, scopes: [String], issuedAt: Date, expiresAt: Date, type: String)
-        if let access = state.tokens.access(token, in: realm, at: moment.now) {
+        if let access = tx.tokens.access(token, in: realm) {
             found = (access.grant, access.scopes, access.issuedAt, access.expiresAt, "Bearer")
-        } else if let (refresh, grant) = state.tokens.refresh(token, in: realm, at: moment.now) {
+        } else if let (refresh, grant) = tx.tokens.refresh(token, in: realm) {
             found = (grant, refresh.scopes, refresh.issuedAt, refresh.expiresAt, "refresh_token")
         } else {
             return nil
         }
         guard found.grant.client == client.key || client.scopes.contains(allTokens) else { return nil }
-        let left = Int64(found.expiresAt.timeIntervalSince(moment.now))
+        let left = Int64(found.expiresAt.timeIntervalSince(tx.now))
         return [
             "active": .bool(true), "scope": .string(found.scopes.joined(separator: " ")), "realm": .string(realm.description),
             "client_id": .string(found.grant.client.id), "user_id": .string(found.grant.user.name),
             "username": .string(found.grant.user.name), "sub": .string(found.grant.user.name),
-            "token_type": .string(found.type), "iss": .string(moment.issuer(of: realm)),
+            "token_type": .string(found.type), "iss": .string(tx.time.issuer(of: realm)),
             "iat": .integer(Int64(found.issuedAt.timeIntervalSince1970)),
             "exp": .integer(Int64(found.expiresAt.timeIntervalSince1970)), "expires_in": .integer(max(0, left)),
             "auth_time": .integer(Int64(found.grant.authenticatedAt.timeIntervalSince1970)),
@@ -79,10 +79,10 @@ struct UserInfoResource: Sendable {
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
         guard let token = try await token(reader) else { throw OAuthErrorResponse.noToken }
-        let claims = try await server.transact { state, moment throws(OAuthErrorResponse) in
-            guard let access = state.tokens.access(token, in: realm, at: moment.now),
-                let person = state.directory[access.grant.user]
-            else { throw .invalidToken("The access token is invalid or has expired") }
+        let claims = try await server.store.read { tx in
+            guard let access = tx.tokens.access(token, in: realm),
+                let person = tx.directory[access.grant.user]
+            else { throw OAuthErrorResponse.invalidToken("The access token is invalid or has expired") }
             guard access.scopes.contains("openid") else {
                 throw OAuthErrorResponse(
                     .forbidden, "insufficient_scope", "The scope openid is needed",

@@ -38,8 +38,8 @@ struct ConsolePages: Sendable {
             return try await open(reader.query("token") ?? "")
         }
         let cookies = reader.cookies(Self.cookieName)
-        let found = try await server.transact { state, _ in
-            cookies.first { state.console.isOpen(to: $0) }.map { ($0, state.proof("console \($0)")) }
+        let found = try await server.store.read { tx in
+            cookies.first { tx.console.isOpen(to: $0) }.map { ($0, tx.proof("console \($0)")) }
         }
         guard let (_, csrf) = found else {
             return APIError(
@@ -60,9 +60,9 @@ struct ConsolePages: Sendable {
     }
 
     private func open(_ token: String) async throws -> Response {
-        let cookie = try await server.transact { state, moment in
-            state.console.enter(with: token).map {
-                SessionCookie(moment).own(Self.cookieName, $0, path: address, sameSite: "Strict")
+        let cookie = try await server.store.write { tx in
+            tx.console.enter(with: token).map {
+                SessionCookie(tx.time).own(Self.cookieName, $0, path: address, sameSite: "Strict")
             }
         }
         guard let cookie else {
@@ -100,7 +100,7 @@ struct ConsolePages: Sendable {
 extension ServerContext {
     /// Creates a link that opens the console once.
     func consoleLink() async throws -> String {
-        let token = try await transact { state, _ in state.console.invite() }
+        let token = try await store.write { tx in tx.console.invite() }
         return "\(localURL)/console/open?token=\(token)"
     }
 }

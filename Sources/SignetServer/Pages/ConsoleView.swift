@@ -33,12 +33,12 @@ struct ConsoleFacts: Sendable {
         /// `waiting`, `approved`, `denied` or `expired`.
         let state: String
 
-        init(_ push: PendingPush, _ tx: ServerTransaction, _ streams: PushStreams, at now: Date) {
+        init(_ push: PendingPush, _ tx: ServerTransaction, _ streams: PushStreams) {
             self.push = push
-            progress = tx.dispatches[push.messageID, at: now].progress
+            progress = tx.dispatches[push.messageID].progress
             user = tx.devices.pushDevice(mechanismUID: push.mechanismUID)?.owner
             self.streams = streams.count(push.mechanismUID)
-            state = push.state == .waiting && push.deadline <= now ? "expired" : "\(push.state)"
+            state = push.state == .waiting && push.deadline <= tx.now ? "expired" : "\(push.state)"
         }
     }
 
@@ -76,27 +76,27 @@ struct ConsoleFacts: Sendable {
         routes = server.faults.routes
         journeys = server.realms.sorted { $0.description < $1.description }
             .map { RealmJourneys(realm: $0, names: server.trees.names(offeredIn: $0)) }
-        (now, baseURL, users, sessions, pushes, emails) = try await server.survey {
-            [streams = server.streams] state, moment in
-            let userCount = state.directory.count(at: moment.now, limit: Self.mostCounted)
-            let users = TablePage(state.directory.users(Self.rows, at: moment.now), of: userCount, place[.users]) { user in
+        (now, baseURL, users, sessions, pushes, emails) = try await server.store.read(skippingUnreadableRows: true) {
+            [streams = server.streams] tx in
+            let userCount = tx.directory.count(limit: Self.mostCounted)
+            let users = TablePage(tx.directory.users(Self.rows), of: userCount, place[.users]) { user in
                 UserRow(
-                    user: user, isLocked: state.directory[user]?.isLocked ?? false,
+                    user: user, isLocked: tx.directory[user]?.isLocked ?? false,
                     devices: DeviceKind.allCases.flatMap { kind in
-                        state.devices.descriptions(kind, of: user).map { "\(kind.rawValue): \($0.deviceName)" }
+                        tx.devices.descriptions(kind, of: user).map { "\(kind.rawValue): \($0.deviceName)" }
                     })
             }
-            let sessions = state.sessions.newest(Self.rows, at: moment.now)
+            let sessions = tx.sessions.newest(Self.rows)
                 .sorted { $0.session.startedAt > $1.session.startedAt }
-            let sessionCount = state.sessions.count(at: moment.now, limit: Self.mostCounted)
-            let pushes = state.pushes.newest(Self.rows, at: moment.now).sorted { $0.sentAt > $1.sentAt }
+            let sessionCount = tx.sessions.count(limit: Self.mostCounted)
+            let pushes = tx.pushes.newest(Self.rows).sorted { $0.sentAt > $1.sentAt }
             return (
-                moment.now, moment.baseURL, users,
+                tx.now, tx.time.baseURL, users,
                 TablePage(sessions, of: sessionCount, place[.sessions]) { SessionRow(key: $0.key, session: $0.session) },
                 TablePage(pushes, place[.pushes]) { push in
-                    PushRow(push, state, streams, at: moment.now)
+                    PushRow(push, tx, streams)
                 },
-                TablePage(state.outbox.newest(Self.rows, at: moment.now), place[.emails]) {
+                TablePage(tx.outbox.newest(Self.rows), place[.emails]) {
                     EmailRow(user: $0.user, link: $0.link)
                 }
             )

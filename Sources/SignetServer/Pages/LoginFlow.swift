@@ -61,34 +61,34 @@ extension ServerTransaction {
     /// Starts a login flow and returns its id. Errors of the journey are stored in the flow.
     /// - Throws: ``APIError/foreignReturn`` when the URL to return to is not permitted.
     mutating func begin(
-        _ start: LoginFlowStart, browser: TokenHash, realms: Set<RealmPath>, _ moment: RequestTime
-    ) throws(APIError) -> String {
+        _ start: LoginFlowStart, browser: TokenHash, realms: Set<RealmPath>
+    ) throws -> String {
         var destination: ReturnAddress?
         if let goto = start.goto {
-            destination = ReturnAddress(goto, in: start.realm, realms: realms, self, moment)
-            guard destination != nil else { throw .foreignReturn }
+            destination = ReturnAddress(goto, in: start.realm, realms: realms, self)
+            guard destination != nil else { throw APIError.foreignReturn }
         }
         let state: LoginFlow.State
         switch start.kind {
         case .email(let token):
             state = .invited(token: Secret(token.utf8))
-            if destination == nil { destination = destinationOfSuspended(browser, start.realm, moment) }
+            if destination == nil { destination = destinationOfSuspended(browser, start.realm) }
         case .journey(let journey):
-            state = advance(moment) { (server) throws(APIError) in try server.begin(journey, moment) }
+            state = loginState(try begin(journey))
         }
         let flow = LoginFlow(
             id: RandomID.token(), browser: browser, realm: start.realm, query: start.query, destination: destination,
-            expiresAt: moment.flowEnd, state: state)
+            expiresAt: time.flowEnd, state: state)
         flows.insert(flow, for: flow.id, group: flow.browser.text, until: flow.expiresAt)
         return flow.id
     }
 
     /// Returns the current state of a browser's login flow. If the flow was waiting and the wait is over, it first continues the
     /// journey.
-    mutating func flow(_ id: String, of browser: TokenHash, _ moment: RequestTime) -> LoginFlow? {
-        guard var flow = flows.value(for: id, at: moment.now), flow.browser == browser else { return nil }
-        if case .open(let step, let due?) = flow.state, moment.now >= due {
-            move(&flow, from: step, callbacks: nil, moment)
+    mutating func flow(_ id: String, of browser: TokenHash) throws -> LoginFlow? {
+        guard var flow = flows.value(for: id), flow.browser == browser else { return nil }
+        if case .open(let step, let due?) = flow.state, now >= due {
+            try move(&flow, from: step, callbacks: nil)
         }
         return flow
     }
@@ -96,26 +96,26 @@ extension ServerTransaction {
     /// Processes the answer to a page. An answer to a page that is not the current one is ignored, because the user has pressed
     /// the button twice or gone back.
     mutating func answer(
-        _ id: String, page: Int, of browser: TokenHash, form: Parameters, userAgent: String?, _ moment: RequestTime
-    ) {
-        guard var flow = flows.value(for: id, at: moment.now), flow.browser == browser, flow.page == page else { return }
+        _ id: String, page: Int, of browser: TokenHash, form: Parameters, userAgent: String?
+    ) throws {
+        guard var flow = flows.value(for: id), flow.browser == browser, flow.page == page else { return }
         switch flow.state {
         case .open(let step, _):
             let answers = StepAnswers(step, browser: browser, userAgent: userAgent)
-            move(&flow, from: step, callbacks: answers.callbacks(form), moment)
+            try move(&flow, from: step, callbacks: answers.callbacks(form))
         case .invited(let token):
             let realm = flow.realm
             flow.page += 1
-            flow.state = advance(moment) { (server) throws(APIError) in try server.resume(token.text, in: realm, moment) }
+            flow.state = loginState(try resume(token.text, in: realm))
             flows.insert(flow, for: flow.id, group: flow.browser.text, until: flow.expiresAt)
         case .done, .failed: break
         }
     }
 
-    private mutating func move(_ flow: inout LoginFlow, from step: JourneyStep, callbacks: JSONValue?, _ moment: RequestTime) {
+    private mutating func move(_ flow: inout LoginFlow, from step: JourneyStep, callbacks: JSONValue?) throws {
         let request = JourneyContinuation(
             realm: flow.realm, authID: step.authId, callbacks: callbacks, noSession: false)
-        flow.state = advance(moment) { (server) throws(APIError) in try server.proceed(request, moment) }
+        flow.state = loginState(try proceed(request))
         // While the journey waits, the page stays the same, so that its buttons remain valid.
         let goesOnWaiting =
             if case .open(let next, _) = flow.state { callbacks == nil && next.isSamePage(as: step) } else { false }
@@ -123,27 +123,21 @@ extension ServerTransaction {
         flows.insert(flow, for: flow.id, group: flow.browser.text, until: flow.expiresAt)
     }
 
-    private mutating func advance(
-        _ moment: RequestTime, _ body: (inout ServerTransaction) throws(APIError) -> JourneyReply
-    ) -> LoginFlow.State {
-        do throws(APIError) {
-            switch try body(&self) {
-            case .step(let step):
-                return .open(
-                    step, due: step.waitMilliseconds.map { moment.now.addingTimeInterval(Double(max($0, 250)) / 1000) })
-            case .loggedIn(let user, let tree, let token):
-                let token = token.flatMap { $0.isEmpty ? nil : Secret($0.utf8) }
-                return .done(LoginFlowEnd(user: user, tree: tree, token: token))
-            }
-        } catch {
-            return .failed(error)
+    private func loginState(_ result: JourneyResult) -> LoginFlow.State {
+        switch result {
+        case .success(.step(let step)):
+            return .open(step, due: step.waitMilliseconds.map { now.addingTimeInterval(Double(max($0, 250)) / 1000) })
+        case .success(.loggedIn(let user, let tree, let token)):
+            let token = token.flatMap { $0.isEmpty ? nil : Secret($0.utf8) }
+            return .done(LoginFlowEnd(user: user, tree: tree, token: token))
+        case .failure(let refusal): return .failed(refusal)
         }
     }
 
     /// Returns the destination of the flow that waits for the email. The link in the email does not contain it, so it is taken
     /// from the waiting flow of the same browser.
-    private func destinationOfSuspended(_ browser: TokenHash, _ realm: RealmPath, _ moment: RequestTime) -> ReturnAddress? {
-        flows.group(browser.text, at: moment.now).filter { flow in
+    private func destinationOfSuspended(_ browser: TokenHash, _ realm: RealmPath) -> ReturnAddress? {
+        flows.group(browser.text).filter { flow in
             guard flow.realm == realm, case .open(let step, _) = flow.state else { return false }
             return step.callback("SuspendedTextOutputCallback") != nil
         }.max { $0.expiresAt < $1.expiresAt }?.destination

@@ -84,9 +84,9 @@ struct LoginPages: Sendable {
         }
         let known = reader.browser
         let browser = known ?? RandomID.token()
-        let (id, cookies) = try await server.transact { [start] state, moment throws(APIError) in
-            let id = try state.begin(start, browser: TokenHash(browser), realms: server.realms, moment)
-            let cookie = SessionCookie(moment)
+        let (id, cookies) = try await server.store.write { [start] tx in
+            let id = try tx.begin(start, browser: TokenHash(browser), realms: server.realms)
+            let cookie = SessionCookie(tx.time)
             let routing = server.configuration.loadBalancerCookie.map { [cookie.plain($0)] } ?? []
             let own = known == nil ? [cookie.own(Self.cookieName, browser, path: "\(server.contextPath)/XUI")] : []
             return (id, own + routing)
@@ -96,8 +96,8 @@ struct LoginPages: Sendable {
 
     private func show(_ id: String, _ reader: RequestReader) async throws -> Response {
         guard let browser = reader.browser.map({ TokenHash($0) }),
-            let (flow, csrf) = try await server.transact({ state, moment in
-                state.flow(id, of: browser, moment).map { ($0, state.csrf(of: id, page: $0.page, browser: browser)) }
+            let (flow, csrf) = try await server.store.write({ tx in
+                try tx.flow(id, of: browser).map { ($0, tx.csrf(of: id, page: $0.page, browser: browser)) }
             })
         else {
             var page = APIError(.notFound, "This sign-in is over, or was begun in another browser. Cookies must be allowed here.")
@@ -142,8 +142,8 @@ struct LoginPages: Sendable {
                     + PagePart.link("Once more", to: again)
             ).response(at: server)
         }
-        let cookie = try await server.transact { state, moment in
-            state.sessions.look(TokenHash(token.text), at: moment.now).map { _ in SessionCookie(moment).setForPages(token.text) }
+        let cookie = try await server.store.read { tx in
+            tx.sessions.look(TokenHash(token.text)).map { _ in SessionCookie(tx.time).setForPages(token.text) }
         }
         guard let cookie else { return SessionPages.none(again).response(at: server) }
         server.logger.info(
@@ -160,9 +160,9 @@ struct LoginPages: Sendable {
             let page = form["page"].flatMap({ Int($0) }), let csrf = form["csrf"]
         else { throw APIError.foreignForm }
         let userAgent = reader.header("user-agent").map { String($0.prefix(256)) }
-        try await server.transact { state, moment throws(APIError) in
-            guard ConstantTime.areEqual(csrf, state.csrf(of: id, page: page, browser: browser)) else { throw .foreignForm }
-            state.answer(id, page: page, of: browser, form: form, userAgent: userAgent, moment)
+        try await server.store.write { tx in
+            guard ConstantTime.areEqual(csrf, tx.csrf(of: id, page: page, browser: browser)) else { throw APIError.foreignForm }
+            try tx.answer(id, page: page, of: browser, form: form, userAgent: userAgent)
         }
         return Self.redirect(to: address(of: id))
     }
@@ -170,8 +170,8 @@ struct LoginPages: Sendable {
     /// Answers the poll of the page's script: the number of the current page, and the remaining wait time.
     private func wait(_ reader: RequestReader) async throws -> Response {
         guard let browser = reader.browser.map({ TokenHash($0) }), let id = reader.query("flow"),
-            let (flow, now) = try await server.transact({ state, moment in
-                state.flow(id, of: browser, moment).map { ($0, moment.now) }
+            let (flow, now) = try await server.store.write({ tx in
+                try tx.flow(id, of: browser).map { ($0, tx.now) }
             })
         else { throw APIError.resourceNotFound }
         var body: [String: JSONValue] = ["page": .integer(Int64(flow.page))]

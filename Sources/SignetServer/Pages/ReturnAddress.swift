@@ -14,10 +14,10 @@ struct ReturnAddress: Codable, Sendable, Hashable {
     let client: String?
 
     /// Creates a return URL; nil when the URL is not permitted.
-    init?(_ text: String, in realm: RealmPath, realms: Set<RealmPath>, _ state: ServerTransaction, _ moment: RequestTime) {
+    init?(_ text: String, in realm: RealmPath, realms: Set<RealmPath>, _ tx: ServerTransaction) {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }) else { return nil }
-        guard let path = Self.ownPath(text, moment) else {
-            let owner = state.clients.all.first {
+        guard let path = Self.ownPath(text, tx.time) else {
+            let owner = tx.clients.all.first {
                 $0.key.realm == realm && ($0.mayRedirect(to: text) || $0.mayReturn(to: text))
             }
             guard let owner else { return nil }
@@ -26,7 +26,7 @@ struct ReturnAddress: Codable, Sendable, Hashable {
             formTargets = CSPSource(text).map { [$0.text] } ?? []
             return
         }
-        let below = path.dropFirst(moment.configuration.normalContextPath.count)
+        let below = path.dropFirst(tx.time.configuration.normalContextPath.count)
         let parts = below.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let parameters = parts.count == 2 ? try? Parameters(parts[1]) : nil
         guard let address = ResourceAddress(path: parts[0], realmParameter: parameters?["realm"]),
@@ -34,7 +34,7 @@ struct ReturnAddress: Codable, Sendable, Hashable {
         else { return nil }
         location = path
         let target = parameters.flatMap {
-            try? AuthorizationReturn($0, in: address.realm, state.clients, issuer: moment.issuer(of: address.realm))
+            try? AuthorizationReturn($0, in: address.realm, tx.clients, issuer: tx.time.issuer(of: address.realm))
         }
         client = target?.client.id
         formTargets = (target.flatMap { CSPSource($0.redirectURI) }).map { [$0.text] } ?? []

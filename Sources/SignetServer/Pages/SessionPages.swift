@@ -16,12 +16,12 @@ struct SessionPages: Sendable {
     /// Shows the session of the browser. This does not count as activity, so the session's idle time continues.
     func show(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
         let tokens = reader.cookies(server.configuration.cookieName)
-        let found = try await server.transact { state, moment -> (SSOSession, String)? in
+        let found = try await server.store.read { tx -> (SSOSession, String)? in
             for token in tokens {
-                guard let session = state.sessions.look(TokenHash(token), at: moment.now), session.user.realm == realm else {
+                guard let session = tx.sessions.look(TokenHash(token)), session.user.realm == realm else {
                     continue
                 }
-                return (session, state.csrf(of: token))
+                return (session, tx.csrf(of: token))
             }
             return nil
         }
@@ -56,12 +56,14 @@ struct SessionPages: Sendable {
     func logOut(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
         let form = try await reader.form()
         let tokens = reader.cookies(server.configuration.cookieName)
-        let (ended, cookie) = try await server.transact { state, moment throws(APIError) in
-            guard let shown = state.session(tokens, in: realm, at: moment.now) else {
-                return (nil as SSOSession?, SessionCookie(moment))
+        let (ended, cookie) = try await server.store.write { tx in
+            guard let shown = tx.session(tokens, in: realm) else {
+                return (nil as SSOSession?, SessionCookie(tx.time))
             }
-            guard let csrf = form["csrf"], ConstantTime.areEqual(csrf, state.csrf(of: shown.token)) else { throw .foreignForm }
-            return (state.sessions.end(TokenHash(shown.token), at: moment.now), SessionCookie(moment))
+            guard let csrf = form["csrf"], ConstantTime.areEqual(csrf, tx.csrf(of: shown.token)) else {
+                throw APIError.foreignForm
+            }
+            return (tx.sessions.end(TokenHash(shown.token)), SessionCookie(tx.time))
         }
         if let ended { server.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }
         return LoginPages.redirect(

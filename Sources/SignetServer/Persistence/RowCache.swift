@@ -25,6 +25,12 @@ final class RowCache {
         var isChanged = false
     }
 
+    /// A row that exists and has not expired.
+    struct Present<Value: RowValue> {
+        let value: Value
+        let expiresAt: Int64
+    }
+
     private let reader: any RowReader
     private let coder: RowCoder
     private var slots: [RowKey: Slot] = [:]
@@ -34,13 +40,15 @@ final class RowCache {
     private let broken: BrokenRows
     let passwords: PasswordMemory
 
+    /// The time of the current transaction. Rows that have expired by then are absent.
+    var now = Date.distantPast
     /// The error that invalidates the current transaction; nil without an error.
     private(set) var failure: StoreError?
     /// The slow computations whose results are needed before the current transaction can run again to its end.
     private(set) var work: [PasswordMemory.Work] = []
     /// True when every row that cannot be read is skipped, even one that is requested by its name. It is for overviews, which
     /// change no rows.
-    var isSurvey = false
+    var skipsUnreadableRows = false
 
     /// Creates an empty cache.
     /// - Parameters:
@@ -67,7 +75,8 @@ final class RowCache {
         past = []
         failure = nil
         work = []
-        isSurvey = false
+        skipsUnreadableRows = false
+        now = .distantPast
     }
 
     /// Reverts the changes of the current transaction.
@@ -93,18 +102,18 @@ final class RowCache {
     // MARK: Rows
 
     /// Returns a row's value and expiry; nil when the row does not exist or has expired.
-    func value<Value: RowValue>(_ key: RowKey, at now: Date) -> (value: Value, expiresAt: Int64)? {
+    func value<Value: RowValue>(_ key: RowKey) -> Present<Value>? {
         let slot = slot(key, Value.self)
         guard now.rowTime < slot.expiresAt, let value = slot.value as? Value else { return nil }
-        return (value, slot.expiresAt)
+        return Present(value: value, expiresAt: slot.expiresAt)
     }
 
-    /// Returns a row's value as ``value(_:at:)`` does, for one of several rows. A row that cannot be read is skipped.
-    func readable<Value: RowValue>(_ key: RowKey, at now: Date) -> Value? {
-        let isSurvey = isSurvey
-        self.isSurvey = true
-        defer { self.isSurvey = isSurvey }
-        return (value(key, at: now) as (value: Value, expiresAt: Int64)?)?.value
+    /// Returns a row's value as ``value(_:)`` does, for one of several rows. A row that cannot be read is skipped.
+    func readable<Value: RowValue>(_ key: RowKey) -> Value? {
+        let skipsUnreadableRows = skipsUnreadableRows
+        self.skipsUnreadableRows = true
+        defer { self.skipsUnreadableRows = skipsUnreadableRows }
+        return (value(key) as Present<Value>?)?.value
     }
 
     /// Returns true when the row exists but cannot be read.
@@ -127,16 +136,16 @@ final class RowCache {
         slots[key] = Slot(value: value, group: group, expiresAt: end, isChanged: true)
     }
 
-    func isFull(_ kind: RowKind, at now: Date) -> Bool {
+    func isFull(_ kind: RowKind) -> Bool {
         attempt { () throws(StoreError) in try reader.isFull(kind.rawValue, at: now.rowTime) } ?? true
     }
 
-    func count(_ kind: RowKind, at now: Date, limit: Int) -> Int {
+    func count(_ kind: RowKind, limit: Int) -> Int {
         attempt { () throws(StoreError) in try reader.count(kind.rawValue, at: now.rowTime, limit: limit) } ?? 0
     }
 
     /// Returns the names of the rows of a kind, including rows that cannot be read.
-    func names(_ kind: RowKind, _ selection: RowSelection, at now: Date, limit: Int) -> [String] {
+    func names(_ kind: RowKind, _ selection: RowSelection, limit: Int) -> [String] {
         let changed = slots.filter { $0.key.kind == kind.rawValue && $0.value.isChanged }
         let stored = attempt { () throws(StoreError) in
             try reader.rows(kind.rawValue, selection, at: now.rowTime, limit: limit + changed.count)
@@ -149,7 +158,7 @@ final class RowCache {
     }
 
     /// Returns the rows of a kind, including the changes of this batch.
-    func rows<Value: RowValue>(_ kind: RowKind, _ selection: RowSelection, at now: Date, limit: Int) -> [(String, Value)] {
+    func rows<Value: RowValue>(_ kind: RowKind, _ selection: RowSelection, limit: Int) -> [(String, Value)] {
         let changed = slots.filter { $0.key.kind == kind.rawValue && $0.value.isChanged }
         let stored = attempt { () throws(StoreError) in
             try reader.rows(kind.rawValue, selection, at: now.rowTime, limit: limit + changed.count)
@@ -183,7 +192,7 @@ final class RowCache {
             return slot
         } catch {
             if error.isOfOneRow { broken.report(key, error) }
-            if !(isSurvey && error.isOfOneRow) { failure = failure ?? error }
+            if !(skipsUnreadableRows && error.isOfOneRow) { failure = failure ?? error }
             return Slot()
         }
     }

@@ -12,7 +12,7 @@ extension DevServer {
     /// long use.
     /// - Throws: `StoreError`.
     package func fill(users: Int, pastSessions: Int) async throws {
-        let (engine, now) = (try await context.engine, context.clock.now)
+        let (engine, now) = (try await context.store.queue, context.clock.now)
         let chunk = 10_000
         for start in stride(from: 0, to: users, by: chunk) {
             try await engine.run { transaction in

@@ -9,16 +9,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Opens the state of a server on first use. If that fails, the next use tries again.
+/// The state of a server. It is opened on first use; if that fails, the next use tries again.
 final class StateStore: Sendable {
     /// The parts of an open state.
-    struct Opened: Sendable {
-        let engine: TransactionQueue
-        let constants: PushStreamConstants
+    struct OpenState: Sendable {
+        let queue: TransactionQueue
+        let constants: TransactionConstants
     }
 
     /// The parts of the configuration that are needed to open the state.
-    struct Plan: Sendable {
+    struct Options: Sendable {
         let state: ServerState
         let users: [User]
         let generatesPasswords: Bool
@@ -29,24 +29,74 @@ final class StateStore: Sendable {
         let logger: Logger
     }
 
-    private enum Phase: Sendable {
-        case closed(Plan)
-        case opening(Plan, Task<Opened, any Error>)
-        case open(Plan, Opened)
+    private struct Opening: Sendable {
+        var task: Task<OpenState, any Error>?
+        /// The result of the task; nil until it has succeeded.
+        var result: OpenState?
     }
 
-    private let phase: Mutex<Phase>
+    private let options: Options
+    private let time: @Sendable () -> RequestTime
+    private let perform: @Sendable (SideEffect, Date) -> Void
+    private let opening = Mutex(Opening())
     private let listener = Mutex<@Sendable (String?) -> Void>({ _ in })
 
-    init(_ plan: Plan) {
-        guard case .memory = plan.state.place else {
-            phase = Mutex(.closed(plan))
-            return
-        }
-        let capacities = Dictionary(uniqueKeysWithValues: RowKind.allCases.map { ($0.rawValue, $0.capacity) })
-        let key = plan.state.key ?? Secret.random(byteCount: 32)
-        phase = Mutex(.open(plan, Self.opened(MemoryRows(capacities: capacities), key, plan)))
+    /// Creates a store and does not open the state.
+    /// - Parameters:
+    ///   - options: The location of the state and its constants.
+    ///   - time: Returns the time and the settings of a transaction that begins now.
+    ///   - perform: Performs a side effect of a committed transaction.
+    init(
+        _ options: Options, time: @escaping @Sendable () -> RequestTime,
+        perform: @escaping @Sendable (SideEffect, Date) -> Void
+    ) {
+        (self.options, self.time, self.perform) = (options, time, perform)
     }
+
+    // MARK: Transactions
+
+    /// Runs a transaction. It commits when `body` returns, and rolls back when `body` throws: then nothing has changed, and no side
+    /// effect is performed. A refusal whose consequences must be kept, such as a counted wrong password, is therefore a value that
+    /// `body` returns. Side effects outside the state are performed once, after the commit.
+    /// - Parameter body: The transaction. It may run more than once, and only its last run counts.
+    /// - Returns: The value that `body` returned.
+    /// - Throws: The error that `body` throws; `StoreError` when the state cannot be read or written.
+    func write<R: Sendable>(_ body: @escaping @Sendable (inout ServerTransaction) throws -> R) async throws -> R {
+        let time = time()
+        let open = try await open()
+        let (result, effects) = try await open.queue.run { rows in
+            var tx = ServerTransaction(open.constants, rows, time)
+            let result = try body(&tx)
+            return ((result, tx.effects), signals: tx.effects.compactMap { $0.signal?.text })
+        }
+        for effect in effects { perform(effect, time.now) }
+        return result
+    }
+
+    /// Runs a transaction that changes nothing.
+    /// - Parameters:
+    ///   - skipsUnreadableRows: True for an overview, in which a row that cannot be read doesn't hide the others.
+    ///   - body: The transaction. It may run more than once, and only its last run counts.
+    /// - Returns: The value that `body` returned.
+    /// - Throws: The error that `body` throws; `StoreError` when the state cannot be read.
+    func read<R: Sendable>(
+        skippingUnreadableRows skipsUnreadableRows: Bool = false,
+        _ body: @escaping @Sendable (ServerTransaction) throws -> R
+    ) async throws -> R {
+        let time = time()
+        let open = try await open()
+        return try await open.queue.run { rows in
+            rows.skipsUnreadableRows = skipsUnreadableRows
+            return (try body(ServerTransaction(open.constants, rows, time)), signals: [])
+        }
+    }
+
+    /// The queue that runs the transactions. Opens the state if necessary.
+    var queue: TransactionQueue {
+        get async throws { try await open().queue }
+    }
+
+    // MARK: Opening
 
     /// Sets the function that receives the messages of other servers with the same state after the state is opened. It receives
     /// nil when messages may have been lost.
@@ -56,83 +106,73 @@ final class StateStore: Sendable {
 
     /// Writes the pending changes of the clock in the background. If the state is not open, they are written when it is opened.
     func writeClock() {
-        let now = phase.withLock { if case .open(let plan, let opened) = $0 { (plan, opened) } else { nil as (Plan, Opened)? } }
-        guard let (plan, opened) = now else { return }
-        plan.clock.takeChanges { change in
-            opened.engine.keep(change) { result in
+        guard let queue = opening.withLock({ $0.result })?.queue else { return }
+        options.clock.takeChanges { [logger = options.logger] change in
+            queue.keep(change) { result in
                 guard case .failure(let error) = result else { return }
-                plan.logger.error("the clock's change could not be written", metadata: ["error": "\(error)"])
+                logger.error("the clock's change could not be written", metadata: ["error": "\(error)"])
             }
         }
     }
 
     /// Opens the state if it is not open, and returns it.
     /// - Throws: `StoreError`.
-    func open() async throws -> Opened {
-        let now = phase.withLock { if case .open(_, let opened) = $0 { opened } else { nil as Opened? } }
-        if let now { return now }
-        let opening = phase.withLock { phase -> Task<Opened, any Error> in
-            switch phase {
-            case .open(_, let opened): return Task { opened }
-            case .opening(_, let task): return task
-            case .closed(let plan):
-                let receive = listener.withLock { $0 }
-                let task = Task { try await Self.open(plan, receive) }
-                phase = .opening(plan, task)
-                return task
-            }
+    func open() async throws -> OpenState {
+        let task = opening.withLock { opening in
+            if let task = opening.task { return task }
+            let receive = listener.withLock { $0 }
+            let task = Task { [options] in try await Self.open(options, receive) }
+            opening.task = task
+            return task
         }
         do {
-            let opened = try await opening.value
-            phase.withLock { phase in
-                if case .opening(let plan, opening) = phase { phase = .open(plan, opened) }
+            let open = try await task.value
+            let isFirst = opening.withLock { opening in
+                guard opening.task == task, opening.result == nil else { return false }
+                opening.result = open
+                return true
             }
-            writeClock()
-            return opened
+            if isFirst { writeClock() }
+            return open
         } catch {
-            phase.withLock { phase in
-                if case .opening(let plan, opening) = phase { phase = .closed(plan) }
-            }
+            opening.withLock { if $0.task == task { $0 = Opening() } }
             throw error
         }
     }
 
     /// Closes the state. It is opened again on the next use. A state in memory is not closed.
     func close() async {
-        let engine = phase.withLock { phase -> TransactionQueue? in
-            guard case .open(let plan, let opened) = phase, plan.state.place != .memory else { return nil }
-            phase = .closed(plan)
-            return opened.engine
+        guard options.state.place != .memory else { return }
+        let open = opening.withLock { opening in
+            // A state that is just being opened stays open.
+            guard let open = opening.result else { return nil as OpenState? }
+            opening = Opening()
+            return open
         }
-        guard let engine else { return }
-        try? await Blocking.run { () throws(StoreError) in engine.close() }
+        guard let queue = open?.queue else { return }
+        try? await Blocking.run { () throws(StoreError) in queue.close() }
     }
 
-    private static func opened(_ store: any RowStore, _ key: Secret, _ plan: Plan) -> Opened {
-        Opened(
-            engine: TransactionQueue(
-                store, RowCoder(Sealing.derive("signet server rows", from: key)), clock: plan.clock, broken: plan.broken),
-            constants: PushStreamConstants(
-                users: plan.users, generatesPasswords: plan.generatesPasswords, clients: plan.clients, trees: plan.trees, key: key
-            ))
-    }
-
-    private static func open(_ plan: Plan, _ receive: @escaping @Sendable (String?) -> Void) async throws -> Opened {
-        let (store, key) = try await Blocking.run { () throws(StoreError) in try StateLocation.open(plan.state) }
-        let opened = opened(store, key, plan)
-        do throws(StoreError) {
-            try await opened.engine.checkKey()
-            try await opened.engine.readClock()
+    private static func open(_ options: Options, _ receive: @escaping @Sendable (String?) -> Void) async throws -> OpenState {
+        let (store, key) = try await Blocking.run { () throws(StoreError) in try StateLocation.open(options.state) }
+        let rows = RowCoder(Sealing.derive("signet server rows", from: key))
+        let queue = TransactionQueue(store, rows, clock: options.clock, broken: options.broken)
+        do {
+            try await queue.checkKey()
+            try await queue.readClock()
         } catch {
-            opened.engine.close()
+            queue.close()
             throw error
         }
-        let clocks = ClockReader(opened.engine, plan.logger)
+        let clocks = ClockReader(queue, options.logger)
         store.listen { signal in
             if signal == nil || signal == ClusterMessage.clock.text { clocks.read() }
             receive(signal)
         }
-        return opened
+        let constants = TransactionConstants(
+            users: options.users, generatesPasswords: options.generatesPasswords, clients: options.clients, trees: options.trees,
+            key: key)
+        return OpenState(queue: queue, constants: constants)
     }
 }
 
@@ -165,11 +205,11 @@ final class ClockReader: Sendable {
     private func attempt(_ number: Int) async {
         var pause = Self.pauses.first
         while newest.withLock({ $0 }) == number, let engine = engine() {
-            do throws(StoreError) {
+            do {
                 return try await engine.readClock()
             } catch {
                 logger.error("the clock that another server has set could not be read", metadata: ["error": "\(error)"])
-                guard !error.isOfOneRow else { return }
+                guard (error as? StoreError)?.isOfOneRow != true else { return }
             }
             guard (try? await Task.sleep(for: pause)) != nil else { return }
             pause = min(pause * 2, Self.pauses.longest)
@@ -187,7 +227,9 @@ enum StateLocation {
             throw StoreError(.invalid, "open the state", "the key has \(key.count) bytes; it must have \(keyLength)")
         }
         switch state.place {
-        case .memory: return (MemoryRows(), state.key ?? Secret.random(byteCount: keyLength))
+        case .memory:
+            let capacities = Dictionary(uniqueKeysWithValues: RowKind.allCases.map { ($0.rawValue, $0.capacity) })
+            return (MemoryRows(capacities: capacities), state.key ?? Secret.random(byteCount: keyLength))
         case .file(let path):
             let isNew = !PrivateFile.exists(path) || PrivateFile.isEmpty(path)
             let key: Secret
@@ -229,9 +271,9 @@ extension TransactionQueue {
     private static let clockRow = RowKey(.server, "clock")
 
     /// Makes sure that the state was sealed with this key, before anything is written with it.
-    func checkKey() async throws(StoreError) {
+    func checkKey() async throws {
         try await run { transaction in
-            if (transaction.value(Self.check, at: .distantPast) as (value: String, expiresAt: Int64)?) == nil {
+            if (transaction.value(Self.check) as RowCache.Present<String>?) == nil {
                 transaction.put("signet", Self.check)
             }
             return ((), [])
@@ -239,7 +281,7 @@ extension TransactionQueue {
     }
 
     /// Sets the clock to the stored setting, which this server or another one wrote.
-    func readClock() async throws(StoreError) {
+    func readClock() async throws {
         let result = await withCheckedContinuation { continuation in
             submit { transaction in
                 (Self.clockSetting(transaction), [])
@@ -252,7 +294,7 @@ extension TransactionQueue {
     }
 
     /// Stores a change of the clock. If it cannot be written, it is reverted.
-    func keep(_ change: AdjustableClock.Change, done: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
+    func keep(_ change: AdjustableClock.Change, done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         submit { transaction in
             let setting = change.applied(to: Self.clockSetting(transaction))
             transaction.put(setting, Self.clockRow)
@@ -264,7 +306,7 @@ extension TransactionQueue {
     }
 
     private static func clockSetting(_ transaction: RowCache) -> AdjustableClock.Setting {
-        (transaction.value(clockRow, at: .distantPast) as (value: AdjustableClock.Setting, expiresAt: Int64)?)?.value
+        (transaction.value(clockRow) as RowCache.Present<AdjustableClock.Setting>?)?.value
             ?? AdjustableClock.Setting()
     }
 }

@@ -37,8 +37,8 @@ struct Table<Key: RowName, Value: RowValue> {
         self.transaction = transaction
     }
 
-    func value(for key: Key, at now: Date) -> Value? {
-        (transaction.value(rowKey(key), at: now) as (value: Value, expiresAt: Int64)?)?.value
+    func value(for key: Key) -> Value? {
+        present(key)?.value
     }
 
     /// Inserts a value, or replaces the one with the same key.
@@ -52,14 +52,14 @@ struct Table<Key: RowName, Value: RowValue> {
     }
 
     /// Inserts a value as ``insert(_:for:group:until:)`` does, but never shortens the expiry of a value with the same key.
-    mutating func extend(_ value: Value, for key: Key, until end: Date, at now: Date) {
-        let present = transaction.value(rowKey(key), at: now) as (value: Value, expiresAt: Int64)?
+    mutating func extend(_ value: Value, for key: Key, until end: Date) {
+        let present = present(key)
         transaction.put(value, rowKey(key), until: max(end.rowTime, present?.expiresAt ?? end.rowTime))
     }
 
     /// Changes a value in place. The value must not be in a group. The result is nil when the value does not exist.
-    mutating func update<R>(_ key: Key, at now: Date, _ change: (inout Value) -> R) -> R? {
-        guard let present = transaction.value(rowKey(key), at: now) as (value: Value, expiresAt: Int64)? else { return nil }
+    mutating func update<R>(_ key: Key, _ change: (inout Value) -> R) -> R? {
+        guard let present = present(key) else { return nil }
         var value = present.value
         defer { transaction.put(value, rowKey(key), until: present.expiresAt) }
         return change(&value)
@@ -67,8 +67,8 @@ struct Table<Key: RowName, Value: RowValue> {
 
     /// Removes a value and returns it. A value that cannot be read is not removed.
     @discardableResult
-    mutating func remove(_ key: Key, at now: Date) -> Value? {
-        guard let value = value(for: key, at: now) else { return nil }
+    mutating func remove(_ key: Key) -> Value? {
+        guard let value = value(for: key) else { return nil }
         transaction.put(nil, rowKey(key))
         return value
     }
@@ -87,11 +87,11 @@ struct Table<Key: RowName, Value: RowValue> {
     }
 
     /// Returns true when a new value would displace another one.
-    func isFull(at now: Date) -> Bool { transaction.isFull(kind, at: now) }
+    func isFull() -> Bool { transaction.isFull(kind) }
 
-    /// Accesses a value without an expiry.
+    /// Accesses a value. A new value has no expiry.
     subscript(key: Key) -> Value? {
-        get { value(for: key, at: .distantPast) }
+        get { value(for: key) }
         set { transaction.put(newValue, rowKey(key)) }
     }
 
@@ -103,42 +103,44 @@ struct Table<Key: RowName, Value: RowValue> {
     // In these methods, a row that cannot be read is skipped and reported.
 
     /// Returns the values of those keys that exist.
-    func values(for keys: [Key], at now: Date) -> [Value] { keys.compactMap { transaction.readable(rowKey($0), at: now) } }
+    func values(for keys: [Key]) -> [Value] { keys.compactMap { transaction.readable(rowKey($0)) } }
 
     /// Removes the values of a group, at most ``largestGroup``, including those that cannot be read, and returns their number.
-    mutating func discard(group: String, at now: Date) -> Int { discard(.group(Self.bounded(group)), at: now) }
+    mutating func discard(group: String) -> Int { discard(.group(Self.bounded(group))) }
 
-    /// Removes the values with the latest expiry as ``discard(group:at:)`` does. Values without an expiry are not removed.
-    mutating func discardNewest(at now: Date) -> Int { discard(.newest, at: now) }
+    /// Removes the values with the latest expiry as ``discard(group:)`` does. Values without an expiry are not removed.
+    mutating func discardNewest() -> Int { discard(.newest) }
 
-    private mutating func discard(_ selection: RowSelection, at now: Date) -> Int {
-        let names = transaction.names(kind, selection, at: now, limit: Self.largestGroup)
+    private mutating func discard(_ selection: RowSelection) -> Int {
+        let names = transaction.names(kind, selection, limit: Self.largestGroup)
         for name in names { transaction.put(nil, RowKey(kind, name)) }
         return names.count
     }
 
     /// Returns the values of a group.
-    func group(_ group: String, at now: Date) -> [Value] { members(of: group, at: now).map(\.value) }
+    func group(_ group: String) -> [Value] { members(of: group).map(\.value) }
 
     /// Returns the values of a group with the names of their rows.
-    func members(of group: String, at now: Date) -> [(name: String, value: Value)] {
-        rows(.group(Self.bounded(group)), at: now, limit: Self.largestGroup)
+    func members(of group: String) -> [(name: String, value: Value)] {
+        rows(.group(Self.bounded(group)), limit: Self.largestGroup)
     }
 
     /// Returns the values with the latest expiry, the latest first, with the names of their rows.
-    func newest(_ limit: Int, at now: Date) -> [(name: String, value: Value)] { rows(.newest, at: now, limit: limit) }
+    func newest(_ limit: Int) -> [(name: String, value: Value)] { rows(.newest, limit: limit) }
 
     /// Returns the values after a name, ordered by name.
-    func page(after name: String?, _ limit: Int, at now: Date) -> [(name: String, value: Value)] {
-        rows(.after(name), at: now, limit: limit)
+    func page(after name: String?, _ limit: Int) -> [(name: String, value: Value)] {
+        rows(.after(name), limit: limit)
     }
 
     /// Returns the number of values. It stops counting at `limit`, and does not include the changes of this batch.
-    func count(at now: Date, limit: Int) -> Int { transaction.count(kind, at: now, limit: limit) }
+    func count(limit: Int) -> Int { transaction.count(kind, limit: limit) }
 
-    private func rows(_ selection: RowSelection, at now: Date, limit: Int) -> [(name: String, value: Value)] {
-        (transaction.rows(kind, selection, at: now, limit: limit) as [(String, Value)]).map { (name: $0, value: $1) }
+    private func rows(_ selection: RowSelection, limit: Int) -> [(name: String, value: Value)] {
+        (transaction.rows(kind, selection, limit: limit) as [(String, Value)]).map { (name: $0, value: $1) }
     }
+
+    private func present(_ key: Key) -> RowCache.Present<Value>? { transaction.value(rowKey(key)) }
 
     private func rowKey(_ key: Key) -> RowKey { RowKey(kind, Self.bounded(key.rowName)) }
 

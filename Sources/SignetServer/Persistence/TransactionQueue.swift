@@ -22,9 +22,10 @@ final class TransactionQueue: Sendable {
         var delays = 0
     }
 
-    /// The completion of a transaction: the answer to its caller, and the messages to other processes.
+    /// The end of a transaction: the answer to its caller, and the messages to other processes.
     private struct Completion: Sendable {
-        var signals: [String] = []
+        /// The messages; nil for a transaction that threw an error and is rolled back.
+        let signals: [String]?
         let answer: @Sendable () -> Void
     }
 
@@ -86,10 +87,9 @@ final class TransactionQueue: Sendable {
     /// - Parameter body: The transaction. It may run more than once, and only its last run counts. It returns a value and the
     ///   messages to other processes.
     /// - Returns: The value that `body` returned.
-    /// - Throws: `StoreError` when a row cannot be read or the changes cannot be written.
-    func run<R: Sendable>(
-        _ body: @escaping @Sendable (RowCache) -> (R, signals: [String])
-    ) async throws(StoreError) -> R {
+    /// - Throws: The error that `body` throws; `StoreError` when a row cannot be read or the changes cannot be written. Nothing has
+    ///   changed then.
+    func run<R: Sendable>(_ body: @escaping @Sendable (RowCache) throws -> (R, signals: [String])) async throws -> R {
         let result = await withCheckedContinuation { continuation in
             submit(body) { continuation.resume(returning: $0) }
         }
@@ -102,15 +102,19 @@ final class TransactionQueue: Sendable {
     ///   - done: A function that is called when the changes are durable or the transaction has failed. It is called before the
     ///     functions of later transactions.
     func submit<R: Sendable>(
-        _ body: @escaping @Sendable (RowCache) -> (R, signals: [String]),
-        done: @escaping @Sendable (Result<R, StoreError>) -> Void
+        _ body: @escaping @Sendable (RowCache) throws -> (R, signals: [String]),
+        done: @escaping @Sendable (Result<R, any Error>) -> Void
     ) {
         enqueue(
             .transaction(
                 Job(
                     attempt: { transaction in
-                        let (value, signals) = body(transaction)
-                        return Completion(signals: signals) { done(.success(value)) }
+                        do {
+                            let (value, signals) = try body(transaction)
+                            return Completion(signals: signals) { done(.success(value)) }
+                        } catch {
+                            return Completion(signals: nil) { done(.failure(error)) }
+                        }
                     },
                     fail: { done(.failure($0)) })))
     }
@@ -176,8 +180,10 @@ final class TransactionQueue: Sendable {
                 transaction.revert()
                 outcome.postponed.append((job, transaction.work))
             } else {
+                // The answer to a transaction that is rolled back also waits for the commit, because the transaction may have read
+                // changes of others in the batch.
                 outcome.answers.append(completion.answer)
-                changes.signals += completion.signals
+                if let signals = completion.signals { changes.signals += signals } else { transaction.revert() }
             }
         }
         changes.rows = try transaction.changes()

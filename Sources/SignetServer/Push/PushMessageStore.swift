@@ -24,29 +24,31 @@ struct PushMessageStore {
 
     private var pushes: Table<String, PendingPush>
     private var inboxes: Table<String, Inbox>
+    private let now: Date
 
     init(_ transaction: RowCache) {
         pushes = Table(.push, transaction)
         inboxes = Table(.inbox, transaction)
+        now = transaction.now
     }
 
-    func entry(_ messageID: String, at now: Date) -> PendingPush? {
-        pushes.value(for: messageID, at: now)
+    func entry(_ messageID: String) -> PendingPush? {
+        pushes.value(for: messageID)
     }
 
     /// Returns the messages with the latest expiry, answered ones included, at most `limit`.
-    func newest(_ limit: Int, at now: Date) -> [PendingPush] { pushes.newest(limit, at: now).map(\.value) }
+    func newest(_ limit: Int) -> [PendingPush] { pushes.newest(limit).map(\.value) }
 
     /// Returns true when a message can be added without losing another one.
-    mutating func hasRoom(for mechanismUID: String, at now: Date) -> Bool {
-        retained(for: mechanismUID, after: nil, at: now).count < Self.inboxCapacity && !pushes.isFull(at: now)
+    mutating func hasRoom(for mechanismUID: String) -> Bool {
+        retained(for: mechanismUID, after: nil).count < Self.inboxCapacity && !pushes.isFull()
     }
 
     /// Adds a message. The store remembers it until `end`, so that a login that polls late still finds the answer.
-    mutating func add(_ push: PendingPush, until end: Date, at now: Date) {
+    mutating func add(_ push: PendingPush, until end: Date) {
         var push = push
-        let inbox = inboxes.value(for: push.mechanismUID, at: now) ?? Inbox()
-        let readable = Set(retained(for: push.mechanismUID, after: nil, at: now).map(\.messageID))
+        let inbox = inboxes.value(for: push.mechanismUID) ?? Inbox()
+        let readable = Set(retained(for: push.mechanismUID, after: nil).map(\.messageID))
         // Rows that a later version of the server wrote cannot be read here. They stay in the inbox.
         let waiting = inbox.messageIDs.filter { readable.contains($0) || pushes.isBroken($0) }
         let last = inbox.lastEventID
@@ -61,45 +63,44 @@ struct PushMessageStore {
 
     /// Returns the messages that wait for an answer, oldest first: those after the event `last`. It returns all of them when
     /// `last` is nil or is an id that this server has not sent yet.
-    func retained(for mechanismUID: String, after last: UInt64?, at now: Date) -> [PendingPush] {
-        guard let inbox = inboxes.value(for: mechanismUID, at: now) else { return [] }
+    func retained(for mechanismUID: String, after last: UInt64?) -> [PendingPush] {
+        guard let inbox = inboxes.value(for: mechanismUID) else { return [] }
         let start = last.map { $0 <= inbox.lastEventID ? $0 : 0 } ?? 0
-        return pushes.values(for: inbox.messageIDs, at: now)
+        return pushes.values(for: inbox.messageIDs)
             .filter { $0.state == .waiting && now < $0.deadline && $0.eventID > start }
     }
 
-    /// The number of messages that ``settled(for:_:at:)`` searches.
+    /// The number of messages that ``settled(for:_:)`` searches.
     private static let settledLookedThrough = 1000
 
     /// Returns the newest messages that were answered or have expired, at most `limit`, oldest first. No inbox lists them any
     /// more, so the method searches the newest messages of all mechanisms. Fault injection uses it.
-    func settled(for mechanismUID: String, _ limit: Int, at now: Date) -> [PendingPush] {
-        newest(Self.settledLookedThrough, at: now)
+    func settled(for mechanismUID: String, _ limit: Int) -> [PendingPush] {
+        newest(Self.settledLookedThrough)
             .filter { $0.mechanismUID == mechanismUID && !($0.state == .waiting && now < $0.deadline) }
             .sorted { $0.eventID < $1.eventID }.suffix(limit)
     }
 
     /// Returns the ids of all messages in an inbox, including those that cannot be read.
-    func named(for mechanismUID: String, at now: Date) -> [String] {
-        inboxes.value(for: mechanismUID, at: now)?.messageIDs ?? []
+    func named(for mechanismUID: String) -> [String] {
+        inboxes.value(for: mechanismUID)?.messageIDs ?? []
     }
 
     /// Takes a device's answer. Only the first valid answer counts.
-    /// - Throws: ``PushResponseError`` when the message is unknown or the answer is not valid.
-    mutating func answer(_ body: PushRequestBody, realm: RealmPath, at now: Date) throws(PushResponseError) -> PendingPush.State {
-        guard entry(body.messageId, at: now)?.realm == realm else { throw .unknownMessage }
-        let verdict = pushes.update(body.messageId, at: now) { push in
+    /// - Returns: The answer, or the reason why it is not valid. A wrong number is counted, which is a change to commit.
+    mutating func answer(_ body: PushRequestBody, realm: RealmPath) throws -> Result<PendingPush.State, PushResponseError> {
+        guard entry(body.messageId)?.realm == realm else { return .failure(.unknownMessage) }
+        let verdict = pushes.update(body.messageId) { push in
             Result { () throws(PushResponseError) in try push.take(body.jwt, at: now) }
         }
-        guard let verdict else { throw .unknownMessage }
-        return try verdict.get()
+        return verdict ?? .failure(.unknownMessage)
     }
 
     /// Removes the messages of a mechanism that no longer exists.
-    mutating func forget(mechanismUID: String, at now: Date) {
+    mutating func forget(mechanismUID: String) {
         // An inbox that cannot be read contains nothing that is still needed.
         if inboxes.discardBroken(mechanismUID) { return }
-        let forgotten = inboxes.update(mechanismUID, at: now) { inbox in
+        let forgotten = inboxes.update(mechanismUID) { inbox in
             defer { inbox.messageIDs = [] }
             return inbox.messageIDs
         }

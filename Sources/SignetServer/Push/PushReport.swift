@@ -28,13 +28,13 @@ extension DevServer {
     ///   - realm: The user's realm, as a path.
     /// - Throws: `StoreError` when the server's state cannot be read.
     public func pushes(to user: String, realm: String = "/") async throws -> [PushReport] {
-        try await context.transact { state, moment in
-            let device = state.devices.pushDevice(of: UserKey(realm: RealmPath(realm), name: user))
-            return state.pushes.newest(1000, at: moment.now).filter { $0.mechanismUID == device?.mechanismUID }
+        try await context.store.read { tx in
+            let device = tx.devices.pushDevice(of: UserKey(realm: RealmPath(realm), name: user))
+            return tx.pushes.newest(1000).filter { $0.mechanismUID == device?.mechanismUID }
                 .sorted { $0.eventID < $1.eventID }
                 .map { push in
                     PushReport(
-                        messageID: push.messageID, progress: state.dispatches[push.messageID, at: moment.now].progress,
+                        messageID: push.messageID, progress: tx.dispatches[push.messageID].progress,
                         isAnswered: push.state != .waiting)
                 }
         }

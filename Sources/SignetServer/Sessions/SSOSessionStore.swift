@@ -43,70 +43,70 @@ struct SSOSessionStore {
     private var sessions: Table<TokenHash, SSOSession>
     private let counter: MonotonicCounter
     private let directory: Directory
+    private let time: RequestTime
 
-    init(_ transaction: RowCache, _ counter: MonotonicCounter, _ directory: Directory) {
+    init(_ transaction: RowCache, _ counter: MonotonicCounter, _ directory: Directory, _ time: RequestTime) {
         sessions = Table(.session, transaction)
-        self.counter = counter
-        self.directory = directory
+        (self.counter, self.directory, self.time) = (counter, directory, time)
     }
 
+    private var now: Date { time.now }
+
     /// Returns a number above that of every earlier login. Unlike the time, it distinguishes two logins at the same time.
-    private func nextLogin(at now: Date) -> Int { counter.next(at: now) }
+    private func nextLogin() -> Int { counter.next(at: now) }
 
     /// Returns the number of the last known login, at this server or in the sessions of a request. Those sessions may have been
     /// opened at another server, or before this one was started.
-    func lastLogin(_ tokens: [String], at now: Date) -> Int {
-        tokens.compactMap { look(TokenHash($0), at: now)?.login }.reduce(counter.latest) { max($0, $1) }
+    func lastLogin(_ tokens: [String]) -> Int {
+        tokens.compactMap { look(TokenHash($0))?.login }.reduce(counter.latest) { max($0, $1) }
     }
 
     /// Opens a session and returns its token.
-    mutating func open(_ user: UserKey, tree: String, _ wishes: SessionOptions = SessionOptions(), _ moment: RequestTime)
-        -> String
-    {
+    mutating func open(_ user: UserKey, tree: String, _ wishes: SessionOptions = SessionOptions()) -> String {
         let token = RandomID.token()
-        let configuration = moment.configuration
+        let configuration = time.configuration
         var session = SSOSession(
-            user: user, startedAt: moment.now, authenticatedAt: moment.now, lastAccess: moment.now, trees: [tree],
-            end: moment.now.addingTimeInterval(Double(max(1, wishes.maximumTime ?? configuration.sessionMaxLifetime))),
+            user: user, startedAt: now, authenticatedAt: now, lastAccess: now, trees: [tree],
+            end: now.addingTimeInterval(Double(max(1, wishes.maximumTime ?? configuration.sessionMaxLifetime))),
             idleTime: Double(max(1, wishes.idleTime ?? configuration.sessionIdleTimeout)), properties: wishes.properties)
-        session.login = nextLogin(at: moment.now)
+        session.login = nextLogin()
         sessions.insert(session, for: TokenHash(token), group: user.rowName, until: session.idleEnd)
         return token
     }
 
     /// Returns the sessions that expire last, at most `limit`.
-    func newest(_ limit: Int, at now: Date) -> [(key: TokenHash, session: SSOSession)] {
-        sessions.newest(limit, at: now).map { (TokenHash(text: $0.name), $0.value) }
+    func newest(_ limit: Int) -> [(key: TokenHash, session: SSOSession)] {
+        sessions.newest(limit).map { (TokenHash(text: $0.name), $0.value) }
     }
 
     /// Returns a user's sessions, at most ``Table/largestGroup``.
-    func sessions(of user: UserKey, at now: Date) -> [(key: TokenHash, session: SSOSession)] {
-        sessions.members(of: user.rowName, at: now).map { (TokenHash(text: $0.name), $0.value) }
+    func sessions(of user: UserKey) -> [(key: TokenHash, session: SSOSession)] {
+        sessions.members(of: user.rowName).map { (TokenHash(text: $0.name), $0.value) }
     }
 
     /// Returns the number of sessions; counting stops at `limit`.
-    func count(at now: Date, limit: Int) -> Int { sessions.count(at: now, limit: limit) }
+    func count(limit: Int) -> Int { sessions.count(limit: limit) }
 
     /// Returns a session, without extending its idle time.
-    func look(_ key: TokenHash, at now: Date) -> SSOSession? {
-        guard let session = sessions.value(for: key, at: now), directory.isActive(session.user) else { return nil }
+    func look(_ key: TokenHash) -> SSOSession? {
+        guard let session = sessions.value(for: key), directory.isActive(session.user) else { return nil }
         return session
     }
 
     /// Returns a session in a realm, and restarts its idle time.
-    mutating func use(_ token: String, in realm: RealmPath, at now: Date) -> SSOSession? {
+    mutating func use(_ token: String, in realm: RealmPath) -> SSOSession? {
         let key = TokenHash(token)
-        guard var session = look(key, at: now), session.user.realm == realm else { return nil }
+        guard var session = look(key), session.user.realm == realm else { return nil }
         session.lastAccess = now
         sessions.insert(session, for: key, group: session.user.rowName, until: session.idleEnd)
         return session
     }
 
     /// Records that the session's user has completed a journey.
-    mutating func upgrade(_ token: String, tree: String, _ wishes: SessionOptions = SessionOptions(), at now: Date) {
+    mutating func upgrade(_ token: String, tree: String, _ wishes: SessionOptions = SessionOptions()) {
         let key = TokenHash(token)
-        guard var session = look(key, at: now) else { return }
-        session.login = nextLogin(at: now)
+        guard var session = look(key) else { return }
+        session.login = nextLogin()
         session.trees.insert(tree)
         session.properties.merge(wishes.properties) { $1 }
         session.authenticatedAt = now
@@ -114,8 +114,8 @@ struct SSOSessionStore {
     }
 
     /// Ends a session, even when it isn't valid at the moment. Returns nil when it doesn't exist.
-    mutating func end(_ key: TokenHash, at now: Date) -> SSOSession? {
-        sessions.remove(key, at: now)
+    mutating func end(_ key: TokenHash) -> SSOSession? {
+        sessions.remove(key)
     }
 
     /// Ends an unreadable session. Returns false when it doesn't exist.
@@ -123,8 +123,8 @@ struct SSOSessionStore {
 
     /// Ends the sessions of a user, or of all users when `user` is nil, including unreadable ones. Ends at most
     /// ``Table/largestGroup``, and returns their number.
-    mutating func endAll(of user: UserKey?, at now: Date) -> Int {
-        user.map { sessions.discard(group: $0.rowName, at: now) } ?? sessions.discardNewest(at: now)
+    mutating func endAll(of user: UserKey?) -> Int {
+        user.map { sessions.discard(group: $0.rowName) } ?? sessions.discardNewest()
     }
 }
 
@@ -136,9 +136,9 @@ struct PresentedSession: Sendable {
 
 extension ServerTransaction {
     /// Returns the session of the first token that is valid in the realm.
-    mutating func session(_ tokens: [String], in realm: RealmPath, at now: Date) -> PresentedSession? {
+    mutating func session(_ tokens: [String], in realm: RealmPath) -> PresentedSession? {
         for token in tokens {
-            if let session = sessions.use(token, in: realm, at: now) { return PresentedSession(token: token, session: session) }
+            if let session = sessions.use(token, in: realm) { return PresentedSession(token: token, session: session) }
         }
         return nil
     }

@@ -39,10 +39,10 @@ struct SessionsResource: Sendable {
     }
 
     private func logOut(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
-        let (ended, cookie) = try await server.transact { state, moment in
-            let shown = state.session(tokens, in: realm, at: moment.now)
-            let ended = shown.flatMap { state.sessions.end(TokenHash($0.token), at: moment.now) }
-            return (ended, SessionCookie(moment))
+        let (ended, cookie) = try await server.store.write { tx in
+            let shown = tx.session(tokens, in: realm)
+            let ended = shown.flatMap { tx.sessions.end(TokenHash($0.token)) }
+            return (ended, SessionCookie(tx.time))
         }
         guard let ended else { throw APIError.accessDenied }
         server.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"])
@@ -79,9 +79,9 @@ struct SessionsResource: Sendable {
     }
 
     private func look(_ tokens: [String], _ realm: RealmPath) async throws -> (TokenHash, SSOSession)? {
-        try await server.transact { state, moment in
+        try await server.store.read { tx in
             for key in tokens.map({ TokenHash($0) }) {
-                guard let session = state.sessions.look(key, at: moment.now), session.user.realm == realm else { continue }
+                guard let session = tx.sessions.look(key), session.user.realm == realm else { continue }
                 return (key, session)
             }
             return nil

@@ -180,18 +180,18 @@ struct Directory {
     }
 
     /// Returns at most `limit` users, sorted by realm and name within the selection.
-    func users(_ limit: Int, at now: Date) -> [UserKey] {
+    func users(_ limit: Int) -> [UserKey] {
         func isBefore(_ one: UserKey, _ other: UserKey) -> Bool {
             (one.realm.description, one.name) < (other.realm.description, other.name)
         }
         // Don't sort a large configuration of which only a few users are listed.
         let configured = seeded.seeds.count > 10 * limit ? Array(seeded.seeds.keys.prefix(limit)) : Array(seeded.seeds.keys)
-        let made = people.page(after: nil, limit, at: now).map(\.value.user).filter { seeded.seeds[$0] == nil }
+        let made = people.page(after: nil, limit).map(\.value.user).filter { seeded.seeds[$0] == nil }
         return Array((configured + made).sorted(by: isBefore).prefix(limit))
     }
 
     /// Returns the number of users. At most `limit` users that journeys have created are counted.
-    func count(at now: Date, limit: Int) -> Int { seeded.seeds.count + people.count(at: now, limit: limit) }
+    func count(limit: Int) -> Int { seeded.seeds.count + people.count(limit: limit) }
 
     /// Checks a user's password. For an unknown user, it does the same work as for a user with a digest.
     mutating func accepts(_ password: Secret, of user: UserKey) -> Bool {

@@ -28,8 +28,8 @@ extension DevServer {
     ///   - realm: The user's realm, as a path.
     /// - Throws: `StoreError` when the server's state cannot be read.
     package func generatedPassword(of user: String, realm: String) async throws -> Secret? {
-        try await context.survey { state, _ in
-            state.directory.generatedPassword(of: UserKey(realm: RealmPath(realm), name: user))
+        try await context.store.read(skippingUnreadableRows: true) { tx in
+            tx.directory.generatedPassword(of: UserKey(realm: RealmPath(realm), name: user))
         }
     }
 }

@@ -303,10 +303,10 @@ struct AdminTests {
     func manySessions() async throws {
         try await run { server in
             let count = 1003
-            try await server.devServer.context.transact { state, moment in
+            try await server.devServer.context.store.write { tx in
                 for index in 0...count {
                     let user = UserKey(realm: .root, name: index == 0 ? "noa" : "mira")
-                    _ = state.sessions.open(user, tree: "Login", SessionOptions(), moment)
+                    _ = tx.sessions.open(user, tree: "Login")
                 }
             }
             #expect(try await server.admin(.delete, "sessions?user=mira").json["ended"]?.wholeNumber == Int64(count))

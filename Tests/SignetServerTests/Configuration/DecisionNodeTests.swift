@@ -381,8 +381,8 @@ struct PersonNodeTests {
             #expect(try await server.next(step).isLoggedIn)
             let person = try #require(try await server.person("x"))
             #expect(person.claims == ["email": "no address", "family_name": "Doe"])
-            let questions = try await server.devServer.context.transact { state, _ in
-                state.directory.questions(of: UserKey(realm: .root, name: "x"))
+            let questions = try await server.devServer.context.store.read { tx in
+                tx.directory.questions(of: UserKey(realm: .root, name: "x"))
             }
             #expect(questions == ["Pet?"])
         }

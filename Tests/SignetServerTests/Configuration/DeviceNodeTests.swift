@@ -103,10 +103,10 @@ struct CodeNodeTests {
             #expect(try await !enter(codes[0]))
             #expect(try await !enter("AAAAAAAAAA"))
             #expect(try await enter(codes[1]))
-            try await server.devServer.context.transact { state, _ in
-                let id = state.devices.oathDevice(of: Self.mira)?.resourceID ?? ""
-                _ = state.devices.remove(.oath, id, of: Self.mira)
-                state.devices.save(EnrollmentStyle().newOATHDevice(), for: Self.mira)
+            try await server.devServer.context.store.write { tx in
+                let id = tx.devices.oathDevice(of: Self.mira)?.resourceID ?? ""
+                _ = tx.devices.remove(.oath, id, of: Self.mira)
+                tx.devices.save(EnrollmentStyle().newOATHDevice(), for: Self.mira)
             }
             #expect(try await !enter(codes[2]))
         }
@@ -145,8 +145,8 @@ struct CodeNodeTests {
             #expect(shown.callbacks[1].output("message")?.string?.contains("<em>Push") == true)
             let script = shown.callbacks[1].output("message")?.string ?? ""
             let code = try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1
-            let redeemed = try await server.devServer.context.transact { state, _ in
-                [DeviceKind.oath, .push].map { state.devices.redeem(String(code), for: $0, of: Self.mira) }
+            let redeemed = try await server.devServer.context.store.write { tx in
+                [DeviceKind.oath, .push].map { tx.devices.redeem(String(code), for: $0, of: Self.mira) }
             }
             #expect(redeemed == [isCombined, true])
             #expect(try await server.next(shown).isLoggedIn)
@@ -191,8 +191,8 @@ struct CodeNodeTests {
             // Also when nobody looks whether the new device has registered.
             let again = try await server.logIn("Again").step
             #expect(try await Phone(uri: try again.registrationURI, uid: "new").register(at: server).status == 200)
-            let redeemed = try await server.devServer.context.transact { [old] state, _ in
-                old.map { state.devices.redeem($0.value, for: $0.key, of: Self.mira) }
+            let redeemed = try await server.devServer.context.store.write { [old] tx in
+                old.map { tx.devices.redeem($0.value, for: $0.key, of: Self.mira) }
             }
             #expect(redeemed == Array(repeating: false, count: old.count))
             #expect(try await server.poll(again).isLoggedIn)
@@ -294,8 +294,8 @@ struct DeviceNodeTests {
     private static let login = "login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: next, false: failure}}"
 
     private func devices(_ kind: DeviceKind, _ server: TestServer) async throws -> [OtherDevice] {
-        try await server.devServer.context.transact { state, _ in
-            state.devices.others(kind, of: UserKey(realm: .root, name: "mira"))
+        try await server.devServer.context.store.read { tx in
+            tx.devices.others(kind, of: UserKey(realm: .root, name: "mira"))
         }
     }
 

@@ -199,8 +199,8 @@ struct CallbackTests {
                 let reply = try await Self.answer(try await server.logIn("DeviceProfileCallback").step, at: server)
                 #expect(reply.json["tokenId"] != nil)
             }
-            let devices = try await server.devServer.context.transact { state, _ in
-                state.devices.others(.profile, of: UserKey(realm: .root, name: "mira"))
+            let devices = try await server.devServer.context.store.read { tx in
+                tx.devices.others(.profile, of: UserKey(realm: .root, name: "mira"))
             }
             #expect(devices.map(\.name) == ["Mira's"])
         }

@@ -69,8 +69,8 @@ struct DeviceBindingTests {
         try await TestServer.run { server in
             let reply = try await bind(server, .apple(), changes: changes, header: header)
             #expect(reply.message == "Login failure")
-            let bindings = try await server.devServer.context.transact { state, _ in
-                state.devices.others(.binding, of: UserKey(realm: .root, name: "mira"))
+            let bindings = try await server.devServer.context.store.read { tx in
+                tx.devices.others(.binding, of: UserKey(realm: .root, name: "mira"))
             }
             #expect(bindings.isEmpty)
         }

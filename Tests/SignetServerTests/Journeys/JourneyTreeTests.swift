@@ -27,7 +27,7 @@ struct JourneyTreeTests {
     private func begin(_ nodes: [String: JourneyNode], entry: String = "a") throws -> JourneyReply {
         var server = ServerTransaction(
             users: ServerConfiguration.sample().users, trees: [JourneyTree("T", entry: entry, nodes: nodes)])
-        return try server.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false), .sample())
+        return try server.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false)).get()
     }
 
     @Test("A broken tree fails the login and nothing more")
@@ -65,14 +65,15 @@ struct JourneyTreeTests {
                         "check": JourneyNode(DataStoreDecisionNode(), [.isTrue: .success, .isFalse: .failure]),
                     ])
             ])
-        var reply = try server.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false), .sample())
+        var reply = try server.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false)).get()
         for value in ["mira", TestServer.password] {
             guard case .step(var step) = reply else { throw Unexpected() }
             #expect(step.callbacks.count == 1)
             step.callbacks[0].answer(.string(value))
             let callbacks = try JSON.value(of: JSON.encode(step.callbacks))
             reply = try server.proceed(
-                JourneyContinuation(realm: .root, authID: step.authId, callbacks: callbacks, noSession: false), .sample())
+                JourneyContinuation(realm: .root, authID: step.authId, callbacks: callbacks, noSession: false)
+            ).get()
         }
         guard case .loggedIn(let user, "T", .some) = reply else { throw Unexpected() }
         #expect(user.name == "mira")
@@ -93,7 +94,7 @@ struct JourneyTreeTests {
 
     @Test("Abandoned journeys do not pile up")
     func abandoned() throws {
-        let constants = PushStreamConstants(
+        let constants = TransactionConstants(
             users: [], clients: ClientRegistry([]), trees: Journeys.starter.trees.byName, key: Secret.random(byteCount: 32))
         let (rows, clock) = (TestRows(), StillClock())
         let start = JourneyStart(realm: .root, indexType: "service", noSession: false)
@@ -101,8 +102,8 @@ struct JourneyTreeTests {
             clock.advance(by: 1)
             let moment = RequestTime(now: clock.now, configuration: ServerConfiguration(), baseURL: "")
             try rows.transact(at: clock.now) { transaction in
-                var server = ServerTransaction(constants, transaction)
-                _ = try server.begin(start, moment)
+                var server = ServerTransaction(constants, transaction, moment)
+                _ = try server.begin(start).get()
             }
         }
         #expect(try rows.count(.journey) < 1000)

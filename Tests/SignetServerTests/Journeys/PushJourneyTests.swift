@@ -76,8 +76,8 @@ struct PushRegistrationTests {
     func stored() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
-            let stored = try await server.devServer.context.transact { state, _ in
-                state.devices.pushDevice(mechanismUID: phone.uid)
+            let stored = try await server.devServer.context.store.read { tx in
+                tx.devices.pushDevice(mechanismUID: phone.uid)
             }
             let device = try #require(stored)
             #expect(device.owner == UserKey(realm: .root, name: "mira"))

@@ -98,8 +98,8 @@ struct RegistrationTests {
             let name = try #require(step.callback("ValidatedCreateUsernameCallback"))
             #expect(name.output("failedPolicies") == .array([]))
             #expect(name.output("validateOnly") == .bool(true))
-            let isTaken = try await server.devServer.context.transact { state, _ in
-                state.directory.contains(UserKey(realm: .root, name: "newcomer"))
+            let isTaken = try await server.devServer.context.store.read { tx in
+                tx.directory.contains(UserKey(realm: .root, name: "newcomer"))
             }
             #expect(!isTaken)
             step = try filled(step)

@@ -103,7 +103,7 @@ struct BrokenRowTests {
             #expect(told[0]["reason"]?.string?.isEmpty == false)
             #expect(log.lines.ranges(of: "a row of the state cannot be read").count == 1)
             // It was left as it is.
-            let row = try await server.devServer.context.engine.exclusively { (reader, _) throws(StoreError) in
+            let row = try await server.devServer.context.store.queue.exclusively { (reader, _) throws(StoreError) in
                 (try reader.row(RowKey(kind: "session", name: key)), RowChanges())
             }
             #expect(row != nil)
@@ -144,8 +144,8 @@ struct BrokenRowTests {
             #expect(try await server.logIn("PushLogin").step.waitMilliseconds != nil)
             #expect(try await server.inbox("phone-1").count == 2)
             // The mailbox goes on naming it: a later version may know what it says.
-            let named = try await server.devServer.context.transact { state, moment in
-                state.pushes.named(for: "phone-1", at: moment.now)
+            let named = try await server.devServer.context.store.read { tx in
+                tx.pushes.named(for: "phone-1")
             }
             #expect(named.count == 3)
             let brokenKinds = try await broken(server).map { $0["kind"] }
@@ -186,27 +186,27 @@ struct BrokenRowTests {
         let address = "signet-mailbox-x"
         let arn = "arn:aws:sns:eu-west-1:123456789012:app/GCM/signet"
         try await run(.changed, ["front-message"]) { server in
-            try await server.devServer.context.transact { state, moment in
+            try await server.devServer.context.store.write { tx in
                 let application = try #require(SNSResource(arn))
-                _ = try state.gateway.create(application, arn: arn, token: address, EndpointAttributes(), at: moment.now)
+                _ = try tx.gateway.create(application, arn: arn, token: address, EndpointAttributes())
                 for id in ["1", "2"] {
-                    try state.gateway.add(PushDelivery(messageId: id, message: "m"), to: address, at: moment.now)
+                    try tx.gateway.add(PushDelivery(messageId: id, message: "m"), to: address)
                 }
             }
             return ["\(address) 1"]
         } then: { server in
             let context = server.devServer.context
-            let waiting = try await context.transact { state, moment in
-                state.gateway.retained(for: address, after: nil, at: moment.now).map(\.messageID)
+            let waiting = try await context.store.read { tx in
+                tx.gateway.retained(for: address, after: nil).map(\.messageID)
             }
             #expect(waiting == ["2"])
             let brokenKinds = try await broken(server).map { $0["kind"] }
             #expect(brokenKinds == ["front-message"])
-            let endpoint = try await context.transact { state, moment in
+            let endpoint = try await context.store.write { tx in
                 let application = try #require(SNSResource(arn))
-                return try state.gateway.create(application, arn: arn, token: address, EndpointAttributes(), at: moment.now)
+                return try tx.gateway.create(application, arn: arn, token: address, EndpointAttributes())
             }
-            let released = try await context.transact { state, moment in state.gateway.delete(endpoint.arn, at: moment.now) }
+            let released = try await context.store.write { tx in tx.gateway.delete(endpoint.arn) }
             #expect(released == address)
             #expect(try await broken(server).isEmpty)
         }

@@ -66,15 +66,15 @@ struct FrozenRowTests {
             #expect(pushes.count == 1 && pushes.first?.state == .waiting)
             #expect(try await server.devServer.emailLinks(to: "noa").count == 1)
             let user = UserKey(realm: .root, name: "mira")
-            let devices = try await server.devServer.context.transact { state, _ in
-                DeviceKind.allCases.flatMap { state.devices.descriptions($0, of: user) }.count
+            let devices = try await server.devServer.context.store.read { tx in
+                DeviceKind.allCases.flatMap { tx.devices.descriptions($0, of: user) }.count
             }
             #expect(devices == 3)
             // And everything that is kept can be put aside and brought back.
             let snapshot = try await server.devServer.snapshot()
             try await server.devServer.restore(snapshot)
             #expect(try await server.isGood(known.session))
-            #expect(try await server.devServer.context.engine.broken.entries.isEmpty)
+            #expect(try await server.devServer.context.store.queue.broken.entries.isEmpty)
         }
     }
 

@@ -117,7 +117,7 @@ struct FrozenRows: Sendable {
         _ = try await server.next(email)
         _ = try await server.send(.get, "/am/XUI/?realm=/&authIndexType=service&authIndexValue=Login", headers: [:])
         try await server.devServer.context.change(clock: .move(7))
-        try await server.devServer.context.transact { state, moment in try fill(&state, moment) }
+        try await server.devServer.context.store.write { tx in try fill(&tx, tx.time) }
         return Known(
             session: session, code: code, access: tokens.access, refresh: try #require(tokens.refresh), device: phone.uid)
     }
@@ -140,9 +140,9 @@ struct FrozenRows: Sendable {
                 details: ["deviceId": "tablet", "number": .integer(7), "list": .array([.bool(true), .null])],
                 key: .es256(point: [UInt8](repeating: 4, count: 65))),
             for: mira)
-        _ = state.guesses.take(noa, RateLimit(perMinute: 6, burst: 3), at: moment.now)
-        _ = state.lockouts.fail(noa, Lockout(failures: 1, within: 60, duration: 600), at: moment.now)
-        _ = state.nonces.redeem(try state.nonces.issue(at: moment.now), at: moment.now)
+        _ = state.guesses.take(noa, RateLimit(perMinute: 6, burst: 3))
+        _ = state.lockouts.fail(noa, Lockout(failures: 1, within: 60, duration: 600))
+        _ = state.nonces.redeem(try state.nonces.issue())
         let device = try #require(state.devices.pushDevice(of: mira))
         let push = PendingPush(PushPrompt(kind: .number(choices: [11, 22, 33]), text: "Hello"), to: device, moment)
         let end = moment.now.addingTimeInterval(600)
@@ -151,7 +151,7 @@ struct FrozenRows: Sendable {
         state.dispatches.add(dispatch)
         let arn = "arn:aws:sns:eu-west-1:123456789012:app/GCM/signet"
         let application = try #require(SNSResource(arn))
-        _ = try state.gateway.create(application, arn: arn, token: "signet-mailbox-frozen", EndpointAttributes(), at: moment.now)
-        try state.gateway.add(PushDelivery(messageId: "1", message: "a.b.c"), to: "signet-mailbox-frozen", at: moment.now)
+        _ = try state.gateway.create(application, arn: arn, token: "signet-mailbox-frozen", EndpointAttributes())
+        try state.gateway.add(PushDelivery(messageId: "1", message: "a.b.c"), to: "signet-mailbox-frozen")
     }
 }

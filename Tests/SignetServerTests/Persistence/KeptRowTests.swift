@@ -12,7 +12,8 @@ struct KeptRowTests {
     @Test("has its case here")
     func complete() {
         let cases = KeptRow.all.map(\.kind.rawValue)
-        #expect(cases.sorted() == RowKind.allCases.filter { $0 != .server }.map(\.rawValue).sorted())
+        let kinds = RowKind.allCases.filter { $0 != .server }.map(\.rawValue)
+        #expect(cases.sorted() == kinds.sorted())
     }
 
     @Test("is as before after a restart, and so are the clock and the keys of id_tokens", arguments: StateKind.lasting)
@@ -67,7 +68,7 @@ struct KeptRowTests {
     }
 
     private static func count(_ kind: RowKind, at server: TestServer) async throws -> Int {
-        try await server.devServer.context.engine.exclusively { (reader, _) throws(StoreError) in
+        try await server.devServer.context.store.queue.exclusively { (reader, _) throws(StoreError) in
             (try reader.count(kind.rawValue, at: .min, limit: 1000), RowChanges())
         }
     }

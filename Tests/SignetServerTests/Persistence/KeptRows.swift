@@ -105,12 +105,12 @@ struct KeptRow: Sendable {
         KeptRow(.pushOwner) { server, user in
             let phone = try await server.phone(of: user)
             return { server async throws in
-                let nonce = try await server.devServer.context.transact { state, moment in try state.nonces.issue(at: moment.now)
+                let nonce = try await server.devServer.context.store.read { tx in try tx.nonces.issue()
                 }
                 let proof = CompactJWS.sign(
                     JSON.encode(PushStreamProof(mechanismUid: phone.uid, nonce: nonce)), with: phone.secret)
-                let mechanism = try await server.devServer.context.transact { state, moment in
-                    state.mechanism(provenBy: proof, realm: .root, at: moment.now)
+                let mechanism = try await server.devServer.context.store.write { tx in
+                    tx.mechanism(provenBy: proof, realm: .root)
                 }
                 #expect(mechanism == phone.uid)
             }
@@ -135,22 +135,22 @@ struct KeptRow: Sendable {
             let device = OtherDevice(
                 kind: .binding, resourceID: "r", name: "Laptop", registeredAt: server.clock.now, lastUsedAt: server.clock.now,
                 details: ["deviceId": "d"])
-            try await server.devServer.context.transact { state, _ in state.devices.save(device, for: user) }
+            try await server.devServer.context.store.write { tx in tx.devices.save(device, for: user) }
             return { server async throws in
-                let found = try await server.devServer.context.transact { state, _ in state.devices.others(.binding, of: user) }
+                let found = try await server.devServer.context.store.read { tx in tx.devices.others(.binding, of: user) }
                 #expect(found == [device])
             }
         },
         KeptRow(.recoveryCodes) { server, user in
             let codes = RecoveryCodes.new(for: .oath, "OATH Device")
-            let wasTaken = try await server.devServer.context.transact { state, _ in
-                state.devices.keep(codes, for: .oath, of: user)
-                return state.devices.redeem(codes.codes[0], for: .oath, of: user)
+            let wasTaken = try await server.devServer.context.store.write { tx in
+                tx.devices.keep(codes, for: .oath, of: user)
+                return tx.devices.redeem(codes.codes[0], for: .oath, of: user)
             }
             #expect(wasTaken)
             return { server async throws in
-                let taken = try await server.devServer.context.transact { state, _ in
-                    codes.codes.map { state.devices.redeem($0, for: .oath, of: user) }
+                let taken = try await server.devServer.context.store.write { tx in
+                    codes.codes.map { tx.devices.redeem($0, for: .oath, of: user) }
                 }
                 #expect(taken == [false] + [Bool](repeating: true, count: RecoveryCodes.count - 1))
             }
@@ -214,14 +214,14 @@ struct KeptRow: Sendable {
             let phone = try await server.phone(of: user)
             #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
             let id = try #require(try await server.inbox(phone.uid).last).messageID
-            try await server.devServer.context.transact { state, moment in
-                guard let push = state.pushes.entry(id, at: moment.now) else { return }
-                let end = moment.now.addingTimeInterval(600)
-                state.dispatches.add(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: end))
+            try await server.devServer.context.store.write { tx in
+                guard let push = tx.pushes.entry(id) else { return }
+                let end = tx.now.addingTimeInterval(600)
+                tx.dispatches.add(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: end))
             }
             return { server async throws in
-                let found = try await server.devServer.context.transact { state, moment in
-                    (state.dispatches[id, at: moment.now], state.dispatches.unclaimed(at: moment.now, machine: moment.now))
+                let found = try await server.devServer.context.store.read { tx in
+                    (tx.dispatches[id], tx.dispatches.unclaimed(machine: tx.now))
                 }
                 #expect(found.0?.state == .waiting && found.0?.endpoint == "e" && found.1.contains(id))
             }
@@ -283,7 +283,7 @@ struct KeptRow: Sendable {
 
     private static let protection = [
         KeptRow(.nonce) { server, _ in
-            let nonce = try await server.devServer.context.transact { state, moment in try state.nonces.issue(at: moment.now) }
+            let nonce = try await server.devServer.context.store.read { tx in try tx.nonces.issue() }
             #expect(try await server.isFresh(nonce))
             return { server async throws in
                 let isFresh = try await server.isFresh(nonce)
@@ -299,13 +299,13 @@ struct KeptRow: Sendable {
             }
         },
         KeptRow(.lockout) { server, user in
-            let locks = try await server.devServer.context.transact { state, moment in
-                state.lockouts.fail(user, Lockout(failures: 1), at: moment.now)
+            let locks = try await server.devServer.context.store.write { tx in
+                tx.lockouts.fail(user, Lockout(failures: 1))
             }
             #expect(locks)
             return { server async throws in
-                let isLocked = try await server.devServer.context.transact { state, moment in
-                    state.lockouts.isLocked(user, at: moment.now)
+                let isLocked = try await server.devServer.context.store.read { tx in
+                    tx.lockouts.isLocked(user)
                 }
                 #expect(isLocked)
             }
@@ -321,8 +321,8 @@ extension TestServer {
 
     /// The ids of what waits in a mailbox of the front.
     fileprivate func waiting(in inbox: PushInbox) async throws -> [String] {
-        try await devServer.context.transact { state, moment in
-            state.gateway.retained(for: inbox.address, after: nil, at: moment.now).map(\.messageID)
+        try await devServer.context.store.read { tx in
+            tx.gateway.retained(for: inbox.address, after: nil).map(\.messageID)
         }
     }
 
@@ -345,11 +345,11 @@ extension TestServer {
 
     /// Takes a nonce as a right proof does.
     fileprivate func isFresh(_ nonce: String) async throws -> Bool {
-        try await devServer.context.transact { state, moment in state.nonces.redeem(nonce, at: moment.now) }
+        try await devServer.context.store.write { tx in tx.nonces.redeem(nonce) }
     }
 
     fileprivate func guess(at user: UserKey, _ limit: RateLimit) async throws -> Int? {
-        try await devServer.context.transact { state, moment in state.guesses.take(user, limit, at: moment.now) }
+        try await devServer.context.store.write { tx in tx.guesses.take(user, limit) }
     }
 
     fileprivate func deviceCodes() async throws -> JSONValue {

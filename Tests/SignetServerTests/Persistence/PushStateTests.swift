@@ -16,8 +16,10 @@ struct DispatchClaimTests {
     }
 
     /// Gives `body` a ledger with one message, and the message's id.
-    private func run(_ body: (inout PushDispatchStore, _ id: String) -> Void) throws {
-        try TestRows().transact(at: Self.now) { transaction in
+    @discardableResult
+    private func run(_ body: (inout PushDispatchStore, _ id: String) -> Void) throws -> (rows: TestRows, id: String) {
+        let rows = TestRows()
+        let id = try rows.transact(at: Self.now) { transaction in
             var ledger = PushDispatchStore(transaction)
             let device = PushDevice(
                 owner: UserKey(realm: .root, name: "mira"), secret: Secret([1]), mechanismUID: "m", deviceID: "token",
@@ -28,7 +30,9 @@ struct DispatchClaimTests {
                 prompt, to: device, RequestTime(now: Self.now, configuration: .sample(), baseURL: "http://localhost/am"))
             ledger.add(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: Self.end))
             body(&ledger, push.messageID)
+            return push.messageID
         }
+        return (rows, id)
     }
 
     /// Whether it gets the message.
@@ -36,7 +40,7 @@ struct DispatchClaimTests {
         _ ledger: inout PushDispatchStore, _ id: String, _ holder: String, at machine: Double, until end: Double
     ) -> Bool {
         let machine = Date(timeIntervalSince1970: machine)
-        return ledger.claim(id, Self.claim(holder, until: end), at: Self.now, machine: machine) != nil
+        return ledger.claim(id, Self.claim(holder, until: end), machine: machine) != nil
     }
 
     @Test("One courier has a message until its claim ends; it can go on, and another one cannot begin")
@@ -44,10 +48,10 @@ struct DispatchClaimTests {
         try run { ledger, id in
             #expect(claim(&ledger, id, "a", at: 0, until: 30))
             #expect(!claim(&ledger, id, "b", at: 29, until: 60))
-            #expect(ledger.unclaimed(at: Self.now, machine: Date(timeIntervalSince1970: 29)).isEmpty)
+            #expect(ledger.unclaimed(machine: Date(timeIntervalSince1970: 29)).isEmpty)
             #expect(claim(&ledger, id, "a", at: 29, until: 50))
             #expect(!claim(&ledger, id, "b", at: 49, until: 90))
-            #expect(ledger.unclaimed(at: Self.now, machine: Date(timeIntervalSince1970: 50)).count == 1)
+            #expect(ledger.unclaimed(machine: Date(timeIntervalSince1970: 50)).count == 1)
             #expect(claim(&ledger, id, "b", at: 50, until: 90))
             #expect(!claim(&ledger, id, "a", at: 51, until: 90))
         }
@@ -57,24 +61,25 @@ struct DispatchClaimTests {
     func release() throws {
         try run { ledger, id in
             #expect(claim(&ledger, id, "a", at: 0, until: 30))
-            ledger.release(id, by: "b", at: Self.now)
+            ledger.release(id, by: "b")
             #expect(!claim(&ledger, id, "b", at: 1, until: 30))
-            ledger.release(id, by: "a", at: Self.now)
+            ledger.release(id, by: "a")
             #expect(claim(&ledger, id, "b", at: 1, until: 30))
         }
     }
 
     @Test("What was settled waits no more, and the first word counts")
     func settled() throws {
-        try run { ledger, id in
-            ledger.settle(id, .sent("1"), at: Self.now)
-            ledger.settle(id, .failed("late"), at: Self.now)
-            #expect(ledger[id, at: Self.now]?.state == .sent("1"))
-            #expect(ledger.unclaimed(at: Self.now, machine: .distantFuture).isEmpty)
+        let (rows, id) = try run { ledger, id in
+            ledger.settle(id, .sent("1"))
+            ledger.settle(id, .failed("late"))
+            #expect(ledger[id]?.state == .sent("1"))
+            #expect(ledger.unclaimed(machine: .distantFuture).isEmpty)
             let claim = Self.claim("a", until: 30)
-            #expect(ledger.claim(id, claim, at: Self.now, machine: Self.now) == nil)
-            #expect(ledger[id, at: Self.end] == nil)
+            #expect(ledger.claim(id, claim, machine: Self.now) == nil)
         }
+        let later = try rows.transact(at: Self.end) { transaction in PushDispatchStore(transaction)[id] }
+        #expect(later == nil)
     }
 }
 
@@ -194,8 +199,8 @@ struct PushStateTests {
                 #expect(try await sender.publish(delivery, to: arn, at: server).status == 200)
                 let next = PushDelivery(messageId: "2", message: "b")
                 #expect(try await sender.publish(next, to: arn, at: server).status == 200)
-                let waiting = try await server.devServer.context.transact { state, moment in
-                    state.gateway.retained(for: inbox.address, after: nil, at: moment.now)
+                let waiting = try await server.devServer.context.store.read { tx in
+                    tx.gateway.retained(for: inbox.address, after: nil)
                 }
                 #expect(waiting.map(\.messageID) == ["1", "2"])
                 #expect(waiting.map(\.eventID) == waiting.map(\.eventID).sorted())
@@ -269,8 +274,8 @@ struct PushStateTests {
 
                 try await devServer.restore(snapshot)
                 #expect(try await server.settledPush().progress == .sent(id: "sns-1"))
-                let waiting = try await devServer.context.transact { state, moment in
-                    state.gateway.retained(for: inbox.address, after: nil, at: moment.now)
+                let waiting = try await devServer.context.store.read { tx in
+                    tx.gateway.retained(for: inbox.address, after: nil)
                 }
                 #expect(waiting.map(\.messageID) == ["1"])
             }

@@ -81,11 +81,11 @@ struct ResetTests {
     func once() async throws {
         try await TestServer.run { server in
             let runs = Counter()
-            try await server.devServer.context.transact { state, _ in
+            try await server.devServer.context.store.write { tx in
                 runs.add()
-                state.effects.append(.happened(RequestLogEntry.Push(.made, "m", device: nil)))
+                tx.effects.append(.happened(RequestLogEntry.Push(.made, "m", device: nil)))
                 // A new password's hash is worked out elsewhere, and then the rule is run again.
-                _ = state.directory.add(UserKey(realm: .root, name: "kim"), password: Secret("p".utf8), claims: [:])
+                _ = tx.directory.add(UserKey(realm: .root, name: "kim"), password: Secret("p".utf8), claims: [:])
             }
             #expect(runs.count > 1)
             let ofPush = RequestLogFilter { $0.kind = .push }

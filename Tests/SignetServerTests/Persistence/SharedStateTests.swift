@@ -84,8 +84,8 @@ struct SharedStateTests {
 
     /// Adds one to a number; `meanwhile` is done after it was read.
     private static func increment(_ server: TestServer, _ meanwhile: @escaping @Sendable () -> Void = {}) async throws -> Int {
-        try await server.devServer.context.engine.run { transaction in
-            let number = (transaction.value(key, at: .distantPast) as (value: Int, expiresAt: Int64)?)?.value ?? 0
+        try await server.devServer.context.store.queue.run { transaction in
+            let number = (transaction.value(key) as RowCache.Present<Int>?)?.value ?? 0
             meanwhile()
             transaction.put(number + 1, key)
             return (number + 1, [])

@@ -196,7 +196,7 @@ extension StateTests {
                 }
                 let expected = statuses.indices.map { $0 % 2 == 0 ? 200 : 401 }
                 #expect(statuses == expected)
-                #expect(try await server.devServer.context.engine.passwords.worked == 2)
+                #expect(try await server.devServer.context.store.queue.passwords.worked == 2)
             }
         }
     }
@@ -207,7 +207,7 @@ extension StateTests {
         let hash = try #require(PasswordHash(of: password))
         try await StateLocation.with(kind) { place in
             try await place.server { server in
-                let engine = try await server.devServer.context.engine
+                let engine = try await server.devServer.context.store.queue
                 for workshop in engine.workshops { workshop.suspend() }
                 async let slow = engine.run { transaction in
                     runs.add()

@@ -95,7 +95,7 @@ struct StateTests {
                 try store.transact { reader throws(StoreError) in
                     let transaction = RowCache(reader, coder, PasswordMemory())
                     transaction.begin()
-                    #expect((transaction.value(key, at: .distantPast) as (value: String, expiresAt: Int64)?) == nil)
+                    #expect((transaction.value(key) as RowCache.Present<String>?) == nil)
                     #expect(transaction.failure?.code == code)
                     return ((), RowChanges())
                 }
@@ -144,11 +144,11 @@ struct StateTests {
             func found(_ configure: @escaping @Sendable (inout ServerConfiguration) -> Void) async throws -> [String] {
                 let kept = Kept()
                 try await place.server(configure) { server in
-                    let person = try await server.devServer.context.transact { state, _ in state.directory[mira] }
+                    let person = try await server.devServer.context.store.read { tx in tx.directory[mira] }
                     await kept.set("locked", person.map { "\($0.isLocked)" } ?? "nobody")
                     for password in [TestServer.password, "other", "new"] {
-                        let isRight = try await server.devServer.context.transact { state, _ in
-                            state.directory.accepts(Secret(password.utf8), of: mira)
+                        let isRight = try await server.devServer.context.store.write { tx in
+                            tx.directory.accepts(Secret(password.utf8), of: mira)
                         }
                         if isRight { await kept.set("password", password) }
                     }
@@ -158,9 +158,9 @@ struct StateTests {
             let atFirst = try await found { _ in }
             #expect(atFirst == ["false", TestServer.password])
             try await place.server { server in
-                try await server.devServer.context.transact { state, _ in
-                    state.directory.setLocked(true, mira)
-                    state.directory.setPassword(Secret("other".utf8), of: mira)
+                try await server.devServer.context.store.write { tx in
+                    tx.directory.setLocked(true, mira)
+                    tx.directory.setPassword(Secret("other".utf8), of: mira)
                 }
                 #expect(try await server.logIn("Login").status == 401)
             }

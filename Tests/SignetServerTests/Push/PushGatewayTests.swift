@@ -84,11 +84,14 @@ extension TestServer {
     /// How many rows of a kind there are.
     fileprivate func count(_ kind: RowKind) async throws -> Int {
         let now = clock.now
-        return try await devServer.context.engine.run { ($0.count(kind, at: now, limit: 100), []) }
+        return try await devServer.context.store.queue.run { rows in
+            rows.now = now
+            return (rows.count(kind, limit: 100), [])
+        }
     }
 
     fileprivate func waiting(_ address: String) async throws -> [InboxMessage] {
-        try await devServer.context.transact { state, moment in state.gateway.retained(for: address, after: nil, at: moment.now) }
+        try await devServer.context.store.read { tx in tx.gateway.retained(for: address, after: nil) }
     }
 }
 

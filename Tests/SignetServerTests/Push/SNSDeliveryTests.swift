@@ -297,8 +297,8 @@ struct SNSDeliveryTests {
             let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
             #expect(try await phone.register(at: server).status == status)
-            let device = try await server.devServer.context.transact { state, _ in
-                state.devices.pushDevice(mechanismUID: "phone-1")
+            let device = try await server.devServer.context.store.read { tx in
+                tx.devices.pushDevice(mechanismUID: "phone-1")
             }
             #expect(device == nil)
             // The invitation stays: the device can try again.

@@ -39,7 +39,7 @@ extension TestServer {
 
     /// What is known of somebody at the top.
     func person(_ name: String = "mira") async throws -> UserRecord? {
-        try await devServer.context.transact { state, _ in state.directory[UserKey(realm: .root, name: name)] }
+        try await devServer.context.store.read { tx in tx.directory[UserKey(realm: .root, name: name)] }
     }
 }
 

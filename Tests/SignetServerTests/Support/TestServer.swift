@@ -112,8 +112,8 @@ struct TestServer: Sendable {
 
     /// The messages that wait for a mechanism.
     func inbox(_ mechanismUID: String) async throws -> [PendingPush] {
-        try await devServer.context.transact { state, moment in
-            state.pushes.retained(for: mechanismUID, after: nil, at: moment.now)
+        try await devServer.context.store.read { tx in
+            tx.pushes.retained(for: mechanismUID, after: nil)
         }
     }
 }

@@ -15,8 +15,9 @@ extension ServerTransaction {
     /// An empty state for a rule, which is lost with it.
     init(users: [User], clients: [RegisteredClient] = [], trees: [JourneyTree]) {
         self.init(
-            PushStreamConstants(
-                users: users, clients: ClientRegistry(clients), trees: trees.byName, key: Secret.random(byteCount: 32)), .alone())
+            TransactionConstants(
+                users: users, clients: ClientRegistry(clients), trees: trees.byName, key: Secret.random(byteCount: 32)), .alone(),
+            .sample())
     }
 }
 
@@ -35,6 +36,7 @@ struct TestRows {
     func transact<R>(at now: Date, _ body: (RowCache) throws -> R) throws -> R {
         let result: Result<R, any Error> = try store.transact { reader throws(StoreError) in
             let transaction = RowCache(reader, coder, PasswordMemory(), isAlone: true)
+            transaction.now = now
             let result = Result { try body(transaction) }
             if let failure = transaction.failure { throw failure }
             var changes = RowChanges()

@@ -14,7 +14,7 @@ struct AccountLockoutNode: Node {
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         if let user = journey.user {
             tx.directory.setLocked(locks, user)
-            if !locks { tx.lockouts.clear(user, at: visit.moment.now) }
+            if !locks { tx.lockouts.clear(user) }
         }
         return .transition(.outcome)
     }

@@ -12,7 +12,7 @@ struct DataStoreDecisionNode: Node {
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         defer { journey.password = nil }
         guard let user = journey.user, let password = journey.password else { return .transition(.isFalse) }
-        return switch tx.judge(password, of: user, visit.moment) {
+        return switch tx.judge(password, of: user) {
         case .right: .transition(.isTrue)
         case .wrong: .transition(.isFalse)
         case .refused(let refusal): .refuse(refusal)

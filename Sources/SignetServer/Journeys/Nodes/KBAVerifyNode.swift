@@ -22,7 +22,7 @@ struct KBAVerifyNode: Node {
             journey.memory = .questioned(questions, of: user)
             return .prompt(Page(callbacks: questions.map { .password(prompt: $0) }))
         }
-        if let refusal = tx.guess(of: user, visit.moment) { return .refuse(refusal) }
+        if let refusal = tx.guess(of: user) { return .refuse(refusal) }
         // Every answer is compared, even after a wrong one, so that the response time does not reveal which answer was wrong.
         let isRight = questions.indices.map { index in
             tx.directory.accepts(Secret(answers.text(index).utf8), to: questions[index], of: user)

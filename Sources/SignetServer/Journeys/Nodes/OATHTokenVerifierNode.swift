@@ -35,7 +35,7 @@ struct OATHTokenVerifierNode: Node {
             return .prompt(Page(callbacks: [.name(prompt: prompt)] + buttons))
         }
         if allowsRecoveryCode, answers.number(1) == 1 { return .transition(.recoveryCodeOutcome) }
-        if let refusal = tx.guess(of: user, visit.moment) { return .refuse(refusal) }
+        if let refusal = tx.guess(of: user) { return .refuse(refusal) }
         let code = answers.text(0).filter { !$0.isWhitespace }
         device.verifier = device.verifier.looking(timeWindow: timeSteps, counterWindow: counters)
         guard device.verifier.verify(code, at: visit.moment.now) == .accepted else { return .transition(.failureOutcome) }

@@ -24,7 +24,7 @@ struct PushRegistrationNode: Node {
         guard case .registering(let messageID, var wait) = journey.memory else {
             return begin(moment, &journey, &tx)
         }
-        guard let pending = tx.registrations.entry(messageID, at: moment.now) else { return .transition(.timeoutOutcome) }
+        guard let pending = tx.registrations.entry(messageID) else { return .transition(.timeoutOutcome) }
         switch wait.poll(at: moment.now) {
         case .spam: return .fail("polled too early too often")
         case .early: break

@@ -10,7 +10,7 @@ struct PushResultVerifierNode: Node {
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let now = visit.moment.now
-        guard let id = journey.pushMessageID, let push = tx.pushes.entry(id, at: now) else { return .transition(.expired) }
+        guard let id = journey.pushMessageID, let push = tx.pushes.entry(id) else { return .transition(.expired) }
         switch push.state {
         case .waiting where now < push.deadline: return .transition(.waiting)
         case .waiting: return .transition(.expired)

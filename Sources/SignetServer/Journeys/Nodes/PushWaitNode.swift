@@ -34,7 +34,7 @@ struct PushWaitNode: Node {
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let now = visit.moment.now
-        guard let push = journey.pushMessageID.flatMap({ tx.pushes.entry($0, at: now) }) else { return .transition(.done) }
+        guard let push = journey.pushMessageID.flatMap({ tx.pushes.entry($0) }) else { return .transition(.done) }
         guard case .waiting(var wait) = journey.memory else {
             return prompt(push, wait(for: push, visit.moment), &journey)
         }

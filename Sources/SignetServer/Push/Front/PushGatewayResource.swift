@@ -55,28 +55,28 @@ struct PushGatewayResource: Sendable {
             var attributes = try action.attributes()
             attributes.userData = action["CustomUserData"] ?? attributes.userData
             let given = attributes
-            let endpoint = try await server.transact { state, moment throws(SNSError) in
-                try state.gateway.create(application, arn: arn, token: token, given, at: moment.now)
+            let endpoint = try await server.store.write { tx in
+                try tx.gateway.create(application, arn: arn, token: token, given)
             }
             return PushGatewayResponse.element("EndpointArn", endpoint.arn)
         case .setAttributes:
             let (arn, _) = try action.resource("EndpointArn", .endpoint)
             let attributes = try action.attributes()
-            try await server.transact { state, moment throws(SNSError) in
-                if let released = try state.gateway.set(arn, attributes, at: moment.now) {
-                    state.effects.append(.endInbox(released))
+            try await server.store.write { tx in
+                if let released = try tx.gateway.set(arn, attributes) {
+                    tx.effects.append(.endInbox(released))
                 }
             }
             return nil
         case .getAttributes:
             let (arn, _) = try action.resource("EndpointArn", .endpoint)
-            let endpoint = try await server.transact { state, _ in state.gateway.endpoint(arn) }
+            let endpoint = try await server.store.read { tx in tx.gateway.endpoint(arn) }
             guard let endpoint else { throw SNSError.noEndpoint }
             return PushGatewayResponse.attributes(endpoint.attributes)
         case .deleteEndpoint:
             let (arn, _) = try action.resource("EndpointArn", .endpoint)
-            try await server.transact { state, moment in
-                if let released = state.gateway.delete(arn, at: moment.now) { state.effects.append(.endInbox(released)) }
+            try await server.store.write { tx in
+                if let released = tx.gateway.delete(arn) { tx.effects.append(.endInbox(released)) }
             }
             return nil
         case .publish: return try await publish(action)
@@ -97,7 +97,7 @@ struct PushGatewayResource: Sendable {
         guard delivery.messageId.utf8.count <= 1024, delivery.message.utf8.count <= 65_536 else {
             throw SNSError.invalidParameter("Message", "it is too long")
         }
-        try await server.transact { state, moment throws(SNSError) in try state.deliver(delivery, to: arn, at: moment.now) }
+        try await server.store.write { tx in try tx.deliver(delivery, to: arn) }
         return PushGatewayResponse.element("MessageId", RandomID.uuid().lowercased())
     }
 
@@ -117,15 +117,15 @@ struct PushGatewayResource: Sendable {
     }
 
     private func isGood(_ claim: (address: String, nonce: String)) async throws -> Bool {
-        try await server.transact { state, moment in
+        try await server.store.write { tx in
             // The inbox is checked first. Any client can generate a key, and the check keeps the nonces of unknown keys out of
             // the store.
-            state.gateway.hasInbox(claim.address) && state.nonces.redeem(claim.nonce, at: moment.now)
+            tx.gateway.hasInbox(claim.address) && tx.nonces.redeem(claim.nonce)
         }
     }
 
     private func challenge() async throws -> APIError {
-        let nonce = try await server.transact { state, moment in try state.nonces.issue(at: moment.now) }
+        let nonce = try await server.store.read { tx in try tx.nonces.issue() }
         return APIError(
             .unauthorized, "Sign the nonce.", headers: [.wwwAuthenticate: "\(PushInbox.scheme) nonce=\"\(nonce)\""])
     }
@@ -139,8 +139,8 @@ private struct PushGatewayInbox: StreamInbox {
     var last: UInt64?
 
     mutating func events() async throws -> [InboxMessage]? {
-        let messages = try await server.transact { [address, last] state, moment -> [InboxMessage]? in
-            state.gateway.hasInbox(address) ? state.gateway.retained(for: address, after: last, at: moment.now) : nil
+        let messages = try await server.store.read { [address, last] tx -> [InboxMessage]? in
+            tx.gateway.hasInbox(address) ? tx.gateway.retained(for: address, after: last) : nil
         }
         guard let messages else { return nil }
         last = messages.last?.eventID ?? last
@@ -157,10 +157,10 @@ extension InboxMessage: StreamEvent {
 
 extension ServerTransaction {
     /// Puts a message that was published to an endpoint into the endpoint's inbox.
-    fileprivate mutating func deliver(_ delivery: PushDelivery, to arn: String, at now: Date) throws(SNSError) {
+    fileprivate mutating func deliver(_ delivery: PushDelivery, to arn: String) throws(SNSError) {
         guard let endpoint = gateway.endpoint(arn) else { throw .noEndpoint }
         guard endpoint.isEnabled else { throw .disabled }
-        try gateway.add(delivery, to: endpoint.token, at: now)
+        try gateway.add(delivery, to: endpoint.token)
         effects.append(.wakeInbox(endpoint.token))
     }
 }

@@ -50,11 +50,13 @@ struct PushGatewayStore {
     private var inboxes: Table<String, Inbox>
     /// The messages, grouped by the address of their inbox.
     private var messages: Table<String, InboxMessage>
+    private let now: Date
 
     init(_ transaction: RowCache) {
         endpoints = Table(.gatewayEndpoint, transaction)
         inboxes = Table(.gatewayMailbox, transaction)
         messages = Table(.gatewayMessage, transaction)
+        now = transaction.now
     }
 
     // MARK: Endpoints
@@ -67,7 +69,7 @@ struct PushGatewayStore {
     /// Creates an endpoint. If one with the same application, token and attributes exists, it is returned instead.
     /// - Throws: ``SNSError`` when an endpoint with the same token has different attributes, or when the store is full.
     mutating func create(
-        _ application: SNSResource, arn: String, token: String, _ attributes: EndpointAttributes, at now: Date
+        _ application: SNSResource, arn: String, token: String, _ attributes: EndpointAttributes
     ) throws(SNSError) -> PushGatewayEndpoint {
         let (isEnabled, userData) = (attributes.isEnabled ?? true, attributes.userData ?? "")
         let present = (inboxes[token]?.arns ?? []).compactMap { endpoints[$0] }
@@ -81,7 +83,7 @@ struct PushGatewayStore {
         guard attributes.token ?? token == token else {
             throw .invalidParameter("Attributes", "Token must be the same as the parameter Token")
         }
-        guard !endpoints.isFull(at: now), !inboxes.isFull(at: now) else { throw .full }
+        guard !endpoints.isFull(), !inboxes.isFull() else { throw .full }
         let endpoint = PushGatewayEndpoint(
             arn: application.endpoint(RandomID.uuid().lowercased()), application: arn, token: token, isEnabled: isEnabled,
             userData: userData)
@@ -92,22 +94,22 @@ struct PushGatewayStore {
     /// Changes an endpoint.
     /// - Returns: The address of the inbox that was removed because no endpoint leads to it any more; nil when none was removed.
     /// - Throws: ``SNSError`` when the endpoint does not exist.
-    mutating func set(_ arn: String, _ attributes: EndpointAttributes, at now: Date) throws(SNSError) -> String? {
+    mutating func set(_ arn: String, _ attributes: EndpointAttributes) throws(SNSError) -> String? {
         guard var endpoint = endpoints[arn] else { throw .noEndpoint }
         let before = endpoint.token
         endpoint.isEnabled = attributes.isEnabled ?? endpoint.isEnabled
         endpoint.userData = attributes.userData ?? endpoint.userData
         endpoint.token = attributes.token ?? before
-        let released = endpoint.token != before && release(arn, of: before, at: now) ? before : nil
+        let released = endpoint.token != before && release(arn, of: before) ? before : nil
         store(endpoint)
         return released
     }
 
     /// Deletes an endpoint. As in AWS SNS, deleting an endpoint that does not exist succeeds.
     /// - Returns: The address of the inbox that was removed because no endpoint leads to it any more; nil when none was removed.
-    mutating func delete(_ arn: String, at now: Date) -> String? {
-        guard let endpoint = endpoints.remove(arn, at: now) else { return nil }
-        return release(arn, of: endpoint.token, at: now) ? endpoint.token : nil
+    mutating func delete(_ arn: String) -> String? {
+        guard let endpoint = endpoints.remove(arn) else { return nil }
+        return release(arn, of: endpoint.token) ? endpoint.token : nil
     }
 
     private mutating func store(_ endpoint: PushGatewayEndpoint) {
@@ -119,7 +121,7 @@ struct PushGatewayStore {
     }
 
     /// Removes an endpoint from its inbox. If no endpoint remains, it removes the inbox with its messages and returns true.
-    private mutating func release(_ arn: String, of address: String, at now: Date) -> Bool {
+    private mutating func release(_ arn: String, of address: String) -> Bool {
         guard var inbox = inboxes[address] else { return false }
         inbox.arns.removeAll { $0 == arn }
         guard inbox.arns.isEmpty else {
@@ -127,7 +129,7 @@ struct PushGatewayStore {
             return false
         }
         inboxes[address] = nil
-        _ = messages.discard(group: address, at: now)
+        _ = messages.discard(group: address)
         return true
     }
 
@@ -135,11 +137,11 @@ struct PushGatewayStore {
 
     /// Puts a message into an inbox. A message that is already in the inbox is not added again.
     /// - Throws: ``SNSError`` when the inbox does not exist or is full.
-    mutating func add(_ delivery: PushDelivery, to address: String, at now: Date) throws(SNSError) {
+    mutating func add(_ delivery: PushDelivery, to address: String) throws(SNSError) {
         guard var inbox = inboxes[address] else { throw .noEndpoint }
         let name = Self.name(delivery.messageId, address)
-        guard messages.value(for: name, at: now) == nil else { return }
-        guard messages.group(address, at: now).count < PushMessageStore.inboxCapacity, !messages.isFull(at: now) else {
+        guard messages.value(for: name) == nil else { return }
+        guard messages.group(address).count < PushMessageStore.inboxCapacity, !messages.isFull() else {
             throw .full
         }
         // Event ids are derived from the time, so that they still increase after an inbox was removed and created again.
@@ -153,10 +155,10 @@ struct PushGatewayStore {
 
     /// Returns the messages that can still be answered, oldest first: those after the event `last`, or all of them when `last` is
     /// nil or newer than the newest event of the inbox.
-    func retained(for address: String, after last: UInt64?, at now: Date) -> [InboxMessage] {
+    func retained(for address: String, after last: UInt64?) -> [InboxMessage] {
         guard let inbox = inboxes[address] else { return [] }
         let start = last.map { $0 <= inbox.lastEventID ? $0 : 0 } ?? 0
-        return messages.group(address, at: now).filter { $0.eventID > start }.sorted { $0.eventID < $1.eventID }
+        return messages.group(address).filter { $0.eventID > start }.sorted { $0.eventID < $1.eventID }
     }
 
     /// Returns the key of a message in the table. The space is unambiguous because addresses contain none.

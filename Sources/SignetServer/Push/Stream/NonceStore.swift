@@ -21,28 +21,30 @@ struct NonceStore {
 
     private let key: Secret
     private var used: Table<String, Bool>
+    private let now: Date
 
     /// Creates the store.
     /// - Parameter key: The key that signs nonces. Servers that share a state share this key.
     init(_ transaction: RowCache, key: Secret) {
         self.key = key
         used = Table(.nonce, transaction)
+        now = transaction.now
     }
 
-    func issue(at now: Date) throws -> String {
+    func issue() throws -> String {
         let nonce = Nonce(value: RandomID.token(), issued: Int64(now.timeIntervalSince1970 * 1000))
         return CompactJWS.sign(try JSON.encode(nonce), with: key)
     }
 
     /// Returns true when the server issued the nonce, it has not expired, and it is used for the first time. A full store accepts
     /// no nonce, because a device that has to wait is safer than a proof that can be replayed.
-    mutating func redeem(_ text: String, at now: Date) -> Bool {
+    mutating func redeem(_ text: String) -> Bool {
         guard let payload = try? CompactJWS(text).payload(verifiedWith: key),
             let nonce = try? JSON.decode(Nonce.self, from: payload)
         else { return false }
         let issued = Date(timeIntervalSince1970: Double(nonce.issued) / 1000)
         let end = issued.addingTimeInterval(Self.lifetime)
-        guard now < end, used.value(for: nonce.value, at: now) == nil, !used.isFull(at: now) else { return false }
+        guard now < end, used.value(for: nonce.value) == nil, !used.isFull() else { return false }
         used.insert(true, for: nonce.value, until: end)
         return true
     }

@@ -9,8 +9,8 @@ import Testing
 @Suite("A device's proof at the desk")
 struct PushStreamProofTests {
     private func prove(_ token: String, at server: TestServer, realm: RealmPath = .root) async throws -> String? {
-        try await server.devServer.context.transact { state, moment in
-            state.mechanism(provenBy: token, realm: realm, at: moment.now)
+        try await server.devServer.context.store.write { tx in
+            tx.mechanism(provenBy: token, realm: realm)
         }
     }
 
@@ -99,12 +99,14 @@ struct PushStreamProofTests {
 struct NonceStoreTests {
     private static let key = Secret.random(byteCount: 32)
 
-    private func issue(at now: Date) throws -> String { try NonceStore(.alone(), key: Self.key).issue(at: now) }
+    private func issue(at now: Date, key: Secret = key) throws -> String {
+        try TestRows().transact(at: now) { transaction in try NonceStore(transaction, key: key).issue() }
+    }
 
     private func redeem(_ nonce: String, _ rows: TestRows, at now: Date) throws -> Bool {
         try rows.transact(at: now) { transaction in
             var book = NonceStore(transaction, key: Self.key)
-            return book.redeem(nonce, at: now)
+            return book.redeem(nonce)
         }
     }
 
@@ -131,7 +133,7 @@ struct NonceStoreTests {
     @Test("A nonce of another desk is none")
     func foreign() throws {
         let now = StillClock().now
-        let foreign = try NonceStore(.alone(), key: Secret.random(byteCount: 32)).issue(at: now)
+        let foreign = try issue(at: now, key: Secret.random(byteCount: 32))
         #expect(try !redeem(foreign, TestRows(), at: now))
     }
 }

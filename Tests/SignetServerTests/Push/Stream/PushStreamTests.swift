@@ -150,10 +150,10 @@ struct PushStreamTests {
                 let connection = try await phone.listen(at: server, port: port)
                 _ = await connection.read { $0.contains(":\n\n") }
                 // As another server does it, whose word is lost on the way.
-                try await server.devServer.context.transact { state, _ in
+                try await server.devServer.context.store.write { tx in
                     let user = UserKey(realm: .root, name: "mira")
-                    guard let device = state.devices.pushDevice(of: user) else { return }
-                    _ = state.devices.remove(.push, device.resourceID, of: user)
+                    guard let device = tx.devices.pushDevice(of: user) else { return }
+                    _ = tx.devices.remove(.push, device.resourceID, of: user)
                 }
                 let rest = await connection.read { $0.contains("0\r\n\r\n") }
                 #expect(rest.hasSuffix("0\r\n\r\n"))

@@ -1,0 +1,61 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// An effect outside the state that a transaction requests. It is performed once, after the transaction is done.
+enum SideEffect: Sendable, Hashable {
+    /// There is something new for the streams of a mechanism.
+    case wake(String)
+    /// A mechanism was removed, and its streams end.
+    case endStreams(String)
+    case email(Email)
+    /// A push message event for the request log.
+    case happened(RequestLogEntry.Push)
+    /// A message waits for the push delivery worker.
+    case dispatch(String)
+    /// There is something new in an inbox of the push gateway.
+    case wakeInbox(String)
+    /// An inbox of the push gateway was removed, and its streams end.
+    case endInbox(String)
+    case count(MetricEvent)
+}
+
+extension SideEffect {
+    /// The message that tells other servers of the same state about the side effect; nil when they need no message.
+    var signal: ClusterMessage? {
+        switch self {
+        case .wake(let mechanismUID): .wake(mechanismUID)
+        case .endStreams(let mechanismUID): .endStreams(mechanismUID)
+        case .wakeInbox(let address): .wakeInbox(address)
+        case .endInbox(let address): .endInbox(address)
+        case .email, .happened, .dispatch, .count: nil
+        }
+    }
+}
+
+/// Performs side effects on the streams, the request log and the other parts of a server.
+struct SideEffectPerformer: Sendable {
+    let streams: PushStreams
+    let inboxStreams: PushStreams
+    let requestLog: RequestLog
+    let line: PushDeliveryQueue
+    let telemetry: Telemetry
+    let onEmail: (@Sendable (Email) -> Void)?
+
+    func perform(_ effect: SideEffect, at now: Date) {
+        switch effect {
+        case .wake(let mechanismUID): streams.wake(mechanismUID)
+        case .endStreams(let mechanismUID): streams.endAll(mechanismUID)
+        case .email(let email):
+            requestLog.add(.email(RequestLogEntry.Email(user: email.user, realm: email.realm)), at: now)
+            onEmail?(email)
+        case .happened(let push): requestLog.add(.push(push), at: now)
+        case .dispatch(let messageID): line.add([messageID])
+        case .wakeInbox(let address): inboxStreams.wake(address)
+        case .endInbox(let address): inboxStreams.endAll(address)
+        case .count(let event): telemetry.count([event])
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import MetricsTestKit
+import SignetCore
+import SignetStorage
+import SignetTesting
+import Synchronization
+import Testing
+
+@testable import SignetServer
+
+@Suite("Transactions", .postgresServer, .serialized, .timeLimit(.minutes(5)))
+struct TransactionTests {
+    private struct Refused: Error, Equatable {}
+
+    private static let user = UserKey(realm: .root, name: "rolled-back")
+
+    /// Changes rows of many kinds, and requests a side effect of each sort.
+    private static func change(_ tx: inout ServerTransaction) throws {
+        tx.directory.addWithoutPassword(user)
+        tx.directory.setLocked(true, UserKey(realm: .root, name: "mira"))
+        _ = tx.sessions.open(user, tree: "Login")
+        tx.send("https://example.test/link", to: user)
+        _ = tx.lockouts.fail(user, Lockout(failures: 1, within: 60, duration: 60))
+        _ = tx.guesses.take(user, RateLimit(perMinute: 1, burst: 1))
+        _ = tx.console.invite()
+        tx.registrations.complete("none")
+        let arn = "arn:aws:sns:us-east-1:000000000000:app/GCM/app"
+        let application = try #require(SNSResource(arn))
+        _ = try tx.gateway.create(application, arn: arn, token: "signet-mailbox-x", EndpointAttributes())
+        tx.effects += [
+            .wake("mechanism"), .endStreams("mechanism"), .dispatch("message"), .wakeInbox("inbox"), .endInbox("inbox"),
+            .happened(RequestLogEntry.Push(.made, "message", device: nil)), .count(.lockedOut),
+        ]
+    }
+
+    @Test("A closure that throws changes nothing and has no side effect", arguments: StateKind.here)
+    func throwingClosureChangesNothing(kind: StateKind) async throws {
+        try await StateLocation.with(kind) { place in
+            let (emails, metrics) = (Recorder<Email>(), TestMetrics())
+            var configuration = place.configuration
+            configuration.onEmail = { emails.add($0) }
+            let server = DevServer(configuration: configuration, logger: .silent, metrics: metrics)
+            let store = server.context.store
+            // The row that the closure changes is read and changed before in the same server.
+            _ = try await store.write { tx in tx.sessions.open(UserKey(realm: .root, name: "noa"), tree: "Login") }
+            let before = try await server.snapshot().rows
+            await #expect(throws: Refused.self) {
+                try await store.write { tx in
+                    try Self.change(&tx)
+                    throw Refused()
+                }
+            }
+            #expect(try await server.snapshot().rows == before)
+            #expect(emails.all.isEmpty)
+            #expect(metrics.counters.map(\.totalValue).reduce(0, +) == 0)
+            #expect(server.context.requestLog.entries.isEmpty)
+            let user = try await store.read { tx in tx.directory[Self.user] }
+            #expect(user == nil)
+            // Without the error, each of these is seen.
+            try await store.write { tx in try Self.change(&tx) }
+            #expect(try await server.snapshot().count > before.count)
+            #expect(emails.all.count == 1)
+            #expect(metrics.counters.map(\.totalValue).reduce(0, +) == 1)
+            #expect(!server.context.requestLog.entries.isEmpty)
+            await server.close()
+        }
+    }
+
+    @Test("Transactions of one batch commit although others of it throw", arguments: StateKind.here)
+    func batchKeepsWhatReturned(kind: StateKind) async throws {
+        try await StateLocation.with(kind) { place in
+            let server = DevServer(configuration: place.configuration, logger: .silent)
+            let store = server.context.store
+            let results = await withTaskGroup(of: Bool.self) { group in
+                for number in 0..<100 {
+                    group.addTask {
+                        let sent: Void? = try? await store.write { tx in
+                            // All change one row, and each sees the committed changes of the others only.
+                            let before = tx.outbox.links(of: Self.user).map { Int($0) ?? -1 }
+                            tx.outbox.keep(String((before.last ?? 0) + 1), for: Self.user)
+                            if number % 2 == 0 { throw Refused() }
+                        }
+                        return sent != nil
+                    }
+                }
+                return await group.reduce(into: [Bool]()) { $0.append($1) }
+            }
+            let committed = results.count { $0 }
+            #expect(committed == 50)
+            let links = try await store.read { tx in tx.outbox.links(of: Self.user) }
+            #expect(links.last == "50")
+            await server.close()
+            guard kind != .memory else { return }
+            let again = DevServer(configuration: place.configuration, logger: .silent)
+            let kept = try await again.context.store.read { tx in tx.outbox.links(of: Self.user) }
+            #expect(kept == links)
+            await again.close()
+        }
+    }
+
+    @Test("What a refusal has to leave behind is still there after a restart", arguments: StateKind.lasting)
+    func refusalsAreRemembered(kind: StateKind) async throws {
+        try await StateLocation.with(kind) { place in
+            let clock = StillClock()
+            let seen = Mutex<[String: String]>([:])
+            let limit: (inout ServerConfiguration) -> Void = {
+                $0.limits.lockout = Lockout(failures: 2, within: 60, duration: 100)
+            }
+            try await place.server(clock: clock, limit) { server in
+                // A code that comes with a wrong verifier is used up, and one that comes twice revokes its tokens.
+                let session = try await server.session()
+                let tampered = try await server.code(session)
+                #expect(try await server.exchange(tampered, ["code_verifier": String(repeating: "x", count: 43)]).status == 400)
+                let twice = try await server.code(session)
+                let tokens = try Tokens(try await server.exchange(twice))
+                #expect(try await server.exchange(twice).status == 400)
+                // So does a refresh token that comes twice.
+                let rotated = try Tokens(try await server.exchange(try await server.code(session)))
+                let spent = try #require(rotated.refresh)
+                let newer = try Tokens(try await server.refresh(spent))
+                #expect(try await server.refresh(spent).status == 400)
+                // A step of a journey can be answered once, and a wrong password is counted.
+                let step = try await server.start("Login").step
+                #expect(try await server.next(step).status == 401)
+                #expect(try await server.logIn("Login", name: "noa", password: "wrong").status == 401)
+                seen.withLock {
+                    $0 = ["spoilt": tampered, "access": tokens.access, "newer": newer.access, "authID": step.authId]
+                }
+            }
+            try await place.server(clock: clock, limit) { server in
+                let seen = seen.withLock { $0 }
+                #expect(try await server.exchange(seen["spoilt", default: ""]).error == "invalid_grant")
+                #expect(try await server.userInfo(seen["access", default: ""]).status == 401)
+                #expect(try await server.userInfo(seen["newer", default: ""]).status == 401)
+                let continuation = JourneyContinuation(
+                    realm: .root, authID: seen["authID", default: ""], callbacks: nil, noSession: false)
+                let again = try await server.devServer.context.store.write { tx in try tx.proceed(continuation) }
+                #expect(throws: APIError.journeyTimedOut) { try again.get() }
+                #expect(try await server.logIn("Login", name: "noa", password: "wrong").message == "Login failure")
+                #expect(try await server.logIn("Login", name: "noa", password: "staple").message == "User Locked Out.")
+            }
+        }
+    }
+}
+
+/// Values in the order in which they came.
+private final class Recorder<Value: Sendable>: Sendable {
+    private let values = Mutex<[Value]>([])
+
+    var all: [Value] { values.withLock { $0 } }
+
+    func add(_ value: Value) { values.withLock { $0.append(value) } }
+}
