@@ -120,11 +120,14 @@ struct TransactionTests {
                 let newer = try Tokens(try await server.refresh(spent))
                 #expect(try await server.refresh(spent).status == 400)
                 // A step of a journey can be answered once, and a wrong password is counted.
-                let step = try await server.start("Login").step
+                var step = try await server.start("Login").step
+                step.fill("NameCallback", "mira")
+                step.fill("PasswordCallback", "wrong")
                 #expect(try await server.next(step).status == 401)
                 #expect(try await server.logIn("Login", name: "noa", password: "wrong").status == 401)
+                let authID = step.authId
                 seen.withLock {
-                    $0 = ["spoilt": tampered, "access": tokens.access, "newer": newer.access, "authID": step.authId]
+                    $0 = ["spoilt": tampered, "access": tokens.access, "newer": newer.access, "authID": authID]
                 }
             }
             try await place.server(clock: clock, limit) { server in
