@@ -47,6 +47,7 @@ let package = Package(
         .library(name: "SignetStorage", targets: ["SignetStorage"]),
         .library(name: "SignetNetwork", targets: ["SignetNetwork"]),
         .library(name: "SignetAuthenticator", targets: ["SignetAuthenticator"]),
+        .library(name: "SignetTransfer", targets: ["SignetTransfer"]),
         .library(name: "SignetOAuth", targets: ["SignetOAuth"]),
         .library(name: "SignetJourney", targets: ["SignetJourney"]),
         .library(name: "SignetYAML", targets: ["SignetYAML"]),
@@ -117,6 +118,8 @@ let package = Package(
             name: "SignetAuthenticator", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork"],
             swiftSettings: rules),
         .target(
+            name: "SignetTransfer", dependencies: ["SignetCore", "SignetStorage", "SignetAuthenticator"], swiftSettings: rules),
+        .target(
             name: "SignetOAuth", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage", crypto, jwtKit],
             swiftSettings: rules),
         .target(
@@ -164,8 +167,8 @@ let package = Package(
         .executableTarget(
             name: "signet",
             dependencies: [
-                "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetJourney", "SignetOAuth",
-                "SignetYAML",
+                "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetTransfer", "SignetOAuth",
+                "SignetJourney", "SignetYAML",
                 "SignetServer", "CPNG", arguments, logging, nioCore,
             ],
             swiftSettings: rules),
@@ -181,8 +184,7 @@ let package = Package(
 
         // What reads other people's bytes, in the hands of libFuzzer (`make fuzz`).
         .executableTarget(
-            name: "signet-fuzz", dependencies: ["SignetAuthenticator", "SignetCore", "SignetServer"], path: "Fuzz",
-            exclude: ["Corpus"],
+            name: "signet-fuzz", dependencies: ["SignetTransfer", "SignetCore", "SignetServer"], path: "Fuzz", exclude: ["Corpus"],
             swiftSettings: rules),
 
         .testTarget(
@@ -220,7 +222,7 @@ let package = Package(
             name: "SignetAuthenticatorTests",
             dependencies: [
                 "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetTesting", "SignetServer",
-                "SignetJourney", "SignetOAuth", "StoreWorker",
+                "SignetJourney", "SignetOAuth", "SignetTransfer", "StoreWorker",
                 "FRAuthenticator", "FRAuth", "PingOath", "PingPush", logging,
             ], exclude: ["Transfer/Fixtures"], swiftSettings: rules),
         // What the token tests start four times at once, and kill.

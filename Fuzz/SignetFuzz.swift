@@ -1,5 +1,5 @@
-import SignetAuthenticator
 import SignetCore
+import SignetTransfer
 
 #if canImport(Glibc)
 import Glibc

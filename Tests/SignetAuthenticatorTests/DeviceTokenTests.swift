@@ -4,6 +4,7 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
+import SignetTransfer
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetStorage
 import SignetTesting
+import SignetTransfer
 import Testing
 
 @Suite("Push messages that are kept")

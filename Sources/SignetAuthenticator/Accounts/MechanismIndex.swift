@@ -1,5 +1,5 @@
-import SignetCore
-import SignetStorage
+package import SignetCore
+package import SignetStorage
 
 /// The index of the mechanisms of each account: one record `{"mechanisms": [uid, …]}` for each account. Readers ignore entries
 /// whose mechanism does not exist or belongs to another account.
@@ -41,5 +41,13 @@ struct MechanismIndex {
 
     private func put(_ uids: [String], _ account: AccountID) throws(StoreError) {
         try records.put(JSON.encode(.object(["mechanisms": .array(uids.map { .string($0) })])), .mechanismIndex(account))
+    }
+}
+
+extension AccountReader {
+    /// Returns the ids in the index of an account's mechanisms; nil when the index is missing or cannot be read.
+    package func indexedMechanisms(of account: AccountID) throws(StoreError) -> [String]? {
+        guard let records = self as? any RecordBackedReader else { return nil }
+        return try MechanismIndex.uids(of: account, in: records.reader)
     }
 }

@@ -1,4 +1,4 @@
-import SignetCore
+package import SignetCore
 import SignetStorage
 
 #if canImport(FoundationEssentials)
@@ -8,9 +8,9 @@ import Foundation
 #endif
 
 /// A value that is stored as a JSON object. Values with secrets are neither Codable nor a ``JSONObject``, so that a log or
-/// request cannot encode one by accident. This protocol is internal to the module, and the encoded values leave it only into a
-/// store.
-protocol StoredForm: Sendable {
+/// request cannot encode one by accident. This protocol is internal to the package, and the encoded values leave it only into a
+/// store or a sealed archive.
+package protocol StoredForm: Sendable {
     /// The members of the object.
     var storedMembers: [String: JSONValue] { get }
     /// Creates a value from the members of a stored object.
@@ -20,7 +20,10 @@ protocol StoredForm: Sendable {
 }
 
 /// An error for a stored object whose content does not form a valid value.
-struct Damaged: Error {}
+package struct Damaged: Error {
+    /// Creates the error.
+    package init() {}
+}
 
 /// The conversion between values and the bytes of a record.
 enum StoredForms {
@@ -50,15 +53,15 @@ extension JSONMembers {
 // MARK: Accounts
 
 extension AccountID: StoredForm {
-    var storedMembers: [String: JSONValue] { Dictionary(texts: ["issuer": issuer, "accountName": accountName]) }
+    package var storedMembers: [String: JSONValue] { Dictionary(texts: ["issuer": issuer, "accountName": accountName]) }
 
-    init(stored members: JSONMembers) throws {
+    package init(stored members: JSONMembers) throws {
         self.init(issuer: try members.text("issuer"), accountName: try members.text("accountName"))
     }
 }
 
 extension Account: StoredForm {
-    var storedMembers: [String: JSONValue] {
+    package var storedMembers: [String: JSONValue] {
         var members = Dictionary(texts: [
             "displayIssuer": displayIssuer, "displayAccountName": displayAccountName, "imageURL": imageURL,
             "backgroundColor": backgroundColor, "lockingPolicy": lockingPolicy,
@@ -69,7 +72,7 @@ extension Account: StoredForm {
         return members
     }
 
-    init(stored members: JSONMembers) throws {
+    package init(stored members: JSONMembers) throws {
         self.init(
             id: try AccountID(stored: members.object("id")), displayIssuer: try members.optionalText("displayIssuer"),
             displayAccountName: try members.optionalText("displayAccountName"), imageURL: try members.optionalText("imageURL"),
@@ -82,7 +85,7 @@ extension Account: StoredForm {
 // MARK: Mechanisms
 
 extension Mechanism: StoredForm {
-    var storedMembers: [String: JSONValue] {
+    package var storedMembers: [String: JSONValue] {
         var members = Dictionary(texts: ["uid": uid, "userID": userID, "resourceID": resourceID])
         members["account"] = .object(account.storedMembers)
         members["timeAdded"] = .date(timeAdded)
@@ -97,7 +100,7 @@ extension Mechanism: StoredForm {
         return members
     }
 
-    init(stored members: JSONMembers) throws {
+    package init(stored members: JSONMembers) throws {
         let secret = Secret(try Base64.decode(try members.text("secret")))
         let kind: Kind
         switch (try members.optionalObject("oath"), try members.optionalObject("push")) {
@@ -166,7 +169,7 @@ extension PushSettings {
 
 /// A notification is stored as the claims of its message and its decision.
 extension PushNotification: StoredForm {
-    var storedMembers: [String: JSONValue] {
+    package var storedMembers: [String: JSONValue] {
         var members = Dictionary(texts: ["messageID": messageID, "decision": decision?.rawValue])
         members["claims"] = .object(message.claims)
         members["receivedAt"] = .date(receivedAt)
@@ -174,7 +177,7 @@ extension PushNotification: StoredForm {
         return members
     }
 
-    init(stored members: JSONMembers) throws {
+    package init(stored members: JSONMembers) throws {
         let decision = try members.optionalText("decision").map { text in
             guard let decision = Decision(rawValue: text) else { throw Damaged() }
             return decision
@@ -189,7 +192,7 @@ extension PushNotification: StoredForm {
 // MARK: Notes
 
 extension StoredDeviceToken: StoredForm {
-    var storedMembers: [String: JSONValue] {
+    package var storedMembers: [String: JSONValue] {
         var members: [String: JSONValue] = [
             "token": .string(token), "timeAdded": .date(timeAdded),
             "outstanding": .array(outstanding.sorted().map { .string($0) }),
@@ -198,7 +201,7 @@ extension StoredDeviceToken: StoredForm {
         return members
     }
 
-    init(stored members: JSONMembers) throws {
+    package init(stored members: JSONMembers) throws {
         guard let outstanding = members["outstanding"]?.array else { throw Damaged() }
         self.init(
             token: try members.text("token"), timeAdded: try members.date("timeAdded"),
@@ -208,11 +211,11 @@ extension StoredDeviceToken: StoredForm {
 }
 
 extension SentAnswer: StoredForm {
-    var storedMembers: [String: JSONValue] {
+    package var storedMembers: [String: JSONValue] {
         ["notificationID": .string(notificationID), "decision": .string(decision.rawValue)]
     }
 
-    init(stored members: JSONMembers) throws {
+    package init(stored members: JSONMembers) throws {
         guard let decision = PushNotification.Decision(rawValue: try members.text("decision")) else { throw Damaged() }
         self.init(notificationID: try members.text("notificationID"), decision: decision)
     }

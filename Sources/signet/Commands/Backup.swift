@@ -2,6 +2,7 @@ import ArgumentParser
 import SignetAuthenticator
 import SignetCore
 import SignetStorage
+import SignetTransfer
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

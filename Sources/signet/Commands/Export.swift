@@ -1,6 +1,7 @@
 import ArgumentParser
 import SignetAuthenticator
 import SignetCore
+import SignetTransfer
 
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

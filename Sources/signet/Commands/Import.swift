@@ -2,6 +2,7 @@ import ArgumentParser
 import SignetAuthenticator
 import SignetCore
 import SignetStorage
+import SignetTransfer
 
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

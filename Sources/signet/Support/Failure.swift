@@ -5,6 +5,7 @@ import SignetJourney
 import SignetNetwork
 import SignetOAuth
 import SignetStorage
+import SignetTransfer
 
 /// The error that ends a command: a line on standard error, and an exit code that scripts can rely on (docs/reference/cli.md).
 struct Failure: Error {

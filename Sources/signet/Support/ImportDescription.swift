@@ -1,5 +1,5 @@
-import SignetAuthenticator
 import SignetCore
+import SignetTransfer
 
 /// The report of an import, as text for the user or as JSON.
 struct ImportDescription {

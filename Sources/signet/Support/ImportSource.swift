@@ -1,5 +1,5 @@
-import SignetAuthenticator
 import SignetCore
+import SignetTransfer
 
 /// The parsed contents of the files to import.
 struct ImportSource {

@@ -2,6 +2,7 @@ import Foundation
 import SignetAuthenticator
 import SignetCore
 import SignetStorage
+import SignetTransfer
 import Testing
 
 @Suite("An encrypted archive")

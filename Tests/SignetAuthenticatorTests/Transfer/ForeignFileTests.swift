@@ -1,6 +1,7 @@
 import Foundation
 import SignetAuthenticator
 import SignetCore
+import SignetTransfer
 import Testing
 
 @Suite("What a file of another program says, and where")

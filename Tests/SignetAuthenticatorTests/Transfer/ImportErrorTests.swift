@@ -1,6 +1,7 @@
 import SignetAuthenticator
 import SignetCore
 import SignetTesting
+import SignetTransfer
 import Testing
 
 @Suite("Files that are no export, or a broken one")

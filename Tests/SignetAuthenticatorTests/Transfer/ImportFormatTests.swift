@@ -1,5 +1,6 @@
 import SignetAuthenticator
 import SignetCore
+import SignetTransfer
 import Testing
 
 @Suite("Exports of other authenticators")

@@ -1,6 +1,6 @@
 import Foundation
-import SignetAuthenticator
 import SignetCore
+import SignetTransfer
 import Testing
 
 /// The files in `Fixtures`, which a script made without anything of Signet.

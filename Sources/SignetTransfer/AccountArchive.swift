@@ -1,3 +1,4 @@
+import SignetAuthenticator
 public import SignetCore
 public import SignetStorage
 

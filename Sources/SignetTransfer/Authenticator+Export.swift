@@ -1,3 +1,4 @@
+public import SignetAuthenticator
 import SignetCore
 public import SignetStorage
 

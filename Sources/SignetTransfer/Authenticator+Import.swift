@@ -1,3 +1,4 @@
+public import SignetAuthenticator
 public import SignetCore
 public import SignetStorage
 
@@ -167,9 +168,7 @@ struct ImportPlan {
             hasDamagedMechanism = isPossible
         }
         guard isPossible else { return false }
-        guard let records = records as? any RecordBackedReader,
-            let uids = try MechanismIndex.uids(of: id, in: records.reader)
-        else { return try records.account(id) != nil }
+        guard let uids = try records.indexedMechanisms(of: id) else { return try records.account(id) != nil }
         for uid in uids where try RecordLookup({ () throws(StoreError) in try records.mechanism(uid) }).isUnreadable {
             return true
         }
