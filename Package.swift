@@ -230,7 +230,7 @@ let package = Package(
             name: "TokenWorker", dependencies: ["SignetCore", "SignetOAuth", "SignetNetwork", "SignetStorage"],
             path: "Tests/TokenWorker", swiftSettings: rules),
         .testTarget(
-            name: "SignetJourneyTokensTests",
+            name: "SignetOAuthTests",
             dependencies: [
                 "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "TokenWorker",
                 asn1, certificates, crypto, cryptoExtras, nioCore, nioHTTP1, nioPosix, nioSSL,
@@ -238,10 +238,11 @@ let package = Package(
         .testTarget(
             name: "SignetJourneyTests",
             dependencies: [
-                "SignetJourney", "SignetOAuth", "SignetYAML", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage",
+                "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage",
                 "SignetTesting",
                 crypto, logging,
             ], resources: [.copy("Vectors")], swiftSettings: rules),
+        .testTarget(name: "SignetYAMLTests", dependencies: ["SignetYAML", "SignetOAuth", "SignetCore"], swiftSettings: rules),
         .testTarget(
             name: "FRAuthTests",
             dependencies: [
