@@ -187,6 +187,11 @@ let package = Package(
             name: "signet-fuzz", dependencies: ["SignetTransfer", "SignetCore", "SignetServer"], path: "Fuzz", exclude: ["Corpus"],
             swiftSettings: rules),
 
+        // What several test targets share.
+        .target(
+            name: "TestSupport",
+            dependencies: ["SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting"],
+            path: "Tests/TestSupport", swiftSettings: rules),
         .testTarget(
             name: "SignetCoreTests", dependencies: ["SignetCore", "SignetTesting", jwtKit], resources: [.copy("Vectors")],
             swiftSettings: rules),
@@ -222,9 +227,14 @@ let package = Package(
             name: "SignetAuthenticatorTests",
             dependencies: [
                 "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetTesting", "SignetServer",
-                "SignetJourney", "SignetOAuth", "SignetTransfer", "StoreWorker",
+                "SignetJourney", "SignetOAuth", "SignetTransfer", "StoreWorker", "TestSupport",
                 "FRAuthenticator", "FRAuth", "PingOath", "PingPush", logging,
-            ], exclude: ["Transfer/Fixtures"], swiftSettings: rules),
+            ], swiftSettings: rules),
+        .testTarget(
+            name: "SignetTransferTests",
+            dependencies: [
+                "SignetTransfer", "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetTesting", "TestSupport",
+            ], exclude: ["Fixtures"], swiftSettings: rules),
         // What the token tests start four times at once, and kill.
         .executableTarget(
             name: "TokenWorker", dependencies: ["SignetCore", "SignetOAuth", "SignetNetwork", "SignetStorage"],

@@ -3,6 +3,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("Accounts")

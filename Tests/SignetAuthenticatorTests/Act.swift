@@ -5,6 +5,7 @@ import SignetNetwork
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// What a person has the authenticator do.

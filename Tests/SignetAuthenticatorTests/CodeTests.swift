@@ -4,6 +4,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("Codes")

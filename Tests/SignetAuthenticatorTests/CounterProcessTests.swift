@@ -3,6 +3,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 /// HOTP counters used up by processes: beside one another, and killed at any moment.

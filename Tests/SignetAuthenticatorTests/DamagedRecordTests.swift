@@ -5,6 +5,7 @@ import SignetNetwork
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// One record that cannot be read is in nobody's way, and goes when it is asked to.

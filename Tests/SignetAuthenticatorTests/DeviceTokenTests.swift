@@ -6,6 +6,7 @@ import SignetStorage
 import SignetTesting
 import SignetTransfer
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("A new device token")

@@ -4,6 +4,7 @@ public import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("Enrolling")

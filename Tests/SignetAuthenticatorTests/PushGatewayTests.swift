@@ -5,6 +5,7 @@ import SignetJourney
 import SignetNetwork
 import SignetServer
 import SignetStorage
+import TestSupport
 import Testing
 
 @testable import SignetAuthenticator

@@ -7,6 +7,7 @@ import SignetNetwork
 import SignetServer
 import SignetStorage
 import Synchronization
+import TestSupport
 import Testing
 
 /// Authenticator, journeys and server together, over real sockets.

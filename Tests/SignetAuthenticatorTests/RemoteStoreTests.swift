@@ -4,6 +4,7 @@ import SignetCore
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Accounts in a store that lets its caller wait", .timeLimit(.minutes(2)))

@@ -5,6 +5,7 @@ import SignetNetwork
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// What a server accepted and the store did not take.

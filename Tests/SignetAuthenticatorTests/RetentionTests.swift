@@ -4,6 +4,7 @@ import SignetCore
 import SignetStorage
 import SignetTesting
 import SignetTransfer
+import TestSupport
 import Testing
 
 @Suite("Push messages that are kept")

@@ -5,6 +5,7 @@ import SignetNetwork
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// Every error at every operation of the store, at every call that an act of the authenticator makes.

@@ -5,6 +5,7 @@ import SignetNetwork
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("On the way to a push server")

@@ -10,10 +10,10 @@ import Testing
 struct MoveTests {
     private static let phrase = "correct horse battery staple"
 
-    /// A file that another program would have written; a script made it (Tests/SignetAuthenticatorTests/Transfer/Fixtures/make).
+    /// A file that another program would have written; a script made it (Tests/SignetTransferTests/Fixtures/make).
     private static func fixture(_ name: String) -> String {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        return tests.appending(path: "SignetAuthenticatorTests/Transfer/Fixtures/\(name)").path(percentEncoded: false)
+        return tests.appending(path: "SignetTransferTests/Fixtures/\(name)").path(percentEncoded: false)
     }
 
     private func mode(of path: String) throws -> Int {

@@ -6,6 +6,7 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 /// The clients over a store, and over a storage of an app's own, that fail.

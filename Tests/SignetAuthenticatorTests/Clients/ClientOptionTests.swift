@@ -7,6 +7,7 @@ import SignetNetwork
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Options of the clients", .timeLimit(.minutes(5)))

@@ -5,6 +5,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("OathClient")

@@ -6,6 +6,7 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("Credentials as values")

@@ -6,6 +6,7 @@ import SignetNetwork
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 
 /// Where a client keeps its accounts in a test.
 enum Place: String, CaseIterable, Sendable {

@@ -5,6 +5,7 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("PushClient", .timeLimit(.minutes(5)))

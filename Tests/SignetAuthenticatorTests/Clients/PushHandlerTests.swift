@@ -6,6 +6,7 @@ import SignetNetwork
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Push handlers of an app's own")

@@ -4,6 +4,7 @@ import SignetCore
 import SignetStorage
 import SignetTesting
 import SignetTransfer
+import TestSupport
 import Testing
 
 @Suite("Importing into a store")

@@ -3,6 +3,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetStorage
 import SignetTransfer
+import TestSupport
 import Testing
 
 @Suite("An encrypted archive")

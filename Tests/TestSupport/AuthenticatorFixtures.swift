@@ -1,25 +1,26 @@
-import Foundation
-import SignetAuthenticator
-import SignetCore
-import SignetNetwork
+package import Foundation
+package import SignetAuthenticator
+package import SignetCore
+package import SignetNetwork
 import SignetStorage
-import SignetTesting
+package import SignetTesting
 
 /// The material of the vectors: account `mira` at `Harbor Bank`.
-enum Sample {
-    static let start = Date(timeIntervalSince1970: 1_735_689_600)
-    static let secret = "wh4BisPebv-FgKLqSuSZH_CS4ZuWe9A0P-pYsvNcd8U"
-    static let challenge = "G2tcJpKPq_TRfT9Ga8Tl3Bf-chv9McNIF8xTwrf5yUU"
-    static let response = "LcDpX6F83UYFewhbxp3xUy1Ti9LpHyHv6SjDc2NO1yI="
-    static let totp = "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank"
-    static let hotp = "otpauth://hotp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank&counter=7"
-    static let account = AccountID(issuer: "Harbor Bank", accountName: "mira")
-    static let endpoint = "https://am.example.test/am/json/alpha/push/sns/message?_action="
+package enum Sample {
+    package static let start = Date(timeIntervalSince1970: 1_735_689_600)
+    package static let secret = "wh4BisPebv-FgKLqSuSZH_CS4ZuWe9A0P-pYsvNcd8U"
+    package static let challenge = "G2tcJpKPq_TRfT9Ga8Tl3Bf-chv9McNIF8xTwrf5yUU"
+    package static let response = "LcDpX6F83UYFewhbxp3xUy1Ti9LpHyHv6SjDc2NO1yI="
+    package static let totp = "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank"
+    package static let hotp =
+        "otpauth://hotp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank&counter=7"
+    package static let account = AccountID(issuer: "Harbor Bank", accountName: "mira")
+    package static let endpoint = "https://am.example.test/am/json/alpha/push/sns/message?_action="
 
-    static var push: String { uri("pushauth://push") }
-    static var combined: String { uri("mfauth://totp") + "&secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD" }
+    package static var push: String { uri("pushauth://push") }
+    package static var combined: String { uri("mfauth://totp") + "&secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD" }
 
-    static func base64(_ text: String) -> String { Base64.encode(Array(text.utf8), as: .url) }
+    package static func base64(_ text: String) -> String { Base64.encode(Array(text.utf8), as: .url) }
 
     private static func uri(_ head: String) -> String {
         "\(head)/Harbor%20Bank:mira?r=\(base64(endpoint + "register"))&a=\(base64(endpoint + "authenticate"))&b=336699"
@@ -28,10 +29,10 @@ enum Sample {
 }
 
 /// Where accounts are kept in a test.
-enum StoreKind: String, CaseIterable, Sendable {
+package enum StoreKind: String, CaseIterable, Sendable {
     case memory, sqlite, vault
 
-    func withStore(_ body: (AccountRecords) async throws -> Void) async throws {
+    package func withStore(_ body: (AccountRecords) async throws -> Void) async throws {
         try await TemporaryDirectory.with { directory in
             switch self {
             case .memory: try await body(AccountRecords(unsealed: MemoryStore()))
@@ -43,13 +44,13 @@ enum StoreKind: String, CaseIterable, Sendable {
 }
 
 /// An authenticator over a scripted server, with a clock that stands still.
-struct Bench {
-    let store: AccountRecords
-    let transport: ScriptedTransport
-    let clock = ManualClock(Sample.start)
-    let authenticator: Authenticator
+package struct Bench {
+    package let store: AccountRecords
+    package let transport: ScriptedTransport
+    package let clock = ManualClock(Sample.start)
+    package let authenticator: Authenticator
 
-    init(
+    package init(
         store: AccountRecords = AccountRecords(unsealed: MemoryStore()), policies: AccountPolicies = .standard,
         retention: NotificationRetention = .standard, interceptors: [any RequestInterceptor] = [],
         platforms: [any PushPlatform] = [],
@@ -65,15 +66,15 @@ struct Bench {
     }
 
     /// Everything that is stored, asked of the store itself.
-    func state() throws -> StoredState { try StoredState(store) }
+    package func state() throws -> StoredState { try StoredState(store) }
 
     /// Enrolls the sample push account and returns its mechanism.
-    func enrollPush() async throws -> Mechanism {
+    package func enrollPush() async throws -> Mechanism {
         try await authenticator.enroll(uri: Sample.push).mechanisms[0]
     }
 
     /// A message as the sample account's server would sign it.
-    func delivery(
+    package func delivery(
         to mechanism: Mechanism, id: String = "AUTHENTICATE:1", kind: PushKind = .tap, sentAt: Date = Sample.start,
         ttl: Int = 120, secret: Secret? = nil, userID: String? = nil
     ) throws -> PushDelivery {
@@ -86,13 +87,13 @@ struct Bench {
 }
 
 /// Everything that is stored.
-struct StoredState: Equatable, Sendable {
-    let accounts: [Account]
-    let mechanisms: [Mechanism]
-    let notifications: [PushNotification]
-    let token: StoredDeviceToken?
+package struct StoredState: Equatable, Sendable {
+    package let accounts: [Account]
+    package let mechanisms: [Mechanism]
+    package let notifications: [PushNotification]
+    package let token: StoredDeviceToken?
 
-    init(_ store: AccountRecords) throws {
+    package init(_ store: AccountRecords) throws {
         self = try store.read { (records: any AccountReader) throws(StoreError) in
             StoredState(
                 accounts: try records.accounts(), mechanisms: try records.mechanisms(),
@@ -107,14 +108,14 @@ struct StoredState: Equatable, Sendable {
     }
 
     /// Whether each mechanism has its account, and each notification its mechanism.
-    var hasOrphans: Bool {
+    package var hasOrphans: Bool {
         let (ids, uids) = (Set(accounts.map(\.id)), Set(mechanisms.map(\.uid)))
         return !mechanisms.allSatisfy { ids.contains($0.account) }
             || !notifications.allSatisfy { uids.contains($0.message.mechanismUID) }
     }
 }
 
-enum AuthenticatorTestError: Error { case noPush }
+package enum AuthenticatorTestError: Error { case noPush }
 
 /// The error's code, for expectations.
-func code(_ error: any Error) -> AuthenticatorError.Code? { (error as? AuthenticatorError)?.code }
+package func code(_ error: any Error) -> AuthenticatorError.Code? { (error as? AuthenticatorError)?.code }

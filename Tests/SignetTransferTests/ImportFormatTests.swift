@@ -1,6 +1,7 @@
 import SignetAuthenticator
 import SignetCore
 import SignetTransfer
+import TestSupport
 import Testing
 
 @Suite("Exports of other authenticators")
