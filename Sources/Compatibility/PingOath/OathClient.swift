@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A client for one-time codes with the API of the Ping SDK. It is a thin layer over ``Authenticator``, which implements the
+/// A client for one-time codes with the API of the Ping SDK. It is a thin layer over `Authenticator`, which implements the
 /// rules.
 ///
 ///     let client = try await OathClient.createClient { config in config.storage = CustomStorage() }

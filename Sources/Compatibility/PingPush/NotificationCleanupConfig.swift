@@ -52,7 +52,7 @@ public struct NotificationCleanupConfig: Sendable, Hashable {
             cleanupMode: .hybrid, maxStoredNotifications: maxNotifications, maxNotificationAgeDays: maxAgeDays)
     }
 
-    /// The corresponding rule of ``Authenticator``.
+    /// The corresponding rule of `Authenticator`.
     public var retention: NotificationRetention {
         switch cleanupMode {
         case .none: .all

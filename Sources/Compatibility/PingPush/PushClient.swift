@@ -10,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A client for push notifications with the API of the Ping SDK. It is a thin layer over ``Authenticator``, which implements the
+/// A client for push notifications with the API of the Ping SDK. It is a thin layer over `Authenticator`, which implements the
 /// rules.
 ///
 ///     let client = try await PushClient.createClient { config in config.storage = CustomStorage() }

@@ -9,7 +9,7 @@ public import Foundation
 
 /// The owner of a device key: one user of one realm of one server. Two servers may use the same ID for different users.
 public struct DeviceKeyOwner: Sendable, Hashable {
-    /// The address of the server, as in ``ServerProfile/url``.
+    /// The address of the server, as in `ServerProfile.url`.
     public let server: String
     /// The realm.
     public let realm: Realm

@@ -22,10 +22,10 @@ import Foundation
 /// ``JourneySession`` keeps the state of one run, for a user interface.
 ///
 /// The journeys of an ``IdentityClient`` use its session and cookies, and store the session that they deliver. Other journeys
-/// store nothing, unless they have a ``TokenSource``.
+/// store nothing, unless they have a `TokenSource`.
 ///
-/// Every method throws ``JourneyError``, `TransportError`, the errors of interceptors, ``ProfileError`` for a profile that became
-/// invalid by a change, and ``TokenError/Code/storage`` when a journey stores data. The methods don't change a step. After a
+/// Every method throws ``JourneyError``, `TransportError`, the errors of interceptors, `ProfileError` for a profile that became
+/// invalid by a change, and `TokenError.Code.storage` when a journey stores data. The methods don't change a step. After a
 /// network failure, the same step can be sent again, and the server decides whether it is still valid.
 public struct Journey: Sendable {
     /// The profile of the server.

@@ -12,7 +12,7 @@ public import SignetStorage
 ///     let token = try await app.tokens.token()    // ask whenever one is needed
 ///     let report = await app.logOut()
 ///
-/// The session of a journey is stored and replaces the previous session (``TokenSource/adopt(_:)``). The next journey begins with
+/// The session of a journey is stored and replaces the previous session (`TokenSource.adopt(_:)`). The next journey begins with
 /// the stored session, so the server can upgrade it or end the journey immediately. Set ``JourneyOptions/forceAuthentication`` to
 /// run the journey in any case.
 public struct IdentityClient: Sendable {
@@ -33,7 +33,7 @@ public struct IdentityClient: Sendable {
     ///   - interceptors: The interceptors that see each request before it is sent, in this order.
     ///   - clock: The clock for the expiration of tokens and cookies.
     ///   - requestLogger: Called with a summary of each request, without secrets.
-    /// - Throws: ``ProfileError``.
+    /// - Throws: `ProfileError`.
     public init(
         _ profile: ServerProfile, store: SessionStore, transport: (any HTTPTransport)? = nil,
         interceptors: [any RequestInterceptor] = [], clock: any WallClock = SystemWallClock(),
@@ -49,7 +49,7 @@ public struct IdentityClient: Sendable {
             profile, transport: transport, interceptors: interceptors, keeping: tokens, requestLogger: requestLogger)
     }
 
-    /// Creates a client with a store in the user's vault; see ``SessionStore/keychain(account:for:in:lockFile:)``.
+    /// Creates a client with a store in the user's vault; see `SessionStore.keychain(account:for:in:lockFile:)`.
     /// - Parameters:
     ///   - profile: The profile of the server and the OAuth 2.0 client.
     ///   - account: A name of the app, for example `com.example.app`. The server, the realm and the client ID complete the name
@@ -59,7 +59,7 @@ public struct IdentityClient: Sendable {
     ///   - interceptors: The interceptors that see each request before it is sent, in this order.
     ///   - clock: The clock for the expiration of tokens and cookies.
     ///   - requestLogger: Called with a summary of each request, without secrets.
-    /// - Throws: ``ProfileError``; `StoreError` when the directory for the lock file is unknown or unsafe.
+    /// - Throws: `ProfileError`; `StoreError` when the directory for the lock file is unknown or unsafe.
     public init(
         _ profile: ServerProfile, account: String, keychain: VaultProvider = .default, transport: (any HTTPTransport)? = nil,
         interceptors: [any RequestInterceptor] = [], clock: any WallClock = SystemWallClock(),
@@ -106,10 +106,10 @@ public struct IdentityClient: Sendable {
     }
 
     /// Requests the claims about the user.
-    /// - Throws: ``TokenError``.
+    /// - Throws: `TokenError`.
     public func userInfo() async throws(TokenError) -> UserInfo { try await tokens.userInfo() }
 
-    /// Logs out on this machine in all cases, and at the server when possible; see ``TokenSource/logOut(endsOpenIDSession:)``.
+    /// Logs out on this machine in all cases, and at the server when possible; see `TokenSource.logOut(endsOpenIDSession:)`.
     public func logOut(endsOpenIDSession: Bool = false) async -> LogOutReport {
         await tokens.logOut(endsOpenIDSession: endsOpenIDSession)
     }
