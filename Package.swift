@@ -190,7 +190,11 @@ let package = Package(
         // What several test targets share.
         .target(
             name: "TestSupport",
-            dependencies: ["SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting"],
+            dependencies: [
+                "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", asn1, certificates,
+                crypto,
+                cryptoExtras, nioCore, nioHTTP1, nioPosix, nioSSL,
+            ],
             path: "Tests/TestSupport", swiftSettings: rules),
         .testTarget(
             name: "SignetCoreTests", dependencies: ["SignetCore", "SignetTesting", jwtKit], resources: [.copy("Vectors")],
@@ -242,9 +246,12 @@ let package = Package(
         .testTarget(
             name: "SignetOAuthTests",
             dependencies: [
-                "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "TokenWorker",
-                asn1, certificates, crypto, cryptoExtras, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "TestSupport",
+                "TokenWorker", crypto, nioCore, nioPosix,
             ], swiftSettings: rules),
+        .testTarget(
+            name: "SignetNetworkTests", dependencies: ["SignetNetwork", "SignetCore", "SignetTesting", "TestSupport", asn1],
+            swiftSettings: rules),
         .testTarget(
             name: "SignetJourneyTests",
             dependencies: [

@@ -3,6 +3,7 @@ import SignetCore
 import SignetNetwork
 import SignetOAuth
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("Whatever fails on the way, what is stored stays")

@@ -1,14 +1,14 @@
 import Crypto
 import CryptoExtras
 import Foundation
-import SignetNetwork
+package import SignetNetwork
 import SwiftASN1
 import X509
 
 /// A certificate authority of a test's own, and what it signs.
-struct TestAuthority {
+package struct TestAuthority {
     /// The kinds of key that a server may have.
-    enum Kind: String, CaseIterable, Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
         case rsa2048, rsa3072, rsa4096, p256, p384, ed25519
 
         func key() throws -> Certificate.PrivateKey {
@@ -24,19 +24,19 @@ struct TestAuthority {
     }
 
     /// What a server shows, in PEM.
-    struct Identity: Sendable {
-        let certificate: String
-        let key: String
+    package struct Identity: Sendable {
+        package let certificate: String
+        package let key: String
         /// The pin of its key, worked out from the certificate by another library than the one that checks it.
-        let pin: PublicKeyPin
+        package let pin: PublicKeyPin
     }
 
     private let key = Certificate.PrivateKey(P256.Signing.PrivateKey())
     private let name: DistinguishedName
     /// The authority's own certificate in PEM.
-    let certificate: String
+    package let certificate: String
 
-    init(_ commonName: String = "Test authority") throws {
+    package init(_ commonName: String = "Test authority") throws {
         name = try DistinguishedName { CommonName(commonName) }
         let root = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: key.publicKey, notValidBefore: Date() - 3600,
@@ -49,7 +49,7 @@ struct TestAuthority {
     }
 
     /// A server's key, and a certificate for it.
-    func identity(
+    package func identity(
         _ kind: Kind = .p256, for host: String = "localhost", isExpired: Bool = false
     ) throws -> Identity {
         let theirs = try kind.key()

@@ -2,6 +2,7 @@ import Foundation
 import SignetNetwork
 import SignetTesting
 import SwiftASN1
+import TestSupport
 import Testing
 
 @Suite("A server's pinned key")

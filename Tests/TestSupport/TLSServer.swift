@@ -5,17 +5,17 @@ import NIOSSL
 import Synchronization
 
 /// An HTTPS server on the loopback that counts what reaches it.
-final class TLSServer: Sendable {
-    let port: Int
+package final class TLSServer: Sendable {
+    package let port: Int
     private let channel: any Channel
     private let log: Log
 
-    final class Log: Sendable {
+    fileprivate final class Log: Sendable {
         let connections = Atomic(0)
         let requests = Atomic(0)
     }
 
-    static func with<R>(
+    package static func with<R>(
         _ identity: TestAuthority.Identity, _ body: (TLSServer) async throws -> R
     ) async throws -> R {
         let server = try await TLSServer(identity)
@@ -50,9 +50,9 @@ final class TLSServer: Sendable {
         port = channel.localAddress?.port ?? 0
     }
 
-    var url: String { "https://localhost:\(port)/" }
-    var requests: Int { log.requests.load(ordering: .relaxed) }
-    var connections: Int { log.connections.load(ordering: .relaxed) }
+    package var url: String { "https://localhost:\(port)/" }
+    package var requests: Int { log.requests.load(ordering: .relaxed) }
+    package var connections: Int { log.connections.load(ordering: .relaxed) }
 }
 
 private final class Answer: ChannelInboundHandler {
