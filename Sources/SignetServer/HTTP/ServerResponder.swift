@@ -117,21 +117,21 @@ struct ServerResponder: HTTPResponder {
         guard full.hasPrefix(server.contextPath + "/") else { throw APIError.resourceNotFound }
         let path = full.dropFirst(server.contextPath.count)
         if path == "/health" || path.hasPrefix("/health/") {
-            return try await HealthResource(server: server).respond(to: reader, path: path.dropFirst("/health".count))
+            return try await HealthController(server: server).respond(to: reader, path: path.dropFirst("/health".count))
         }
         if path == "/console" || path.hasPrefix("/console/") {
-            return try await ConsolePages(server: server)
+            return try await ConsoleController(server: server)
                 .respond(
                     to: reader, path: path.dropFirst("/console".count), isLocal: LoopbackPolicy(server, context).admits(reader))
         }
         if path == "/admin" || path.hasPrefix("/admin/") {
-            return try await AdminResource(server: server)
+            return try await AdminController(server: server)
                 .respond(
                     to: reader, path: path.dropFirst("/admin".count),
                     isLocal: LoopbackPolicy(server, context).admitsProgram(reader))
         }
         if path == "/XUI" || path.hasPrefix("/XUI/") {
-            return try await LoginPages(server: server).respond(to: reader, path: path.dropFirst("/XUI".count))
+            return try await LoginController(server: server).respond(to: reader, path: path.dropFirst("/XUI".count))
         }
         guard let address = ResourceAddress(path: path, realmParameter: reader.query("realm")) else {
             throw APIError.resourceNotFound
@@ -147,12 +147,12 @@ struct ServerResponder: HTTPResponder {
 
     private func json(_ reader: RequestReader, _ address: ResourceAddress) async throws -> Response {
         switch address.resource {
-        case .authenticate: try await AuthenticateResource(server: server).respond(to: reader, realm: address.realm)
-        case .sessions, .session: try await SessionsResource(server: server).respond(to: reader, address)
+        case .authenticate: try await AuthenticateController(server: server).respond(to: reader, realm: address.realm)
+        case .sessions, .session: try await SessionsController(server: server).respond(to: reader, address)
         case .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice:
-            try await UserDevicesResource(server: server).respond(to: reader, address)
-        case .pushMessage: try await PushMessageResource(server: server).respond(to: reader, realm: address.realm)
-        case .pushStream: try await PushStreamResource(server: server).respond(to: reader, realm: address.realm)
+            try await UserDevicesController(server: server).respond(to: reader, address)
+        case .pushMessage: try await PushMessageController(server: server).respond(to: reader, realm: address.realm)
+        case .pushStream: try await PushStreamController(server: server).respond(to: reader, realm: address.realm)
         default: throw APIError.resourceNotFound
         }
     }
@@ -160,16 +160,16 @@ struct ServerResponder: HTTPResponder {
     private func oauth(_ reader: RequestReader, _ address: ResourceAddress) async throws -> Response {
         let realm = address.realm
         return switch address.resource {
-        case .authorize: try await AuthorizeResource(server: server).respond(to: reader, realm: realm)
-        case .accessToken: try await TokenResource(server: server).respond(to: reader, realm: realm)
-        case .revocation: try await RevocationResource(server: server).respond(to: reader, realm: realm)
-        case .introspection: try await IntrospectionResource(server: server).respond(to: reader, realm: realm)
-        case .userInfo: try await UserInfoResource(server: server).respond(to: reader, realm: realm)
-        case .endSession: try await EndSessionResource(server: server).respond(to: reader, realm: realm)
-        case .keys: try await DiscoveryResource(server: server).keys(reader)
-        case .discovery: try DiscoveryResource(server: server).respond(to: reader, realm: realm)
-        case .deviceCode: try await DeviceCodeResource(server: server).respond(to: reader, realm: realm)
-        case .deviceUser: try await DeviceUserResource(server: server).respond(to: reader, realm: realm)
+        case .authorize: try await AuthorizeController(server: server).respond(to: reader, realm: realm)
+        case .accessToken: try await TokenController(server: server).respond(to: reader, realm: realm)
+        case .revocation: try await RevocationController(server: server).respond(to: reader, realm: realm)
+        case .introspection: try await IntrospectionController(server: server).respond(to: reader, realm: realm)
+        case .userInfo: try await UserInfoController(server: server).respond(to: reader, realm: realm)
+        case .endSession: try await EndSessionController(server: server).respond(to: reader, realm: realm)
+        case .keys: try await DiscoveryController(server: server).keys(reader)
+        case .discovery: try DiscoveryController(server: server).respond(to: reader, realm: realm)
+        case .deviceCode: try await DeviceCodeController(server: server).respond(to: reader, realm: realm)
+        case .deviceUser: try await DeviceUserController(server: server).respond(to: reader, realm: realm)
         default: throw APIError.resourceNotFound
         }
     }
@@ -179,10 +179,10 @@ extension ResourceAddress.Resource {
     /// The newest version of a versioned resource. Error responses that occur before the negotiation name it.
     fileprivate var newestVersion: APIVersion? {
         switch self {
-        case .authenticate: AuthenticateResource.version
-        case .sessions, .session: SessionsResource.versions.first
-        case .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice: UserDevicesResource.version
-        case .pushMessage: PushMessageResource.version
+        case .authenticate: AuthenticateController.version
+        case .sessions, .session: SessionsController.versions.first
+        case .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice: UserDevicesController.version
+        case .pushMessage: PushMessageController.version
         default: nil
         }
     }

@@ -3,7 +3,7 @@ import SignetCore
 
 // The fault injection and the request log in the console.
 
-extension ConsolePages {
+extension ConsoleController {
     /// Switches on the fault that the form describes.
     func enableFault(_ form: Parameters) throws {
         func number(_ name: String) throws(APIError) -> Int? {

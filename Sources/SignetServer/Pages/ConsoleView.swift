@@ -132,7 +132,7 @@ struct ConsoleView: Sendable {
         let moves: [(String, Int)] = [("+30 s", 30), ("+1 min", 60), ("+5 min", 300), ("+1 h", 3600), ("+1 day", 86_400)]
         return section("Clock") {
             tag("p") {
-                SessionPages.time(facts.now)
+                SessionPageController.time(facts.now)
                 facts.offset == 0 ? " · the machine's" : " · moved by \(Self.seconds(facts.offset))"
                 facts.isStopped ? " · stopped" : ""
             }
@@ -281,7 +281,7 @@ struct ConsoleView: Sendable {
     }
 
     /// Returns a time in a table, without the date if it is on the current day.
-    func time(_ date: Date) -> Markup { SessionPages.time(date, on: facts.now) }
+    func time(_ date: Date) -> Markup { SessionPageController.time(date, on: facts.now) }
 
     func cell(@MarkupBuilder _ content: () -> Markup) -> Markup { tag("td", [:], content) }
 

@@ -71,7 +71,7 @@ enum MetricEvent: Sendable, Hashable {
     case login(journey: String, LoginOutcome)
     case push(PushEvent)
     /// Tokens were issued.
-    case tokens(TokenResource.GrantType)
+    case tokens(TokenController.GrantType)
     case refused(RefusalReason)
     /// Wrong passwords locked an account.
     case lockedOut

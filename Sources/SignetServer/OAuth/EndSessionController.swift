@@ -5,7 +5,7 @@ import SignetCore
 
 /// `GET` and `POST /oauth2/.../connect/endSession`: ends the session that an id_token was issued in (OpenID Connect RP-Initiated
 /// Logout 1.0). The id_token may have expired.
-struct EndSessionResource: Sendable {
+struct EndSessionController: Sendable {
     let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {

@@ -11,7 +11,7 @@ import Foundation
 
 /// `POST /oauth2/.../access_token`: exchanges codes, refresh tokens and device codes for tokens (protocol/journey.md section
 /// 4.3).
-struct TokenResource: Sendable {
+struct TokenController: Sendable {
     let server: ServerContext
 
     enum GrantType: String, CaseIterable {

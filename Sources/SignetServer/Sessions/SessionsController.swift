@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 /// `POST /json/.../sessions?_action=...`: logout, and information about a session (protocol/journey.md section 1.7).
-struct SessionsResource: Sendable {
+struct SessionsController: Sendable {
     static let versions = [APIVersion(3, 1), APIVersion(2, 1), APIVersion(1, 2)]
     let server: ServerContext
 

@@ -3,7 +3,7 @@ import Hummingbird
 import SignetCore
 
 /// `GET /oauth2/.../.well-known/openid-configuration` (OpenID Connect Discovery 1.0, RFC 8414) and the key set that it refers to.
-struct DiscoveryResource: Sendable {
+struct DiscoveryController: Sendable {
     let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) throws -> Response {
@@ -31,7 +31,7 @@ struct DiscoveryResource: Sendable {
             "acr_values_supported": list(trees.names(offeredIn: realm)), "scopes_supported": list(clients.scopes(in: realm)),
             "claims_supported": list(StandardClaims.names),
             "response_types_supported": list(["code"]), "response_modes_supported": list(["query"]),
-            "grant_types_supported": list(TokenResource.GrantType.allCases.map(\.rawValue)),
+            "grant_types_supported": list(TokenController.GrantType.allCases.map(\.rawValue)),
             "code_challenge_methods_supported": list(["S256"]), "subject_types_supported": list(["public"]),
             "id_token_signing_alg_values_supported": list(["RS256"]),
             "token_endpoint_auth_methods_supported": authentication, "revocation_endpoint_auth_methods_supported": authentication,

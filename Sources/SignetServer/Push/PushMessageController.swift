@@ -4,7 +4,7 @@ import Logging
 import SignetCore
 
 /// `POST /json/.../push/sns/message`: devices register and answer push messages (protocol/authenticator.md sections 3.6 and 4.4).
-struct PushMessageResource: Sendable {
+struct PushMessageController: Sendable {
     static let version = APIVersion(1, 0)
     let server: ServerContext
 

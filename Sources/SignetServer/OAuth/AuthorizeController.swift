@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 /// `GET` and `POST /oauth2/.../authorize`: issues authorization codes to clients (protocol/journey.md section 4.2).
-struct AuthorizeResource: Sendable {
+struct AuthorizeController: Sendable {
     let server: ServerContext
 
     /// The result of a request with a valid client and redirect URI.
@@ -135,7 +135,7 @@ struct AuthorizeResource: Sendable {
             tx.loginMark(for: fields, after: tx.sessions.lastLogin(tokens))
         }
         let goto = FormCoding.address(address, adding: fields + [(ServerTransaction.loginMark, mark)])
-        return LoginPages.address(server.baseURL, realm, goto: goto, isForced: isForced, journey: journey)
+        return LoginController.address(server.baseURL, realm, goto: goto, isForced: isForced, journey: journey)
     }
 }
 
@@ -152,13 +152,13 @@ extension ServerTransaction {
     /// journey may take. The browser returns from the login page at once; a saved address would be opened later.
     fileprivate func hasLoggedIn(_ session: SSOSession, since request: Parameters) -> Bool {
         guard let mark = request[Self.loginMark], let count = Int(mark.prefix { $0 != "." }) else { return false }
-        let fields = request.fields(without: AuthorizeResource.Decision.names.union([Self.loginMark]))
+        let fields = request.fields(without: AuthorizeController.Decision.names.union([Self.loginMark]))
         return ConstantTime.areEqual(mark, loginMark(for: fields, after: count)) && session.login > count
             && now.timeIntervalSince(session.authenticatedAt) <= Double(max(1, time.configuration.journeyTimeout))
     }
 }
 
-extension AuthorizeResource.Decision {
+extension AuthorizeController.Decision {
     /// Returns true when the form comes from a page that this server made for the session, or from a client that knows the
     /// session token. AM accepts the token too (protocol/journey.md section 8.4).
     fileprivate func isGenuine(_ token: String, _ tx: ServerTransaction) -> Bool {

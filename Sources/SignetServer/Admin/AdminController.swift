@@ -16,7 +16,7 @@ import Foundation
 /// A request is parsed first and carried out afterwards. Each parser takes the query parameters that it knows and returns a
 /// closure that does the work. Before that closure runs, one check rejects remaining query parameters, so that no call can ignore
 /// an unknown parameter.
-struct AdminResource: Sendable {
+struct AdminController: Sendable {
     /// The work of a parsed request.
     typealias Call = () async throws -> Response
 
@@ -281,7 +281,7 @@ struct AdminResource: Sendable {
 
 // MARK: - Snapshots
 
-extension AdminResource {
+extension AdminController {
     /// The maximum size of a snapshot to restore, in bytes.
     private static let largestSnapshot = 64 * 1024 * 1024
 

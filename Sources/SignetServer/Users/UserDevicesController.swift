@@ -4,7 +4,7 @@ import Logging
 import SignetCore
 
 /// `/json/.../users/{user}/devices/...`: users manage their own devices (protocol/journey.md section 1.5).
-struct UserDevicesResource: Sendable {
+struct UserDevicesController: Sendable {
     static let version = APIVersion(1, 0)
     let server: ServerContext
 

@@ -4,7 +4,7 @@ import Logging
 import SignetCore
 
 /// `GET /json/.../push/stream`: the push stream (SSE) of a desktop authenticator (docs/protocol/push-stream.md).
-struct PushStreamResource: Sendable {
+struct PushStreamController: Sendable {
     let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {

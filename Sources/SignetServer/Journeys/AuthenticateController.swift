@@ -4,7 +4,7 @@ import Logging
 import SignetCore
 
 /// `POST /json/.../authenticate`: begins and continues journeys (protocol/journey.md section 2).
-struct AuthenticateResource: Sendable {
+struct AuthenticateController: Sendable {
     static let version = APIVersion(2, 1)
     let server: ServerContext
 

@@ -6,7 +6,7 @@ import SignetStorage
 
 /// The pages at `/console`, which show developers the activity of the server. They are available only to browsers on this machine
 /// that have opened a link of ``DevServer/consoleLink()``.
-struct ConsolePages: Sendable {
+struct ConsoleController: Sendable {
     static let cookieName = "signet-console"
     let server: ServerContext
 
@@ -69,7 +69,7 @@ struct ConsolePages: Sendable {
             throw APIError(.forbidden, "The link is invalid, or not any more: each opens the console once.")
         }
         server.logger.notice("the console was opened")
-        return LoginPages.redirect(to: address, [cookie])
+        return LoginController.redirect(to: address, [cookie])
     }
 
     private func act(_ path: Substring, _ form: Parameters, _ place: ConsoleQuery) async throws -> Response {
@@ -91,7 +91,7 @@ struct ConsolePages: Sendable {
             ).response(at: server)
         default: throw APIError(.notFound, "There is no such page.")
         }
-        return LoginPages.redirect(to: address + place.query)
+        return LoginController.redirect(to: address + place.query)
     }
 
     private var operations: AdminOperations { AdminOperations(server: server) }

@@ -11,7 +11,7 @@ import Foundation
 #endif
 
 /// The login pages at `/XUI/`, with the URL and the parameters of AM.
-struct LoginPages: Sendable {
+struct LoginController: Sendable {
     static let cookieName = "signet-browser"
     let server: ServerContext
 
@@ -60,10 +60,10 @@ struct LoginPages: Sendable {
             return try await wait(reader)
         case "/session":
             try reader.require(.get)
-            return try await SessionPages(server: server).show(reader, realm)
+            return try await SessionPageController(server: server).show(reader, realm)
         case "/logout":
             try reader.require(.post)
-            return try await SessionPages(server: server).logOut(reader, realm)
+            return try await SessionPageController(server: server).logOut(reader, realm)
         default: throw APIError(.notFound, "There is no such page.")
         }
     }
@@ -145,7 +145,7 @@ struct LoginPages: Sendable {
         let cookie = try await server.store.read { tx in
             tx.sessions.look(TokenHash(token.text)).map { _ in SessionCookie(tx.time).setForPages(token.text) }
         }
-        guard let cookie else { return SessionPages.none(again).response(at: server) }
+        guard let cookie else { return SessionPageController.none(again).response(at: server) }
         server.logger.info(
             "logged in", metadata: ["journey": "\(end.tree)", "realm": "\(flow.realm)", "user": "\(end.user.name)"])
         let own = "\(server.contextPath)/XUI/session?realm=\(flow.realm.description.percentEncoded())"
@@ -196,7 +196,7 @@ struct LoginPages: Sendable {
 
 extension RequestReader {
     /// The cookie that identifies the browser. It is not verified here; it is valid only if a login flow is stored for it.
-    fileprivate var browser: String? { cookies(LoginPages.cookieName).first { !$0.isEmpty && $0.utf8.count <= 64 } }
+    fileprivate var browser: String? { cookies(LoginController.cookieName).first { !$0.isEmpty && $0.utf8.count <= 64 } }
 }
 
 extension HTMLPage {

@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 /// The pages at `/XUI/session` and `/XUI/logout`, for users that logged in without an app to return to.
-struct SessionPages: Sendable {
+struct SessionPageController: Sendable {
     let server: ServerContext
 
     /// Shows the session of the browser. This does not count as activity, so the session's idle time continues.
@@ -66,7 +66,7 @@ struct SessionPages: Sendable {
             return (tx.sessions.end(TokenHash(shown.token)), SessionCookie(tx.time))
         }
         if let ended { server.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }
-        return LoginPages.redirect(
+        return LoginController.redirect(
             to: "\(server.contextPath)/XUI/session?realm=\(realm.description.percentEncoded())", [cookie.expired])
     }
 

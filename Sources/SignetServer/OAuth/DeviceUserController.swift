@@ -1,51 +1,9 @@
 import HTTPTypes
 import Hummingbird
-import Logging
 import SignetCore
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-/// `POST /oauth2/.../device/code`: issues a device code and a user code (RFC 8628 section 3.1).
-struct DeviceCodeResource: Sendable {
-    let server: ServerContext
-
-    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        try reader.require(.post)
-        let form = try await reader.form()
-        let credentials = try ClientCredentials(reader, form)
-        let (code, device, page) = try await server.store.write { tx in
-            let client = try tx.client(credentials, in: realm)
-            let asked = form.words("scope")
-            guard asked.allSatisfy(client.scopes.contains) else {
-                throw OAuthErrorResponse.invalidScope("Unknown/invalid scope(s)")
-            }
-            let challenge: String?
-            do throws(AuthorizationErrorResponse) {
-                challenge = try AuthorizationRequest.challenge(form, isRequired: false)
-            } catch {
-                throw OAuthErrorResponse(.badRequest, error.code, error.message)
-            }
-            let (code, device) = tx.deviceCodes.begin(
-                client, scopes: asked.isEmpty ? client.scopes : asked, challenge: challenge)
-            return (code, device, tx.time.url(.deviceUser, in: realm))
-        }
-        let lifetime = Int64((device.expiresAt.timeIntervalSince(server.clock.now)).rounded())
-        return try OAuthReply.make(
-            .ok,
-            [
-                "device_code": .string(code), "user_code": .string(device.userCode), "verification_uri": .string(page),
-                "verification_url": .string(page), "verification_uri_complete": .string("\(page)?user_code=\(device.userCode)"),
-                "expires_in": .integer(max(0, lifetime)), "interval": .integer(Int64(device.interval)),
-            ])
-    }
-}
-
 /// `GET` and `POST /oauth2/.../device/user`: the user approves or denies a device in a browser.
-struct DeviceUserResource: Sendable {
+struct DeviceUserController: Sendable {
     let server: ServerContext
 
     func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
@@ -91,6 +49,6 @@ struct DeviceUserResource: Sendable {
     private func loginPage(_ userCode: String?, _ realm: RealmPath) -> String {
         let query = userCode.map { "?user_code=\($0.percentEncoded())" } ?? ""
         let goto = "\(server.baseURL)\(ResourceAddress(.deviceUser, realm: realm).path)\(query)"
-        return LoginPages.address(server.baseURL, realm, goto: goto)
+        return LoginController.address(server.baseURL, realm, goto: goto)
     }
 }

@@ -16,7 +16,7 @@ struct ReadinessCheck: Sendable {
 
 /// `/health` tells that the process responds, `/health/ready` tells if the server can do its work. Supervisors and load balancers
 /// use them.
-struct HealthResource: Sendable {
+struct HealthController: Sendable {
     let server: ServerContext
 
     /// Answers a health request.

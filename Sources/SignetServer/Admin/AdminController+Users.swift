@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension AdminResource {
+extension AdminController {
     func users(_ reader: RequestReader, _ path: [String], _ query: inout AdminQuery) throws -> Call {
         let realm = try realm(&query)
         guard let name = path.first else { return try everybody(reader, realm) }

@@ -1,0 +1,54 @@
+import HTTPTypes
+import Hummingbird
+import SignetCore
+
+/// `GET` and `POST /oauth2/.../userinfo`: returns the user's claims (OpenID Connect Core 1.0 section 5.3).
+struct UserInfoController: Sendable {
+    let server: ServerContext
+
+    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
+        guard let token = try await token(reader) else { throw OAuthErrorResponse.noToken }
+        let claims = try await server.store.read { tx in
+            guard let access = tx.tokens.access(token, in: realm),
+                let person = tx.directory[access.grant.user]
+            else { throw OAuthErrorResponse.invalidToken("The access token is invalid or has expired") }
+            guard access.scopes.contains("openid") else {
+                throw OAuthErrorResponse(
+                    .forbidden, "insufficient_scope", "The scope openid is needed",
+                    headers: [.wwwAuthenticate: "Bearer error=\"insufficient_scope\", scope=\"openid\""])
+            }
+            return StandardClaims.claims(of: person, access.grant.user, scopes: access.scopes)
+        }
+        return try OAuthReply.make(.ok, claims)
+    }
+
+    private func token(_ reader: RequestReader) async throws -> String? {
+        try reader.require(.get, .post)
+        if let token = reader.credentials("Bearer") { return token }
+        guard reader.request.method == .post, reader.header("content-type") != nil else { return nil }
+        return try await reader.form()["access_token"]
+    }
+}
+
+/// The claims of each scope (OpenID Connect Core 1.0 section 5.4).
+enum StandardClaims {
+    private static let byScope: [String: Set<String>] = [
+        "profile": [
+            "name", "family_name", "given_name", "middle_name", "nickname", "preferred_username", "profile", "picture",
+            "website", "gender", "birthdate", "zoneinfo", "locale", "updated_at",
+        ],
+        "email": ["email", "email_verified"], "address": ["address"], "phone": ["phone_number", "phone_number_verified"],
+    ]
+
+    static let names = ["sub"] + byScope.values.flatMap { $0 }.sorted()
+
+    /// Returns the claims to disclose. Standard claims need the scope that covers them; all other claims are always included.
+    static func claims(of person: UserRecord, _ user: UserKey, scopes: [String]) -> [String: JSONValue] {
+        let guarded = byScope.values.reduce(into: Set()) { $0.formUnion($1) }
+        let open = scopes.reduce(into: Set()) { $0.formUnion(byScope[$1] ?? []) }
+        var claims = person.claims.filter { !guarded.contains($0.key) || open.contains($0.key) }
+        claims["sub"] = .string(user.name)
+        if open.contains("name"), claims["name"] == nil { claims["name"] = .string(user.name) }
+        return claims
+    }
+}
