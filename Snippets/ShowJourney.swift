@@ -24,7 +24,7 @@ func walk(_ journeys: Journey, on screen: any Screen) async throws {
             case .step(let step), .stalled(let step, _):
                 guard let answer = await screen.answer(to: step) else { return }
                 try await walk.next(answer)
-            case .loggedIn, .passed, .failed: return
+            case .loggedIn, .completed, .failed: return
             }
         } catch is CancellationError {
             return

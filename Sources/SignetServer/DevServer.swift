@@ -150,7 +150,7 @@ public struct DevServer: Sendable {
     ) -> some ApplicationProtocol {
         let context = context
         var application = Application(
-            responder: ServerResponder(server: context),
+            responder: context.responder,
             server: HTTPServerBuilder { responder in try context.channel(responder) },
             configuration: ApplicationConfiguration(
                 address: .hostname(context.configuration.host, port: context.configuration.port), serverName: "signet",

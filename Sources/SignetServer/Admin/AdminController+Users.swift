@@ -9,60 +9,19 @@ import Foundation
 #endif
 
 extension AdminController {
-    func users(_ reader: RequestReader, _ path: [String], _ query: inout AdminQuery) throws -> Call {
-        let realm = try realm(&query)
-        guard let name = path.first else { return try everybody(reader, realm) }
-        let user = UserKey(realm: realm ?? .root, name: name)
-        let change: () async throws -> Void
-        switch (reader.request.method, Array(path.dropFirst())) {
-        case (.get, []): change = {}
-        case (.patch, []):
-            change = {
-                var body = try await AdminBody(reader)
-                let isLocked = try body.truth("locked")
-                let password = try body.text("password")
-                try body.end()
-                _ = try await operations.change(user, isLocked: isLocked, password: password.map { Secret($0.utf8) })
-            }
-        case (.delete, ["devices"]): change = { _ = try await operations.removeDevices(of: user) }
-        case (.delete, let place) where place.count == 3 && place[0] == "devices":
-            change = {
-                guard let kind = DeviceKind(rawValue: place[1]),
-                    try await operations.removeDevices(of: user, kind: kind, id: place[2]) > 0
-                else {
-                    throw APIError(.notFound, "There is no such device.")
-                }
-            }
-        case (_, []): throw APIError.methodNotAllowed([.get, .patch])
-        case (_, ["devices"]): throw APIError.methodNotAllowed([.delete])
-        default: throw APIError.resourceNotFound
+    func users(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = try realm(AdminQuery(request, knows: ["realm"]))
+        let users = try await server.store.read(skippingUnreadableRows: true) { tx in
+            tx.directory.users(ConsoleFacts.mostCounted)
+                .filter { realm == nil || $0.realm == realm }
+                .prefix(ConsoleFacts.rows).map { tx.description(of: $0) }
         }
-        return {
-            let isThere = try await server.store.read { tx in tx.directory.contains(user) }
-            guard isThere else { throw APIError(.notFound, "There is no such user.") }
-            try await change()
-            return try reply(try await describe(user))
-        }
+        return try reply(.object(["users": .array(users)]))
     }
 
-    private func everybody(_ reader: RequestReader, _ realm: RealmPath?) throws -> Call {
-        switch reader.request.method {
-        case .get:
-            return {
-                let users = try await server.store.read(skippingUnreadableRows: true) { tx in
-                    tx.directory.users(ConsoleFacts.mostCounted)
-                        .filter { realm == nil || $0.realm == realm }
-                        .prefix(ConsoleFacts.rows).map { tx.description(of: $0) }
-                }
-                return try reply(.object(["users": .array(users)]))
-            }
-        case .post: return { try await add(reader, in: realm) }
-        default: throw APIError.methodNotAllowed([.get, .post])
-        }
-    }
-
-    private func add(_ reader: RequestReader, in realm: RealmPath?) async throws -> Response {
-        var body = try await AdminBody(reader)
+    func addUser(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = try realm(AdminQuery(request, knows: ["realm"]))
+        var body = try await AdminBody(request, context)
         let name = try body.required("name", body.text("name"))
         let password = try body.required("password", body.text("password"))
         let place = try body.text("realm").map { RealmPath($0) } ?? realm ?? .root
@@ -74,6 +33,44 @@ extension AdminController {
             throw APIError(.conflict, "There is a user of this name.")
         }
         return try reply(try await describe(user), .created)
+    }
+
+    func user(_ request: Request, context: AppRequestContext) async throws -> Response {
+        try reply(try await describe(try await user(request, context)))
+    }
+
+    func changeUser(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let user = try await user(request, context)
+        var body = try await AdminBody(request, context)
+        let isLocked = try body.truth("locked")
+        let password = try body.text("password")
+        try body.end()
+        _ = try await operations.change(user, isLocked: isLocked, password: password.map { Secret($0.utf8) })
+        return try reply(try await describe(user))
+    }
+
+    func removeDevices(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let user = try await user(request, context)
+        _ = try await operations.removeDevices(of: user)
+        return try reply(try await describe(user))
+    }
+
+    func removeDevice(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let user = try await user(request, context)
+        guard let kind = DeviceKind(rawValue: try context.parameter("kind")),
+            try await operations.removeDevices(of: user, kind: kind, id: try context.parameter("id")) > 0
+        else { throw APIError(.notFound, "There is no such device.") }
+        return try reply(try await describe(user))
+    }
+
+    /// Returns the user that the path and the query name.
+    /// - Throws: An error with status 404 when the user doesn't exist.
+    private func user(_ request: Request, _ context: AppRequestContext) async throws -> UserKey {
+        let realm = try realm(AdminQuery(request, knows: ["realm"]))
+        let user = UserKey(realm: realm ?? .root, name: try context.parameter("user"))
+        let isThere = try await server.store.read { tx in tx.directory.contains(user) }
+        guard isThere else { throw APIError(.notFound, "There is no such user.") }
+        return user
     }
 
     private func describe(_ user: UserKey) async throws -> JSONValue {

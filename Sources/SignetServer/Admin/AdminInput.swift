@@ -13,7 +13,9 @@ import Foundation
 struct AdminBody: Sendable {
     private var members: [String: JSONValue]
 
-    init(_ reader: RequestReader) async throws { members = try await reader.json().object ?? [:] }
+    init(_ request: Request, _ context: AppRequestContext) async throws {
+        members = try await request.json(context).object ?? [:]
+    }
 
     mutating func text(_ name: String) throws(APIError) -> String? { try take(name, "a text") { $0.string } }
     mutating func truth(_ name: String) throws(APIError) -> Bool? { try take(name, "true or false") { $0.bool } }
@@ -68,21 +70,25 @@ struct AdminBody: Sendable {
 
 /// The query of a request to the administration API.
 struct AdminQuery: Sendable {
-    private var fields: [String: String]
+    private let fields: [String: String]
 
     /// Reads the query.
-    /// - Throws: An error when a parameter occurs twice.
-    init(_ reader: RequestReader) throws(APIError) {
-        let query = reader.request.uri.query ?? ""
+    /// - Parameter names: The names that the request can contain.
+    /// - Throws: An error when the query contains another name, or a name twice.
+    init(_ request: Request, knows names: [String] = []) throws(APIError) {
+        let query = request.uri.query ?? ""
         fields = FormCoding.decode(query)
         guard fields.count == query.utf8.split(separator: UInt8(ascii: "&")).count else {
             throw APIError(.badRequest, "A parameter stands there more than once.")
         }
+        if let name = fields.keys.sorted().first(where: { !names.contains($0) }) {
+            throw APIError(.badRequest, "Unknown parameter '\(name.prefix(64))'.")
+        }
     }
 
-    mutating func text(_ name: String) -> String? { fields.removeValue(forKey: name) }
+    func text(_ name: String) -> String? { fields[name] }
 
-    mutating func number(_ name: String, _ range: ClosedRange<Int>) throws(APIError) -> Int? {
+    func number(_ name: String, _ range: ClosedRange<Int>) throws(APIError) -> Int? {
         guard let text = text(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw APIError(.badRequest, "'\(name)' is a number from \(range.lowerBound) to \(range.upperBound).")
@@ -90,7 +96,7 @@ struct AdminQuery: Sendable {
         return number
     }
 
-    mutating func seconds(_ name: String, upTo limit: Double) throws(APIError) -> Double? {
+    func seconds(_ name: String, upTo limit: Double) throws(APIError) -> Double? {
         guard let text = text(name) else { return nil }
         guard let number = Double(text), (0...limit).contains(number) else {
             throw APIError(.badRequest, "'\(name)' is a number of seconds, at most \(Int(limit)).")
@@ -98,7 +104,7 @@ struct AdminQuery: Sendable {
         return number
     }
 
-    mutating func moment(_ name: String) throws(APIError) -> Date? {
+    func moment(_ name: String) throws(APIError) -> Date? {
         guard let text = text(name) else { return nil }
         if let seconds = Double(text), seconds.isFinite { return Date(timeIntervalSince1970: seconds) }
         guard let date = Self.date(text) else {
@@ -107,7 +113,7 @@ struct AdminQuery: Sendable {
         return date
     }
 
-    mutating func choice<Choice: RawRepresentable & CaseIterable>(
+    func choice<Choice: RawRepresentable & CaseIterable>(
         _ name: String
     ) throws(APIError) -> Choice? where Choice.RawValue == String {
         guard let text = text(name) else { return nil }
@@ -117,19 +123,19 @@ struct AdminQuery: Sendable {
         return choice
     }
 
-    /// Checks that all parameters were read.
-    /// - Throws: An error when there are unread parameters.
-    func end() throws(APIError) {
-        guard let name = fields.keys.sorted().first else { return }
-        throw APIError(.badRequest, "Unknown parameter '\(name.prefix(64))'.")
-    }
-
     static func date(_ text: String) -> Date? { try? Date(text, strategy: .iso8601) }
 }
 
 extension RequestLogFilter {
+    /// The names of the conditions in a query.
+    static let parameters =
+        ["kind", "method", "path", "resource", "status", "parameter", "step", "user", "action", "after", "since", "fault"]
+        + clients
+
+    private static let clients = ["oauth", "device", "userAgent", "address"]
+
     /// Reads a filter from a query.
-    init(_ query: inout AdminQuery) throws(APIError) {
+    init(_ query: AdminQuery) throws(APIError) {
         self.init()
         kind = try query.choice("kind")
         method = query.text("method")
@@ -146,7 +152,7 @@ extension RequestLogFilter {
         after = try query.number("after", 0...Int.max)
         since = try query.moment("since")
         fault = query.text("fault")
-        for kind in ["oauth", "device", "userAgent", "address"] {
+        for kind in Self.clients {
             guard let value = query.text(kind) else { continue }
             guard client == nil else { throw APIError(.badRequest, "A client is named in one way.") }
             client = ClientMatch(kind: kind, value: value)

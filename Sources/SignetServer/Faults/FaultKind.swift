@@ -53,7 +53,7 @@ public enum FaultKind: Sendable, Hashable {
     ]
 
     /// The only resource at which the fault is possible; nil for any resource.
-    var home: ResourceAddress.Resource? {
+    var home: Route? {
         switch self {
         case .latency, .status, .cut, .html, .truncated: nil
         case .wrongState, .expiredCode: .authorize

@@ -76,7 +76,7 @@ public struct FaultRule: Sendable, Hashable {
         }
         if isCarriedOut != nil, !kind.leavesChoice { throw .parameter("carriedOut", "cannot be chosen for \(kind.name)") }
         try route.check(contextPath: contextPath, realms: realms)
-        if route.text == FaultRoute.gateway, !hasPushGateway {
+        if route.text == Route.gateway.rawValue, !hasPushGateway {
             throw .parameter("route", "is the push gateway, which this server does not have")
         }
         if let home = kind.home, !route.reaches(home, below: contextPath) {
@@ -104,25 +104,21 @@ public struct FaultRoute: Sendable, Hashable, ExpressibleByStringLiteral {
     public static let everywhere = FaultRoute("")
 
     /// The names of the resources and of the other named routes.
-    public static let names: [String] = ResourceAddress.Resource.allCases.map(\.rawValue) + [pages, health, gateway]
-
-    static let pages = "pages"
-    static let health = "health"
-    static let gateway = "gateway"
+    public static let names: [String] = Route.allCases.map(\.rawValue)
 
     /// Returns true when a request matches the route.
     /// - Parameters:
-    ///   - name: The name of the request's route (``RouteName/name``).
+    ///   - route: The request's route; nil for an address without a name.
     ///   - path: The path below the context path.
-    func matches(_ name: String?, _ path: Substring) -> Bool {
+    func matches(_ route: Route?, _ path: String) -> Bool {
         if text.isEmpty { return true }
-        if text.hasPrefix("/") { return PathPattern(text).matches(path) }
-        return text == name
+        if text.hasPrefix("/") { return PathPattern(text).matches(path[...]) }
+        return text == route?.rawValue
     }
 
     /// Returns the route without the context path.
     func below(_ contextPath: String) -> FaultRoute {
-        !contextPath.isEmpty && text.hasPrefix("\(contextPath)/") ? FaultRoute(String(text.dropFirst(contextPath.count))) : self
+        text.below(contextPath: contextPath).map { FaultRoute(String($0)) } ?? self
     }
 
     fileprivate func check(contextPath: String, realms: Set<RealmPath>) throws(FaultError) {
@@ -137,17 +133,17 @@ public struct FaultRoute: Sendable, Hashable, ExpressibleByStringLiteral {
             return
         }
         if ["/health", "/XUI"].contains(where: { path == $0 || path.hasPrefix("\($0)/") }) { return }
-        guard let address = ResourceAddress(path: path, realmParameter: nil) else { throw .unknownRoute(text) }
+        guard let address = Route.Address(path: path, realmParameter: nil) else { throw .unknownRoute(text) }
         guard address.realm.names.contains("*") || realms.contains(address.realm) else { throw .unknownRoute(text) }
     }
 
     /// Returns true when the route can match a resource.
-    fileprivate func reaches(_ resource: ResourceAddress.Resource, below contextPath: String) -> Bool {
+    fileprivate func reaches(_ resource: Route, below contextPath: String) -> Bool {
         guard text.hasPrefix("/") else { return text.isEmpty || text == resource.rawValue }
         let path = below(contextPath).text
         guard path.hasSuffix("**") else {
-            return ResourceAddress(path: path, realmParameter: nil)?.resource == resource
+            return Route.Address(path: path, realmParameter: nil)?.route == resource
         }
-        return path == "/**" || path.hasPrefix("/\(resource.family.rawValue)/")
+        return path == "/**" || path.hasPrefix("\(resource.family.prefix)/")
     }
 }

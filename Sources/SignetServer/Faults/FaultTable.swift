@@ -67,7 +67,7 @@ public final class FaultTable: Sendable {
     }
 
     /// The names of the routes at which faults are possible on this server.
-    var routes: [String] { FaultRoute.names.filter { hasPushGateway || $0 != FaultRoute.gateway } }
+    var routes: [String] { FaultRoute.names.filter { hasPushGateway || $0 != Route.gateway.rawValue } }
 
     /// Switches a fault on. It replaces a fault with the same name.
     /// - Throws: The error in the rule, for example ``FaultError/unknownRoute(_:)``.

@@ -28,13 +28,13 @@ struct FaultedDelivery: Sendable {
     /// - Parameters:
     ///   - mechanismUID: The mechanism whose messages the stream carries.
     ///   - last: The last event that the device received before the stream was opened.
-    ///   - path: The path of the stream's request.
+    ///   - path: The path of the stream's request, below the context path.
     ///   - client: The client that holds the stream open.
     init(server: ServerContext, mechanismUID: String, after last: UInt64?, path: String, client: RequestLogEntry.Client) {
         self.server = server
         self.mechanismUID = mechanismUID
         lastID = last ?? 0
-        self.path = String(path.hasPrefix("\(server.contextPath)/") ? path.dropFirst(server.contextPath.count) : path[...])
+        self.path = path
         self.client = client
     }
 
@@ -45,7 +45,7 @@ struct FaultedDelivery: Sendable {
             return pushes.map { Event(push: $0, id: $0.eventID) }
         }
         let faults = server.faults.candidates {
-            $0.kind.isOfDeliveries && $0.route.matches(ResourceAddress.Resource.pushStream.rawValue, path[...])
+            $0.kind.isOfDeliveries && $0.route.matches(.pushStream, path)
         }
         .filter { $0.rule.client?.matches(client) ?? true }
         var events = try await ordered(pushes.map { Event(push: $0, id: $0.eventID) }, faults)

@@ -1,74 +1,43 @@
 import HTTPTypes
 import Hummingbird
-import NIOCore
 import SignetCore
 
-/// The properties of a Hummingbird connection that the server needs.
-struct AppRequestContext: InitializableFromSource {
-    let channel: any Channel
-    /// True when the client runs in this process and connects without a socket.
-    let isInProcess: Bool
-    /// The client's IP address. An IPv4 address is written as IPv4 also when an IPv6 socket accepted it. Empty for a socket
-    /// without an address, nil for a client in this process.
-    let address: String?
-    /// True when the other end of the connection is on this machine.
-    private let isFromHere: Bool
-    /// The key for rate limits: an IPv4 address, or the network half of an IPv6 address. Nil for a client without an address.
-    let network: String?
+/// The next middleware, or the controller, in the chain that answers a request.
+typealias NextResponder = @concurrent (Request, AppRequestContext) async throws -> Response
 
-    init(source: ApplicationRequestContextSource) { self.init(source.channel) }
+/// The properties of a request that the middleware and the controllers share. ``RealmResponder`` fills in the address.
+struct AppRequestContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let client: ClientConnection
+    /// The details of the request for the request log.
+    let log = RequestLogContext()
+    /// The method of the request as the client sent it.
+    var method = HTTPRequest.Method.get
+    /// The path of the request as the client sent it.
+    var fullPath = ""
+    /// The path below the context path, with the realm; the whole path when it isn't below the context path.
+    var path = ""
+    var family = Route.Family.none
+    /// The named route; nil for an address without a name.
+    var route: Route?
+    /// The realm of a request for one of AM's resources.
+    var realm = RealmPath.root
+    /// The largest body that a handler reads, in bytes.
+    var maxUploadSize = 0
 
-    /// Reads the properties from a channel. A channel that a listener accepted has the listener as its parent; a channel without
-    /// a parent was created in this process. An accepted channel may have lost its address when the other end has disconnected.
-    /// It then counts as remote.
-    init(_ channel: any Channel) {
-        self.channel = channel
-        isInProcess = channel.parent == nil
-        let known = channel.remoteAddress?.ipAddress?.withoutMapping
-        address = isInProcess ? nil : known ?? ""
-        network = known.map { Self.network($0) }
-        isFromHere = isInProcess || channel.remoteAddress.map { Self.isLoopback($0) } ?? false
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        client = ClientConnection(source.channel)
     }
 
-    /// Returns an IPv4 address unchanged, and the first four groups of an IPv6 address. A client can choose the other groups
-    /// freely.
-    private static func network(_ address: String) -> String {
-        guard address.contains(":") else { return address }
-        let halves = address.prefix { $0 != "%" }.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
-        let front = halves[0].split(separator: ":").map(String.init)
-        let back = halves.count == 2 ? halves[1].split(separator: ":").map(String.init) : []
-        let zeros = halves.count == 2 ? Array(repeating: "0", count: max(0, 8 - front.count - back.count)) : []
-        return (front + zeros + back).prefix(4).joined(separator: ":")
-    }
+    /// True for a request to the console or the administration API. A tester that reads the request log doesn't need the tester's
+    /// own requests in it, unless they failed. Faults don't apply to them, so that a fault can always be switched off.
+    var isTesters: Bool { family == .console || family == .admin }
 
-    /// Returns true when a request comes from this machine itself. The console and other parts for the machine's owner require
-    /// it.
-    ///
-    /// A proxy on this machine forwards requests of remote clients. Requests with a proxy's header fields therefore don't count
-    /// as local. A proxy that adds no such field must not be placed in front of this server.
-    func isLocal(_ headers: HTTPFields) -> Bool {
-        isFromHere && !headers.contains { Self.isOfProxy($0.name.canonicalName) }
-    }
-
-    /// Returns true for a header field in which a proxy names the actual client (RFC 7239 and older fields).
-    private static func isOfProxy(_ name: String) -> Bool {
-        ["forwarded", "via", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip"].contains(name)
-            || name.hasPrefix("x-forwarded-")
-    }
-
-    static func isLoopback(_ address: SocketAddress) -> Bool {
-        switch address {
-        case .unixDomainSocket: true
-        case .v4, .v6: address.ipAddress.map { EndpointPolicy.isLoopback($0.withoutMapping) } ?? false
-        }
-    }
-}
-
-extension String {
-    /// The IPv4 address inside an IPv4-mapped IPv6 address, as a dual-stack socket reports it (RFC 4291 section 2.5.5.2); any
-    /// other text unchanged.
-    var withoutMapping: String {
-        let prefix = "::ffff:"
-        return lowercased().hasPrefix(prefix) && contains(".") ? String(dropFirst(prefix.count)) : self
+    /// Returns a parameter of the path, decoded.
+    /// - Throws: ``APIError/resourceNotFound`` when its encoding is invalid.
+    func parameter(_ name: String) throws(APIError) -> String {
+        guard let value = parameters.get(name)?.percentDecoded() else { throw .resourceNotFound }
+        return value
     }
 }

@@ -19,26 +19,24 @@ struct ReadinessCheck: Sendable {
 struct HealthController: Sendable {
     let server: ServerContext
 
-    /// Answers a health request.
-    /// - Parameter path: The part of the path after `/health`.
-    func respond(to reader: RequestReader, path: Substring) async throws -> Response {
-        try reader.require(.get, .head)
-        switch path {
-        case "", "/live": return try JSONReply.make(.ok, JSONValue.object([:]))
-        case "/ready":
-            var checks: [String: JSONValue] = [:]
-            var isReady = !Task.isShuttingDownGracefully
-            for check in server.readiness {
-                let isWell = await check.isWell()
-                checks[check.name] = .string(isWell ? "ok" : "failing")
-                isReady = isReady && isWell
-            }
-            let body: [String: JSONValue] = [
-                "status": .string(isReady ? "ready" : Task.isShuttingDownGracefully ? "ending" : "failing"),
-                "checks": .object(checks),
-            ]
-            return try JSONReply.make(isReady ? .ok : .serviceUnavailable, JSONValue.object(body))
-        default: throw APIError.resourceNotFound
+    /// Answers that the process responds.
+    func live(_ request: Request, context: AppRequestContext) async throws -> Response {
+        try JSONReply.make(.ok, JSONValue.object([:]))
+    }
+
+    /// Runs the readiness checks. The status is 503 when one fails, or when the server shuts down.
+    func ready(_ request: Request, context: AppRequestContext) async throws -> Response {
+        var checks: [String: JSONValue] = [:]
+        var isReady = !Task.isShuttingDownGracefully
+        for check in server.readiness {
+            let isWell = await check.isWell()
+            checks[check.name] = .string(isWell ? "ok" : "failing")
+            isReady = isReady && isWell
         }
+        let body: [String: JSONValue] = [
+            "status": .string(isReady ? "ready" : Task.isShuttingDownGracefully ? "ending" : "failing"),
+            "checks": .object(checks),
+        ]
+        return try JSONReply.make(isReady ? .ok : .serviceUnavailable, JSONValue.object(body))
     }
 }

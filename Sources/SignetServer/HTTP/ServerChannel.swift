@@ -42,7 +42,7 @@ extension ServerContext {
             head: .seconds(Int64(max(1, limits.headerTimeout))), body: .seconds(Int64(max(1, limits.bodyTimeout))))
         let onHeadRefusal: @Sendable (HeadRefusal, any Channel) -> Void = { refusal, channel in
             if let reason = refusal.reason { telemetry.count([.refused(reason)]) }
-            requestLog.add(refusal, from: AppRequestContext(channel).address, at: clock.now)
+            requestLog.add(refusal, from: ClientConnection(channel).address, at: clock.now)
         }
         let http = HTTP1Channel(
             responder: responder,

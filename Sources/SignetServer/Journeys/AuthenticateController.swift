@@ -8,20 +8,20 @@ struct AuthenticateController: Sendable {
     static let version = APIVersion(2, 1)
     let server: ServerContext
 
-    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        try reader.require(.post)
-        try AcceptAPIVersion.check(reader.header("accept-api-version"), served: Self.version)
-        let body = try await reader.json()
+    func authenticate(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
+        try AcceptAPIVersion.check(request.header("accept-api-version"), served: Self.version)
+        let body = try await request.json(context)
         let reply: JourneyReply
         if let authID = body["authId"] {
             guard let authID = authID.string else { throw APIError.invalidAuthID }
-            let request = JourneyContinuation(
-                realm: realm, authID: authID, callbacks: body["callbacks"], noSession: reader.flag("noSession"))
-            reply = try await server.store.write { tx in try tx.proceed(request) }.get()
-        } else if let token = reader.query("suspendedId") {
+            let continuation = JourneyContinuation(
+                realm: realm, authID: authID, callbacks: body["callbacks"], noSession: request.flag("noSession"))
+            reply = try await server.store.write { tx in try tx.proceed(continuation) }.get()
+        } else if let token = request.query("suspendedId") {
             reply = try await server.store.write { tx in try tx.resume(token, in: realm) }.get()
         } else {
-            let start = try JourneyStart(reader, realm: realm, server.configuration)
+            let start = try JourneyStart(request, realm: realm, server.configuration)
             reply = try await server.store.write { tx in try tx.begin(start) }.get()
         }
         return try respond(reply, realm: realm)
@@ -56,11 +56,11 @@ struct AuthenticateController: Sendable {
 
 extension JourneyStart {
     /// Reads the parameters of a request that begins a journey, which has no `authId`.
-    init(_ reader: RequestReader, realm: RealmPath, _ configuration: ServerConfiguration) throws(APIError) {
+    init(_ request: Request, realm: RealmPath, _ configuration: ServerConfiguration) throws(APIError) {
         self.init(
-            realm: realm, tree: reader.query("authIndexValue"), indexType: reader.query("authIndexType") ?? "service",
-            noSession: reader.flag("noSession"), userAgent: reader.header("user-agent").map { String($0.prefix(256)) },
-            isForced: reader.flag("ForceAuth"), sessionTokens: reader.sessionTokens(configuration.cookieName))
+            realm: realm, tree: request.query("authIndexValue"), indexType: request.query("authIndexType") ?? "service",
+            noSession: request.flag("noSession"), userAgent: request.header("user-agent").map { String($0.prefix(256)) },
+            isForced: request.flag("ForceAuth"), sessionTokens: request.sessionTokens(configuration.cookieName))
         switch indexType {
         case "service": break
         case "composite_advice":

@@ -15,8 +15,8 @@ struct RequestTime: Sendable {
     let baseURL: String
 
     /// Returns the absolute URL of a resource.
-    func url(_ resource: ResourceAddress.Resource, in realm: RealmPath) -> String {
-        baseURL + ResourceAddress(resource, realm: realm).path
+    func url(_ route: Route, in realm: RealmPath) -> String {
+        baseURL + Route.Address(route, realm: realm).path
     }
 }
 

@@ -22,19 +22,18 @@ struct AuthorizeController: Sendable {
         case refused(AuthorizationErrorResponse)
     }
 
-    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
+    func authorize(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
         var decision = Decision()
-        var parameters = try reader.queryParameters()
-        if reader.request.method == .post {
-            let form = try await reader.form()
+        var parameters = try request.queryParameters()
+        if request.method == .post {
+            let form = try await request.form(context)
             decision = Decision(form)
             // A form may contain the whole request, or only the user's decision on a request that is in the query.
             if form["client_id"] != nil { parameters = form }
-        } else {
-            try reader.require(.get, .post)
         }
+        let tokens = request.sessionTokens(server.configuration.cookieName)
         let request = parameters
-        let tokens = reader.sessionTokens(server.configuration.cookieName)
         let (target, outcome) = try await server.store.write { [decision] tx in
             let target = try AuthorizationReturn(
                 request, in: realm, tx.clients, issuer: tx.time.issuer(of: realm))
@@ -129,7 +128,7 @@ struct AuthorizeController: Sendable {
     private func loginPage(
         _ request: Parameters, _ realm: RealmPath, _ tokens: [String], isForced: Bool, journey: String?
     ) async throws -> String {
-        let address = "\(server.baseURL)\(ResourceAddress(.authorize, realm: realm).path)"
+        let address = "\(server.baseURL)\(Route.Address(.authorize, realm: realm).path)"
         let fields = request.fields(without: Decision.names.union([ServerTransaction.loginMark]))
         let mark = try await server.store.read { tx in
             tx.loginMark(for: fields, after: tx.sessions.lastLogin(tokens))

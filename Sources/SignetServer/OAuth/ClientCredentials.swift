@@ -1,3 +1,4 @@
+import Hummingbird
 import SignetCore
 
 /// The identity and the secret that a client authenticates with (RFC 6749 section 2.3).
@@ -7,8 +8,8 @@ struct ClientCredentials: Sendable {
     let usedBasic: Bool
 
     /// Reads `client_secret_basic`, `client_secret_post`, or the client ID alone.
-    init(_ reader: RequestReader, _ form: Parameters) throws(OAuthErrorResponse) {
-        guard let basic = reader.credentials("Basic") else {
+    init(_ request: Request, _ form: Parameters) throws(OAuthErrorResponse) {
+        guard let basic = request.credentials("Basic") else {
             guard let id = form["client_id"] else { throw .invalidClient(usedBasic: false) }
             self.id = id
             secret = form["client_secret"].map { Secret($0.utf8) }
@@ -34,7 +35,7 @@ struct ClientCredentials: Sendable {
     }
 }
 
-extension RequestReader {
+extension Request {
     /// The client ID in `Authorization: Basic`; nil without that header.
     var basicClient: String? { credentials("Basic").flatMap { ClientCredentials.pair($0)?.0 } }
 }

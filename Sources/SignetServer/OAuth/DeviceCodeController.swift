@@ -13,10 +13,10 @@ import Foundation
 struct DeviceCodeController: Sendable {
     let server: ServerContext
 
-    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        try reader.require(.post)
-        let form = try await reader.form()
-        let credentials = try ClientCredentials(reader, form)
+    func deviceCode(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
+        let form = try await request.form(context)
+        let credentials = try ClientCredentials(request, form)
         let (code, device, page) = try await server.store.write { tx in
             let client = try tx.client(credentials, in: realm)
             let asked = form.words("scope")

@@ -6,19 +6,18 @@ import SignetCore
 struct DeviceUserController: Sendable {
     let server: ServerContext
 
-    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        let tokens = reader.sessionTokens(server.configuration.cookieName)
-        var parameters = try reader.queryParameters()
-        if reader.request.method == .post {
-            parameters = try await reader.form()
-        } else {
-            try reader.require(.get, .post)
+    func deviceUser(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
+        let tokens = request.sessionTokens(server.configuration.cookieName)
+        var parameters = try request.queryParameters()
+        if request.method == .post {
+            parameters = try await request.form(context)
         }
         let shown = try await server.store.write { tx in
             tx.session(tokens, in: realm).map { ($0, tx.csrf(of: $0.token)) }
         }
         guard let (shown, csrf) = shown else { return OAuthReply.redirect(to: loginPage(parameters["user_code"], realm)) }
-        guard let answer = parameters["decision"], reader.request.method == .post else {
+        guard let answer = parameters["decision"], request.method == .post else {
             return try await question(parameters["user_code"], realm, csrf)
         }
         guard let given = parameters["csrf"], ConstantTime.areEqual(given, csrf) || ConstantTime.areEqual(given, shown.token)
@@ -48,7 +47,7 @@ struct DeviceUserController: Sendable {
 
     private func loginPage(_ userCode: String?, _ realm: RealmPath) -> String {
         let query = userCode.map { "?user_code=\($0.percentEncoded())" } ?? ""
-        let goto = "\(server.baseURL)\(ResourceAddress(.deviceUser, realm: realm).path)\(query)"
+        let goto = "\(server.baseURL)\(Route.Address(.deviceUser, realm: realm).path)\(query)"
         return LoginController.address(server.baseURL, realm, goto: goto)
     }
 }

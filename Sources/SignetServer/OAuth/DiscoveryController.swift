@@ -6,13 +6,11 @@ import SignetCore
 struct DiscoveryController: Sendable {
     let server: ServerContext
 
-    func respond(to reader: RequestReader, realm: RealmPath) throws -> Response {
-        try reader.require(.get)
-        return try JSONReply.make(.ok, Self.document(realm, server.clients, server.trees, server.moment))
+    func discovery(_ request: Request, context: AppRequestContext) async throws -> Response {
+        return try JSONReply.make(.ok, Self.document(context.realm, server.clients, server.trees, server.moment))
     }
 
-    func keys(_ reader: RequestReader) async throws -> Response {
-        try reader.require(.get)
+    func keys(_ request: Request, context: AppRequestContext) async throws -> Response {
         return try JSONReply.make(.ok, try await server.signer.keySet)
     }
 
@@ -20,7 +18,7 @@ struct DiscoveryController: Sendable {
         _ realm: RealmPath, _ clients: ClientRegistry, _ trees: [String: JourneyTree], _ moment: RequestTime
     ) -> [String: JSONValue] {
         func list(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
-        func address(_ resource: ResourceAddress.Resource) -> JSONValue { .string(moment.url(resource, in: realm)) }
+        func address(_ route: Route) -> JSONValue { .string(moment.url(route, in: realm)) }
         let authentication = list(["client_secret_basic", "client_secret_post", "none"])
         return [
             "issuer": .string(moment.issuer(of: realm)),

@@ -8,21 +8,20 @@ import SignetCore
 struct EndSessionController: Sendable {
     let server: ServerContext
 
-    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        var parameters = try reader.queryParameters()
-        if reader.request.method == .post {
-            parameters = try await reader.form()
-        } else {
-            try reader.require(.get, .post)
+    func endSession(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
+        var parameters = try request.queryParameters()
+        if request.method == .post {
+            parameters = try await request.form(context)
         }
         let hint = try parameters.required("id_token_hint")
         guard let claims = try await server.signer.claims(of: hint), claims["realm"]?.string == realm.description,
             let audience = claims["aud"]?.string, parameters["client_id"].map({ $0 == audience }) ?? true
         else { throw OAuthErrorResponse.invalidRequest("The id_token_hint is not one of this client in this realm") }
 
-        let request = parameters
         let session = claims["sid"]?.string.map { TokenHash(text: $0) }
-        let shown = reader.sessionTokens(server.configuration.cookieName).map { TokenHash($0) }
+        let shown = request.sessionTokens(server.configuration.cookieName).map { TokenHash($0) }
+        let request = parameters
         let (ended, headers) = try await server.store.write { tx in
             if let target = request["post_logout_redirect_uri"] {
                 guard let client = tx.clients[ClientKey(realm: realm, id: audience)], client.mayReturn(to: target) else {

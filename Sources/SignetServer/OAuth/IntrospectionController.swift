@@ -15,10 +15,10 @@ struct IntrospectionController: Sendable {
     static let allTokens = "am-introspect-all-tokens"
     let server: ServerContext
 
-    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        try reader.require(.post)
-        let form = try await reader.form()
-        let credentials = try ClientCredentials(reader, form)
+    func introspect(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
+        let form = try await request.form(context)
+        let credentials = try ClientCredentials(request, form)
         let body = try await server.store.read { tx in
             let client = try tx.client(credentials, in: realm)
             guard client.secret != nil else { throw OAuthErrorResponse.invalidClient(usedBasic: credentials.usedBasic) }

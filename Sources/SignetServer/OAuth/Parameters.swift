@@ -49,24 +49,24 @@ struct Parameters: Sendable, Hashable {
     }
 }
 
-extension RequestReader {
+extension Request {
     /// Returns the query parameters.
     func queryParameters() throws -> Parameters {
-        try Parameters(request.uri.query ?? "")
+        try Parameters(uri.query ?? "")
     }
 
     /// Reads the parameters in the body, which must be a form.
-    func form() async throws -> Parameters {
+    func form(_ context: AppRequestContext) async throws -> Parameters {
         let type = (header("content-type") ?? "").lowercased().prefix { $0 != ";" }.trimming(" \t")
         guard type == "application/x-www-form-urlencoded" else {
             throw OAuthErrorResponse.invalidRequest("The request's body is not application/x-www-form-urlencoded")
         }
-        guard let text = String(validating: try await body(), as: UTF8.self) else {
+        guard let text = String(validating: try await bytes(context), as: UTF8.self) else {
             throw OAuthErrorResponse.invalidRequest("The request's body is not UTF-8")
         }
         let form = try Parameters(text)
-        notes.note(form.fields())
-        if let client = basicClient { notes.note([("client_id", client)]) }
+        context.log.note(form.fields())
+        if let client = basicClient { context.log.note([("client_id", client)]) }
         return form
     }
 

@@ -8,10 +8,10 @@ import SignetCore
 struct RevocationController: Sendable {
     let server: ServerContext
 
-    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        try reader.require(.post)
-        let form = try await reader.form()
-        let credentials = try ClientCredentials(reader, form)
+    func revoke(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
+        let form = try await request.form(context)
+        let credentials = try ClientCredentials(request, form)
         try await server.store.write { tx in
             let client = try tx.client(credentials, in: realm)
             tx.tokens.revoke(try form.required("token"), of: client.key)

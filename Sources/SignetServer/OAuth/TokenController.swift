@@ -20,10 +20,10 @@ struct TokenController: Sendable {
         case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
     }
 
-    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        try reader.require(.post)
-        let form = try await reader.form()
-        let credentials = try ClientCredentials(reader, form)
+    func token(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
+        let form = try await request.form(context)
+        let credentials = try ClientCredentials(request, form)
         let (issued, claims) = try await server.store.write { tx in
             let client = try tx.client(credentials, in: realm)
             return try Self.exchange(form, client, &tx).map { ($0, tx.idTokenClaims($0, client)) }

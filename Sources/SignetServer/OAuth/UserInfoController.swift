@@ -6,8 +6,9 @@ import SignetCore
 struct UserInfoController: Sendable {
     let server: ServerContext
 
-    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        guard let token = try await token(reader) else { throw OAuthErrorResponse.noToken }
+    func userInfo(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
+        guard let token = try await token(request, context) else { throw OAuthErrorResponse.noToken }
         let claims = try await server.store.read { tx in
             guard let access = tx.tokens.access(token, in: realm),
                 let person = tx.directory[access.grant.user]
@@ -22,11 +23,10 @@ struct UserInfoController: Sendable {
         return try OAuthReply.make(.ok, claims)
     }
 
-    private func token(_ reader: RequestReader) async throws -> String? {
-        try reader.require(.get, .post)
-        if let token = reader.credentials("Bearer") { return token }
-        guard reader.request.method == .post, reader.header("content-type") != nil else { return nil }
-        return try await reader.form()["access_token"]
+    private func token(_ request: Request, _ context: AppRequestContext) async throws -> String? {
+        if let token = request.credentials("Bearer") { return token }
+        guard request.method == .post, request.header("content-type") != nil else { return nil }
+        return try await request.form(context)["access_token"]
     }
 }
 

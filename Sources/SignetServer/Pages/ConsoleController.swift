@@ -12,54 +12,9 @@ struct ConsoleController: Sendable {
 
     private var address: String { "\(server.contextPath)/console" }
 
-    /// Responds to a request.
-    /// - Parameters:
-    ///   - reader: The request.
-    ///   - path: The rest of the path after `/console`.
-    ///   - isLocal: True when the client is on this machine.
-    func respond(to reader: RequestReader, path: Substring, isLocal: Bool) async throws -> Response {
-        do {
-            // Clients on other machines get the same response as for an unknown path.
-            guard isLocal else { throw APIError.resourceNotFound }
-            return try await answer(reader, path)
-        } catch let refusal as APIError {
-            return refusal.page(again: nil).response(at: server)
-        } catch let refusal as OAuthErrorResponse {
-            return APIError(refusal.status, refusal.message).page(again: nil).response(at: server)
-        } catch let error as StoreError {
-            server.logger.error("the state failed", metadata: ["code": "\(error.code.rawValue)", "reason": "\(error)"])
-            return APIError.stateFailed.page(again: nil).response(at: server)
-        }
-    }
-
-    private func answer(_ reader: RequestReader, _ path: Substring) async throws -> Response {
-        if path == "/open" {
-            try reader.require(.get)
-            return try await open(reader.query("token") ?? "")
-        }
-        let cookies = reader.cookies(Self.cookieName)
-        let found = try await server.store.read { tx in
-            cookies.first { tx.console.isOpen(to: $0) }.map { ($0, tx.proof("console \($0)")) }
-        }
-        guard let (_, csrf) = found else {
-            return APIError(
-                .forbidden, "Open the console with the link that the server prints when it starts. Each is good once."
-            )
-            .page(again: nil).response(at: server)
-        }
-        let place = ConsoleQuery(reader)
-        guard !["", "/"].contains(path) else {
-            try reader.require(.get)
-            let facts = try await ConsoleFacts(server, at: place)
-            return ConsoleView(contextPath: server.contextPath, csrf: csrf, place: place, facts: facts).page.response(at: server)
-        }
-        try reader.require(.post)
-        let form = try await reader.form()
-        guard let given = form["csrf"], ConstantTime.areEqual(given, csrf) else { throw APIError.foreignForm }
-        return try await act(path, form, place)
-    }
-
-    private func open(_ token: String) async throws -> Response {
+    /// Opens the console with a link, which is valid once.
+    func open(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let token = request.query("token") ?? ""
         let cookie = try await server.store.write { tx in
             tx.console.enter(with: token).map {
                 SessionCookie(tx.time).own(Self.cookieName, $0, path: address, sameSite: "Strict")
@@ -72,29 +27,55 @@ struct ConsoleController: Sendable {
         return LoginController.redirect(to: address, [cookie])
     }
 
-    private func act(_ path: Substring, _ form: Parameters, _ place: ConsoleQuery) async throws -> Response {
-        switch path {
-        case "/clock":
-            try await operations.moveClock(by: form["seconds"].flatMap { Double($0) } ?? .infinity)
-        case "/clock/stop": try await operations.change(clock: .stop)
-        case "/clock/resume": try await operations.change(clock: .resume)
-        case "/clock/reset": try await operations.change(clock: .reset)
-        case "/session": if let key = form["key"] { _ = try await operations.endSession(TokenHash(text: key)) }
-        case "/fault": try enableFault(form)
-        case "/fault/off": if let name = form["name"] { _ = operations.disable(name) }
-        case "/link":
-            let link = try await server.consoleLink()
-            return HTMLPage(
-                title: "Another browser",
-                content: tag("p") { "This opens the console once, in a browser on this machine:" }
-                    + tag("p") { tag("code") { link } } + PagePart.link("Back", to: address)
-            ).response(at: server)
-        default: throw APIError(.notFound, "There is no such page.")
-        }
-        return LoginController.redirect(to: address + place.query)
+    /// Shows the console.
+    func show(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let (csrf, place) = (try await self.csrf(request), ConsoleQuery(request))
+        let facts = try await ConsoleFacts(server, at: place)
+        return ConsoleView(contextPath: server.contextPath, csrf: csrf, place: place, facts: facts).page.response(at: server)
     }
 
-    private var operations: AdminOperations { AdminOperations(server: server) }
+    /// Creates a link for another browser, and shows it.
+    func link(_ request: Request, context: AppRequestContext) async throws -> Response {
+        _ = try await form(request, context)
+        let link = try await server.consoleLink()
+        return HTMLPage(
+            title: "Another browser",
+            content: tag("p") { "This opens the console once, in a browser on this machine:" }
+                + tag("p") { tag("code") { link } } + PagePart.link("Back", to: address)
+        ).response(at: server)
+    }
+
+    /// Returns a handler that performs an operation with a form of the console, and shows the console again.
+    func action(_ perform: @escaping @Sendable (AdminOperations, Parameters) async throws -> Void) -> RouteHandler {
+        { request, context in
+            let form = try await form(request, context)
+            try await perform(AdminOperations(server: server), form)
+            return LoginController.redirect(to: address + ConsoleQuery(request).query)
+        }
+    }
+
+    /// Returns the CSRF value for the browser's forms.
+    /// - Throws: An error with status 403 for a browser that hasn't opened a link.
+    private func csrf(_ request: Request) async throws -> String {
+        let cookies = request.cookies(Self.cookieName)
+        let csrf = try await server.store.read { tx in
+            cookies.first { tx.console.isOpen(to: $0) }.map { tx.proof("console \($0)") }
+        }
+        guard let csrf else {
+            throw APIError(
+                .forbidden, "Open the console with the link that the server prints when it starts. Each is good once.")
+        }
+        return csrf
+    }
+
+    /// Reads a form of the console.
+    /// - Throws: ``APIError/foreignForm`` for a form that wasn't made for this browser.
+    private func form(_ request: Request, _ context: AppRequestContext) async throws -> Parameters {
+        let csrf = try await self.csrf(request)
+        let form = try await request.form(context)
+        guard let given = form["csrf"], ConstantTime.areEqual(given, csrf) else { throw APIError.foreignForm }
+        return form
+    }
 }
 
 extension ServerContext {

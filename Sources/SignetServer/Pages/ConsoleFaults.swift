@@ -3,8 +3,8 @@ import SignetCore
 
 // The fault injection and the request log in the console.
 
-extension ConsoleController {
-    /// Switches on the fault that the form describes.
+extension AdminOperations {
+    /// Switches on the fault that a form of the console describes.
     func enableFault(_ form: Parameters) throws {
         func number(_ name: String) throws(APIError) -> Int? {
             guard let text = form[name] else { return nil }
@@ -25,7 +25,7 @@ extension ConsoleController {
         let extent = try number("times").map { FaultRule.Extent.times($0) } ?? .untilSwitchedOff
         let route = FaultRoute(form["route"] ?? "")
         do {
-            try AdminOperations(server: server).enable(FaultRule(kind, name: unusedName(kind, at: route), at: route, extent))
+            try enable(FaultRule(kind, name: unusedName(kind, at: route), at: route, extent))
         } catch {
             throw APIError(.badRequest, "\(error)")
         }

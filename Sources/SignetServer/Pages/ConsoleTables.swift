@@ -1,3 +1,4 @@
+import Hummingbird
 import SignetCore
 
 /// The tables of the console. Each is shown in pages, and its name is the query parameter for the page number.
@@ -17,9 +18,9 @@ struct ConsoleQuery: Sendable, Hashable {
     /// Creates a query for the first page of each table.
     init() {}
 
-    init(_ reader: RequestReader) {
+    init(_ request: Request) {
         for table in ConsoleTable.allCases {
-            pages[table] = reader.query(table.rawValue).flatMap { Int($0) }.flatMap { $0 > 1 ? $0 : nil }
+            pages[table] = request.query(table.rawValue).flatMap { Int($0) }.flatMap { $0 > 1 ? $0 : nil }
         }
     }
 

@@ -24,65 +24,46 @@ struct LoginController: Sendable {
         return "\(baseURL)/XUI/?realm=\(realm.description.percentEncoded())&goto=\(goto.percentEncoded())\(force)\(choice)#login/"
     }
 
-    /// Responds to a request for a page. Errors are also shown as pages.
-    /// - Parameters:
-    ///   - reader: The request.
-    ///   - path: The rest of the path after `/XUI`.
-    func respond(to reader: RequestReader, path: Substring) async throws -> Response {
-        do {
-            return try await answer(reader, path)
-        } catch let refusal as APIError {
-            if let reason = refusal.reason { server.logger.info("page refused", metadata: ["reason": "\(reason)"]) }
-            return refusal.page(again: nil).response(at: server)
-        } catch let refusal as OAuthErrorResponse {
-            return APIError(refusal.status, refusal.message).page(again: nil).response(at: server)
-        } catch let error as StoreError {
-            server.logger.error("the state failed", metadata: ["code": "\(error.code.rawValue)", "reason": "\(error)"])
-            return APIError.stateFailed.page(again: nil).response(at: server)
-        }
+    /// Returns the realm of a page.
+    /// - Throws: ``APIError/unknownRealm(_:)``.
+    private func realm(_ request: Request) throws(APIError) -> RealmPath {
+        let realm = RealmPath(request.query("realm") ?? "/")
+        guard server.has(realm) else { throw .unknownRealm(realm) }
+        return realm
     }
 
-    private func answer(_ reader: RequestReader, _ path: Substring) async throws -> Response {
-        if let asset = PageAsset(rawValue: String(path.dropFirst())) {
-            try reader.require(.get)
-            return asset.response
-        }
-        let realm = RealmPath(reader.query("realm") ?? "/")
-        guard server.has(realm) else { throw APIError.unknownRealm(realm) }
-        switch path {
-        case "", "/":
-            if reader.request.method == .post { return try await take(reader) }
-            try reader.require(.get)
-            guard let id = reader.query("flow") else { return try await begin(reader, realm) }
-            return try await show(id, reader)
-        case "/wait":
-            try reader.require(.get)
-            return try await wait(reader)
-        case "/session":
-            try reader.require(.get)
-            return try await SessionPageController(server: server).show(reader, realm)
-        case "/logout":
-            try reader.require(.post)
-            return try await SessionPageController(server: server).logOut(reader, realm)
-        default: throw APIError(.notFound, "There is no such page.")
-        }
+    /// Shows the page of a login flow, or starts a flow.
+    func page(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = try realm(request)
+        guard let id = request.query("walk") else { return try await begin(request, realm) }
+        return try await show(id, request)
+    }
+
+    /// Shows the session of the browser.
+    func session(_ request: Request, context: AppRequestContext) async throws -> Response {
+        try await SessionPageController(server: server).show(request, try realm(request))
+    }
+
+    /// Ends the session of the browser.
+    func logOut(_ request: Request, context: AppRequestContext) async throws -> Response {
+        try await SessionPageController(server: server).logOut(request, context, try realm(request))
     }
 
     // MARK: Login flow
 
-    private func begin(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
-        let query = (reader.request.uri.query ?? "").split(separator: "&").filter { !$0.hasPrefix("suspendedId=") }
+    private func begin(_ request: Request, _ realm: RealmPath) async throws -> Response {
+        let query = (request.uri.query ?? "").split(separator: "&").filter { !$0.hasPrefix("suspendedId=") }
         var start = LoginFlowStart(
-            kind: .email(token: ""), realm: realm, query: query.joined(separator: "&"), goto: reader.query("goto"))
-        if let token = reader.query("suspendedId") {
+            kind: .email(token: ""), realm: realm, query: query.joined(separator: "&"), goto: request.query("goto"))
+        if let token = request.query("suspendedId") {
             start.kind = .email(token: token)
         } else {
-            var journey = try JourneyStart(reader, realm: realm, server.configuration)
+            var journey = try JourneyStart(request, realm: realm, server.configuration)
             // The parameter `service` is AM's short form for the journey.
-            if journey.tree == nil { journey.tree = reader.query("service") }
+            if journey.tree == nil { journey.tree = request.query("service") }
             start.kind = .journey(journey)
         }
-        let known = reader.browser
+        let known = request.browser
         let browser = known ?? RandomID.token()
         let (id, cookies) = try await server.store.write { [start] tx in
             let id = try tx.begin(start, browser: TokenHash(browser), realms: server.realms)
@@ -94,8 +75,8 @@ struct LoginController: Sendable {
         return Self.redirect(to: address(of: id), cookies)
     }
 
-    private func show(_ id: String, _ reader: RequestReader) async throws -> Response {
-        guard let browser = reader.browser.map({ TokenHash($0) }),
+    private func show(_ id: String, _ request: Request) async throws -> Response {
+        guard let browser = request.browser.map({ TokenHash($0) }),
             let (flow, csrf) = try await server.store.write({ tx in
                 try tx.flow(id, of: browser).map { ($0, tx.csrf(of: id, page: $0.page, browser: browser)) }
             })
@@ -154,12 +135,13 @@ struct LoginController: Sendable {
 
     /// Processes a submitted form and redirects the browser to the next page, so that reloading that page does not submit the
     /// form again.
-    private func take(_ reader: RequestReader) async throws -> Response {
-        let form = try await reader.form()
-        guard let browser = reader.browser.map({ TokenHash($0) }), let id = form["flow"],
+    func take(_ request: Request, context: AppRequestContext) async throws -> Response {
+        _ = try realm(request)
+        let form = try await request.form(context)
+        guard let browser = request.browser.map({ TokenHash($0) }), let id = form["flow"],
             let page = form["page"].flatMap({ Int($0) }), let csrf = form["csrf"]
         else { throw APIError.foreignForm }
-        let userAgent = reader.header("user-agent").map { String($0.prefix(256)) }
+        let userAgent = request.header("user-agent").map { String($0.prefix(256)) }
         try await server.store.write { tx in
             guard ConstantTime.areEqual(csrf, tx.csrf(of: id, page: page, browser: browser)) else { throw APIError.foreignForm }
             try tx.answer(id, page: page, of: browser, form: form, userAgent: userAgent)
@@ -168,8 +150,9 @@ struct LoginController: Sendable {
     }
 
     /// Answers the poll of the page's script: the number of the current page, and the remaining wait time.
-    private func wait(_ reader: RequestReader) async throws -> Response {
-        guard let browser = reader.browser.map({ TokenHash($0) }), let id = reader.query("flow"),
+    func wait(_ request: Request, context: AppRequestContext) async throws -> Response {
+        _ = try realm(request)
+        guard let browser = request.browser.map({ TokenHash($0) }), let id = request.query("walk"),
             let (flow, now) = try await server.store.write({ tx in
                 try tx.flow(id, of: browser).map { ($0, tx.now) }
             })
@@ -194,7 +177,7 @@ struct LoginController: Sendable {
     }
 }
 
-extension RequestReader {
+extension Request {
     /// The cookie that identifies the browser. It is not verified here; it is valid only if a login flow is stored for it.
     fileprivate var browser: String? { cookies(LoginController.cookieName).first { !$0.isEmpty && $0.utf8.count <= 64 } }
 }

@@ -26,11 +26,11 @@ struct ReturnAddress: Codable, Sendable, Hashable {
             formTargets = CSPSource(text).map { [$0.text] } ?? []
             return
         }
-        let below = path.dropFirst(tx.time.configuration.normalContextPath.count)
+        guard let below = path.below(contextPath: tx.time.configuration.normalContextPath) else { return nil }
         let parts = below.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let parameters = parts.count == 2 ? try? Parameters(parts[1]) : nil
-        guard let address = ResourceAddress(path: parts[0], realmParameter: parameters?["realm"]),
-            [.authorize, .deviceUser].contains(address.resource), realms.contains(address.realm)
+        guard let address = Route.Address(path: parts[0], realmParameter: parameters?["realm"]),
+            [.authorize, .deviceUser].contains(address.route), realms.contains(address.realm)
         else { return nil }
         location = path
         let target = parameters.flatMap {
@@ -42,9 +42,9 @@ struct ReturnAddress: Codable, Sendable, Hashable {
 
     /// Returns the path and query of a URL of this server; nil for other URLs.
     private static func ownPath(_ text: String, _ moment: RequestTime) -> String? {
-        let context = moment.configuration.normalContextPath
+        let context = tx.time.configuration.normalContextPath
         if text.hasPrefix("\(context)/"), !text.hasPrefix("//") { return text }
-        guard text.hasPrefix("\(moment.baseURL)/") else { return nil }
-        return context + text.dropFirst(moment.baseURL.count)
+        guard text.hasPrefix("\(tx.time.baseURL)/") else { return nil }
+        return context + text.dropFirst(tx.time.baseURL.count)
     }
 }

@@ -14,8 +14,8 @@ struct SessionPageController: Sendable {
     let server: ServerContext
 
     /// Shows the session of the browser. This does not count as activity, so the session's idle time continues.
-    func show(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
-        let tokens = reader.cookies(server.configuration.cookieName)
+    func show(_ request: Request, _ realm: RealmPath) async throws -> Response {
+        let tokens = request.cookies(server.configuration.cookieName)
         let found = try await server.store.read { tx -> (SSOSession, String)? in
             for token in tokens {
                 guard let session = tx.sessions.look(TokenHash(token)), session.user.realm == realm else {
@@ -53,9 +53,9 @@ struct SessionPageController: Sendable {
 
     /// Ends the browser's session.
     /// - Throws: ``APIError/foreignForm`` for a form of a different session.
-    func logOut(_ reader: RequestReader, _ realm: RealmPath) async throws -> Response {
-        let form = try await reader.form()
-        let tokens = reader.cookies(server.configuration.cookieName)
+    func logOut(_ request: Request, _ context: AppRequestContext, _ realm: RealmPath) async throws -> Response {
+        let form = try await request.form(context)
+        let tokens = request.cookies(server.configuration.cookieName)
         let (ended, cookie) = try await server.store.write { tx in
             guard let shown = tx.session(tokens, in: realm) else {
                 return (nil as SSOSession?, SessionCookie(tx.time))

@@ -8,23 +8,23 @@ struct PushMessageController: Sendable {
     static let version = APIVersion(1, 0)
     let server: ServerContext
 
-    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        try reader.require(.post)
-        guard reader.header("if-match") == nil, reader.header("if-none-match") == nil else {
+    func message(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
+        guard request.header("if-match") == nil, request.header("if-none-match") == nil else {
             throw APIError(.preconditionFailed, "The resource has no revisions.")
         }
-        try AcceptAPIVersion.check(reader.header("accept-api-version"), served: Self.version)
-        guard let name = reader.query("_action"), !name.isEmpty else { throw APIError.badRequest }
+        try AcceptAPIVersion.check(request.header("accept-api-version"), served: Self.version)
+        guard let name = request.query("_action"), !name.isEmpty else { throw APIError.badRequest }
         guard let action = PushAction(rawValue: name) else {
             throw APIError(.notImplemented, "The action is not supported here.")
         }
-        guard reader.saysJSON else { throw APIError.badRequest }
-        let bytes = try await reader.body()
+        guard request.saysJSON else { throw APIError.badRequest }
+        let bytes = try await request.bytes(context)
         guard let body = try? JSON.decode(PushRequestBody.self, from: bytes) else { throw APIError.badRequest }
         do {
             switch action {
-            case .register: return try await register(body, reader, realm: realm)
-            case .authenticate: return try await authenticate(body, realm: realm, reader.notes)
+            case .register: return try await register(body, request, context)
+            case .authenticate: return try await authenticate(body, context)
             }
         } catch let refusal as PushResponseError {
             if action == .authenticate { server.telemetry.count([.push(.refused)]) }
@@ -33,12 +33,13 @@ struct PushMessageController: Sendable {
         }
     }
 
-    private func register(_ body: PushRequestBody, _ reader: RequestReader, realm: RealmPath) async throws -> Response {
-        let endpoint = try await endpoint(for: body, reader, realm: realm)
+    private func register(_ body: PushRequestBody, _ request: Request, _ context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
+        let endpoint = try await endpoint(for: body, request, realm: realm)
         let (device, address) = try await server.store.write { tx in
             (try tx.register(body, realm: realm, endpoint: endpoint), tx.time.url(.pushStream, in: realm))
         }
-        reader.notes.note { $0.client.device = device.mechanismUID }
+        context.log.note { $0.client.device = device.mechanismUID }
         server.logger.info("push device registered", metadata: ["realm": "\(realm)", "user": "\(device.owner.name)"])
         var headers: HTTPFields = [:]
         if device.route == .server { headers.set("Link", "<\(address)>; rel=\"\(PushStreamProof.linkRelation)\"") }
@@ -49,9 +50,9 @@ struct PushMessageController: Sendable {
     /// SNS request and the one after it both check that the device may register, so that no transaction is open while SNS
     /// answers.
     private func endpoint(
-        for body: PushRequestBody, _ reader: RequestReader, realm: RealmPath
+        for body: PushRequestBody, _ request: Request, realm: RealmPath
     ) async throws -> String? {
-        guard let sns = server.sns, !reader.prefersPushStream else { return nil }
+        guard let sns = server.sns, !request.prefersPushStream else { return nil }
         let device = try await server.store.read { tx in
             try tx.candidate(body, realm: realm)
         }
@@ -67,12 +68,13 @@ struct PushMessageController: Sendable {
         }
     }
 
-    private func authenticate(_ body: PushRequestBody, realm: RealmPath, _ notes: RequestLogContext) async throws -> Response {
+    private func authenticate(_ body: PushRequestBody, _ context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
         let (answer, device) = try await server.store.write { tx in
             try tx.answer(body, realm: realm)
         }.get()
         server.telemetry.count([.push(answer == .approved ? .approved : .denied)])
-        notes.note { $0.client.device = device }
+        context.log.note { $0.client.device = device }
         // A fault may require a second delivery of an answered message.
         if !server.faults.isIdle, let device { server.streams.wake(device) }
         server.logger.info("push answered", metadata: ["realm": "\(realm)", "answer": "\(answer)"])
@@ -80,10 +82,10 @@ struct PushMessageController: Sendable {
     }
 }
 
-extension RequestReader {
+extension Request {
     /// True when a device that registers asks for a push stream (docs/protocol/push-stream.md).
     fileprivate var prefersPushStream: Bool {
-        request.headers.filter { $0.name.canonicalName == "prefer" }.flatMap { $0.value.split(separator: ",") }
+        headers.filter { $0.name.canonicalName == "prefer" }.flatMap { $0.value.split(separator: ",") }
             .contains { $0.prefix { $0 != ";" }.trimming(" \t").lowercased() == PushStreamProof.preference }
     }
 }

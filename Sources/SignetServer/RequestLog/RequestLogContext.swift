@@ -101,15 +101,15 @@ final class RequestLogContext: Sendable {
 extension RequestLog {
     /// Adds a request with its collected details.
     func add(
-        _ request: Request, path: String, _ status: HTTPResponse.Status, _ notes: RequestLogContext, at moment: Date,
-        took duration: Duration
+        _ request: Request, _ method: HTTPRequest.Method, path: String, _ status: HTTPResponse.Status, _ notes: RequestLogContext,
+        at moment: Date, took duration: Duration
     ) {
         notes.note(query: request.uri.query ?? "")
         var record = notes.all
         let agent = request.headers[.userAgent].map { String($0.prefix(Self.longestAgent)) }
         record.client.userAgent = agent
         let entry = RequestLogEntry.Request(
-            method: String(request.method.rawValue.prefix(Self.longestMethod)), path: String(path.prefix(Self.longestPath)),
+            method: String(method.rawValue.prefix(Self.longestMethod)), path: String(path.prefix(Self.longestPath)),
             resource: record.resource, status: record.isCut ? 0 : status.code, duration: duration,
             parameters: record.parameters, problem: record.problem.map { String($0.prefix(Self.longestPath)) },
             client: record.client)

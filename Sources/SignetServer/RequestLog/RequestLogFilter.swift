@@ -173,7 +173,7 @@ struct PathPattern: Sendable, Hashable {
     /// Returns true when the pattern matches a path, or the part of it after the context path.
     func matches(_ path: String, below contextPath: String) -> Bool {
         if matches(path[...]) { return true }
-        return path.hasPrefix("\(contextPath)/") && matches(path.dropFirst(contextPath.count))
+        return path.below(contextPath: contextPath).map { matches($0) } ?? false
     }
 
     func matches(_ path: Substring) -> Bool {

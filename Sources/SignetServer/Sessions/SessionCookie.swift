@@ -42,7 +42,7 @@ struct SessionCookie: Sendable {
     }
 }
 
-extension RequestReader {
+extension Request {
     /// Returns the session tokens in a request: first the one in the header with the cookie's name, then those in cookies.
     func sessionTokens(_ cookieName: String) -> [String] {
         let own = header(cookieName.lowercased())
@@ -51,7 +51,7 @@ extension RequestReader {
 
     /// Returns the values of the cookies with a name, in order.
     func cookies(_ cookieName: String) -> [String] {
-        request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair -> String? in
+        headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair -> String? in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, parts[0].trimming(" \t") == cookieName[...] else { return nil }
             return String(parts[1].trimming(" \t\""))

@@ -20,21 +20,22 @@ struct SessionsController: Sendable {
         case validate
     }
 
-    func respond(to reader: RequestReader, _ address: ResourceAddress) async throws -> Response {
-        try reader.require(.post)
-        let version = try AcceptAPIVersion.check(reader.header("accept-api-version"), served: Self.versions)
-        let body = try await reader.json()
-        guard let name = reader.query("_action"), !name.isEmpty else { throw APIError.badRequest }
+    func act(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
+        let version = try AcceptAPIVersion.check(request.header("accept-api-version"), served: Self.versions)
+        let body = try await request.json(context)
+        guard let name = request.query("_action"), !name.isEmpty else { throw APIError.badRequest }
         guard let action = Action(rawValue: name) else {
             throw APIError(.notImplemented, "The action is not supported here.")
         }
         // An explicit token takes precedence over the session token of the request itself.
-        let named = address.arguments + [body["tokenId"]?.string, reader.query("tokenId")].compactMap { $0 }
-        let tokens = named.isEmpty ? reader.sessionTokens(server.configuration.cookieName) : Array(named.prefix(1))
+        let shown = context.route == .session ? try context.parameter("token") : nil
+        let named = [shown, body["tokenId"]?.string, request.query("tokenId")].compactMap { $0 }
+        let tokens = named.isEmpty ? request.sessionTokens(server.configuration.cookieName) : Array(named.prefix(1))
         switch action {
-        case .logout: return try await logOut(tokens, address.realm, version)
-        case .getSessionInfo: return try await information(tokens, address.realm, version)
-        case .validate: return try await validate(tokens, address.realm, version)
+        case .logout: return try await logOut(tokens, realm, version)
+        case .getSessionInfo: return try await information(tokens, realm, version)
+        case .validate: return try await validate(tokens, realm, version)
         }
     }
 

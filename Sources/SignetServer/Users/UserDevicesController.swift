@@ -8,35 +8,25 @@ struct UserDevicesController: Sendable {
     static let version = APIVersion(1, 0)
     let server: ServerContext
 
-    func respond(to reader: RequestReader, _ address: ResourceAddress) async throws -> Response {
-        try AcceptAPIVersion.check(reader.header("accept-api-version"), served: Self.version)
-        let tokens = reader.sessionTokens(server.configuration.cookieName)
-        let owner = UserKey(realm: address.realm, name: address.arguments[0])
-        let shown = try await server.store.write { tx in tx.session(tokens, in: address.realm) }
-        guard let shown else { throw APIError.accessDenied }
-        guard shown.session.user == owner else { throw APIError(.forbidden, "User not permitted") }
-        guard let kind = DeviceKind(address) else { throw APIError.resourceNotFound }
-        guard let id = address.deviceID else {
-            try reader.require(.get)
-            guard reader.query("_queryFilter") != nil || reader.query("_queryId") != nil else { throw APIError.badRequest }
-            let devices = try await server.store.read { tx in tx.devices.descriptions(kind, of: owner) }
-            return try JSONReply.make(.ok, Self.page(devices), version: Self.version)
-        }
-        switch reader.request.method {
-        case .get: return try await get(kind, id, owner)
-        case .delete: return try await delete(kind, id, owner)
-        case .put: return try await put(kind, id, owner, reader)
-        default: throw APIError.methodNotAllowed(kind.canBeRenamed ? [.get, .delete, .put] : [.get, .delete])
-        }
+    /// Returns the devices of one kind.
+    func list(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let (kind, owner) = (try DeviceKind(context), try context.deviceOwner)
+        guard request.query("_queryFilter") != nil || request.query("_queryId") != nil else { throw APIError.badRequest }
+        let devices = try await server.store.read { tx in tx.devices.descriptions(kind, of: owner) }
+        return try JSONReply.make(.ok, Self.page(devices), version: Self.version)
     }
 
-    private func get(_ kind: DeviceKind, _ id: String, _ owner: UserKey) async throws -> Response {
+    /// Returns a device.
+    func get(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let (kind, id, owner) = (try DeviceKind(context), try context.parameter("id"), try context.deviceOwner)
         let device = try await server.store.read { tx in tx.devices.description(kind, id, of: owner) }
         guard let device else { throw APIError.resourceNotFound }
         return try JSONReply.make(.ok, device, version: Self.version)
     }
 
-    private func delete(_ kind: DeviceKind, _ id: String, _ owner: UserKey) async throws -> Response {
+    /// Removes a device.
+    func delete(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let (kind, id, owner) = (try DeviceKind(context), try context.parameter("id"), try context.deviceOwner)
         let device = try await server.store.write { tx in tx.removeDevice(kind, id, of: owner) }
         guard let device else { throw APIError.resourceNotFound }
         server.logger.info("device removed", metadata: ["kind": "\(kind.rawValue)", "user": "\(owner.name)"])
@@ -44,11 +34,10 @@ struct UserDevicesController: Sendable {
     }
 
     /// Renames a device. Its other properties are fixed at registration.
-    private func put(
-        _ kind: DeviceKind, _ id: String, _ owner: UserKey, _ reader: RequestReader
-    ) async throws -> Response {
+    func rename(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let (kind, id, owner) = (try DeviceKind(context), try context.parameter("id"), try context.deviceOwner)
         guard kind.canBeRenamed else { throw APIError(.notImplemented, "The device cannot be changed.") }
-        let body = try await reader.json()
+        let body = try await request.json(context)
         guard let name = body[kind.nameMember]?.string, name.utf8.count <= 4096 else { throw APIError.badRequest }
         let device = try await server.store.write { tx in
             tx.devices.rename(kind, id, of: owner, to: name)
@@ -67,6 +56,28 @@ struct UserDevicesController: Sendable {
     }
 }
 
+/// Rejects requests for devices that don't come from their owner.
+struct DeviceOwnerMiddleware: RouterMiddleware {
+    let server: ServerContext
+
+    func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
+        try AcceptAPIVersion.check(request.header("accept-api-version"), served: UserDevicesController.version)
+        let (tokens, realm) = (request.sessionTokens(server.configuration.cookieName), context.realm)
+        let shown = try await server.store.write { tx in tx.session(tokens, in: realm) }
+        guard let shown else { throw APIError.accessDenied }
+        guard shown.session.user == (try context.deviceOwner) else { throw APIError(.forbidden, "User not permitted") }
+        _ = try DeviceKind(context)
+        return try await next(request, context)
+    }
+}
+
+extension AppRequestContext {
+    /// The user that the path names.
+    fileprivate var deviceOwner: UserKey {
+        get throws { UserKey(realm: realm, name: try parameter("user")) }
+    }
+}
+
 /// The kinds of devices that a user can have.
 enum DeviceKind: String, Codable, CodingKeyRepresentable, Sendable, CaseIterable {
     case oath
@@ -75,11 +86,15 @@ enum DeviceKind: String, Codable, CodingKeyRepresentable, Sendable, CaseIterable
     case webauthn
     case profile
 
-    init?(_ address: ResourceAddress) {
-        switch address.resource {
+    /// Reads the kind from a path.
+    /// - Throws: ``APIError/resourceNotFound`` for an unknown kind.
+    fileprivate init(_ context: AppRequestContext) throws(APIError) {
+        switch context.route {
         case .profileDevices, .profileDevice: self = .profile
         default:
-            guard let kind = DeviceKind(rawValue: address.arguments[1]), kind != .profile else { return nil }
+            guard let kind = DeviceKind(rawValue: try context.parameter("kind")), kind != .profile else {
+                throw .resourceNotFound
+            }
             self = kind
         }
     }
@@ -88,14 +103,4 @@ enum DeviceKind: String, Codable, CodingKeyRepresentable, Sendable, CaseIterable
 
     /// The JSON member that holds the user's name for the device.
     var nameMember: String { self == .profile ? "alias" : "deviceName" }
-}
-
-extension ResourceAddress {
-    /// The ID of the addressed device; nil for the whole list.
-    fileprivate var deviceID: String? {
-        switch resource {
-        case .secondFactorDevice, .profileDevice: arguments.last
-        default: nil
-        }
-    }
 }

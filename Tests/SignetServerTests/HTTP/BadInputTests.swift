@@ -17,10 +17,10 @@ struct BadInputTests {
 
     @Test(
         "Every resource refuses nonsense by any method, and none of it is a fault of the server's",
-        arguments: ResourceAddress.Resource.allCases)
-    func nonsense(resource: ResourceAddress.Resource) async throws {
-        let arguments = resource.pattern.filter { $0 == "*" }.map { _ in "mira" }
-        let path = "/am" + ResourceAddress(resource, realm: .root, arguments: arguments).path
+        arguments: Route.resources)
+    func nonsense(resource: Route) async throws {
+        let arguments = Array(repeating: "mira", count: resource.parameterCount)
+        let path = "/am" + Route.Address(resource, realm: .root, arguments: arguments).path
         try await TestServer.run { server in
             let session = try await server.session()
             for method in [HTTPRequest.Method.get, .post, .put, .delete, .patch, .options, .head] {

@@ -10,9 +10,9 @@ import Testing
 struct AnswerHeaderTests {
     /// Every resource there is, and what is none.
     private static var paths: [String] {
-        let resources = ResourceAddress.Resource.allCases.map { resource in
-            let arguments = resource.pattern.filter { $0 == "*" }.map { _ in "mira" }
-            return "/am" + ResourceAddress(resource, realm: .root, arguments: arguments).path
+        let resources = Route.resources.map { resource in
+            let arguments = Array(repeating: "mira", count: resource.parameterCount)
+            return "/am" + Route.Address(resource, realm: .root, arguments: arguments).path
         }
         return resources + [
             "/am/health", "/am/health/ready", "/am/XUI/", "/am/XUI/session", "/am/XUI/wait?flow=x", "/am/XUI/nothing",

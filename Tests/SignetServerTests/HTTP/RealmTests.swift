@@ -24,7 +24,7 @@ struct RealmTests {
             ("/json/alpha/push/sns/message", nil, "/alpha"), ("/json/realms/root/push/stream", nil, "/"),
         ] as [(String, String?, String)])
     func forms(path: String, parameter: String?, realm: String) throws {
-        #expect(try #require(ResourceAddress(path: path, realmParameter: parameter)).realm.description == realm)
+        #expect(try #require(Route.Address(path: path, realmParameter: parameter)).realm.description == realm)
     }
 
     @Test(
@@ -36,20 +36,20 @@ struct RealmTests {
             "/oauth2/realms/authorize",
         ])
     func noForm(path: String) {
-        #expect(ResourceAddress(path: path, realmParameter: nil) == nil)
+        #expect(Route.Address(path: path, realmParameter: nil) == nil)
     }
 
     @Test("An encoded slash does not make a realm path", arguments: ["/json/realms/root%2Frealms%2Falpha/authenticate"])
     func encodedSlash(path: String) throws {
-        #expect(try #require(ResourceAddress(path: path, realmParameter: nil)).realm != RealmPath("/alpha"))
+        #expect(try #require(Route.Address(path: path, realmParameter: nil)).realm != RealmPath("/alpha"))
     }
 
     @Test(
-        "The path that the server writes is read back", arguments: ResourceAddress.Resource.allCases, ["/", "/alpha", "/a b/ü"])
-    func roundTrip(resource: ResourceAddress.Resource, realm: String) {
-        let arguments = resource.pattern.filter { $0 == "*" }.indices.map { "a/ü \($0)" }
-        let address = ResourceAddress(resource, realm: RealmPath(realm), arguments: arguments)
-        #expect(ResourceAddress(path: address.path, realmParameter: nil) == address)
+        "The path that the server writes is read back", arguments: Route.resources, ["/", "/alpha", "/a b/ü"])
+    func roundTrip(resource: Route, realm: String) {
+        let arguments = (0..<resource.parameterCount).map { "a/ü \($0)" }
+        let address = Route.Address(resource, realm: RealmPath(realm), arguments: arguments)
+        #expect(Route.Address(path: address.path, realmParameter: nil) == address)
     }
 
     @Test(

@@ -173,7 +173,7 @@ struct ConsoleTests {
             ("::ffff:10.0.0.1", false), ("10.0.0.1", false), ("::", false), ("fe80::1", false), ("::127.0.0.1", false),
         ])
     func loopback(address: String, isLocal: Bool) throws {
-        #expect(AppRequestContext.isLoopback(try SocketAddress(ipAddress: address, port: 1)) == isLocal)
+        #expect(ClientConnection.isLoopback(try SocketAddress(ipAddress: address, port: 1)) == isLocal)
     }
 
     @Test("At a socket for both families this machine is this machine")

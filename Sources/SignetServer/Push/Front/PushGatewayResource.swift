@@ -15,35 +15,30 @@ struct PushGatewayResource: Sendable {
     let server: ServerContext
     let keys: PushGatewayKeys
 
-    func respond(to reader: RequestReader) async throws -> Response {
-        try reader.require(.get, .post)
-        return try await (reader.request.method == .get ? inbox(reader) : query(reader))
-    }
-
     // MARK: Servers
 
-    private func query(_ reader: RequestReader) async throws -> Response {
-        let body = try await reader.body()
+    /// Performs an action of the Query API.
+    func query(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let body = try await request.bytes(context)
         do {
-            let uri = reader.request.uri
             try keys.check(
-                method: "POST", path: uri.path, query: uri.query ?? "", body: body, now: server.machineClock.now
-            ) { $0 == "host" ? reader.request.head.authority : reader.joined($0) }
+                method: "POST", path: context.fullPath, query: request.uri.query ?? "", body: body, now: server.machineClock.now
+            ) { $0 == "host" ? request.head.authority : request.joined($0) }
             let action = try PushGatewayAction(body)
             let result = try await perform(action)
             return PushGatewayResponse.response(200) { PushGatewayResponse.document(action.name.rawValue, result, requestID: $0) }
         } catch let refusal as SNSError {
             server.logger.info("push gateway refused", metadata: ["code": "\(refusal.code)"])
-            return self.refusal(refusal, reader)
+            return self.refusal(refusal, context)
         } catch {
             // The state cannot be read or written. The status of this error makes the sender retry.
             server.logger.error("push gateway failed", metadata: ["error": "\(error)"])
-            return refusal(.internalError, reader)
+            return refusal(.internalError, context)
         }
     }
 
-    private func refusal(_ refusal: SNSError, _ reader: RequestReader) -> Response {
-        reader.notes.note { $0.problem = refusal.code }
+    private func refusal(_ refusal: SNSError, _ context: AppRequestContext) -> Response {
+        context.log.note { $0.problem = refusal.code }
         return refusal.response
     }
 
@@ -103,16 +98,17 @@ struct PushGatewayResource: Sendable {
 
     // MARK: Devices
 
-    private func inbox(_ reader: RequestReader) async throws -> Response {
-        guard let proof = reader.credentials(PushInbox.scheme) else { throw try await challenge() }
+    /// Opens the stream of an inbox.
+    func inbox(_ request: Request, context: AppRequestContext) async throws -> Response {
+        guard let proof = request.credentials(PushInbox.scheme) else { throw try await challenge() }
         guard let claim = PushInbox.verified(proof), try await isGood(claim) else {
             server.logger.info("inbox proof rejected")
             throw try await challenge()
         }
         let inbox = PushGatewayInbox(
-            server: server, address: claim.address, last: reader.header("last-event-id").flatMap { UInt64($0) })
+            server: server, address: claim.address, last: request.header("last-event-id").flatMap { UInt64($0) })
         return EventStream(
-            server: server, streams: server.inboxStreams, name: claim.address, request: reader.request, inbox: inbox
+            server: server, streams: server.inboxStreams, name: claim.address, request: request, inbox: inbox
         ).response
     }
 
@@ -165,11 +161,11 @@ extension ServerTransaction {
     }
 }
 
-extension RequestReader {
+extension Request {
     /// Returns the values of a header, joined with commas as in the canonical request of a signature; nil when the header is
     /// absent.
     fileprivate func joined(_ name: String) -> String? {
-        let values = request.headers.filter { $0.name.canonicalName == name }.map(\.value)
+        let values = headers.filter { $0.name.canonicalName == name }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ",")
     }
 }

@@ -7,9 +7,9 @@ import SignetCore
 struct PushStreamController: Sendable {
     let server: ServerContext
 
-    func respond(to reader: RequestReader, realm: RealmPath) async throws -> Response {
-        try reader.require(.get)
-        guard let token = reader.credentials(PushStreamProof.scheme) else { throw try await challenge() }
+    func stream(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = context.realm
+        guard let token = request.credentials(PushStreamProof.scheme) else { throw try await challenge() }
         let mechanismUID = try await server.store.write { tx in
             tx.mechanism(provenBy: token, realm: realm)
         }
@@ -17,13 +17,13 @@ struct PushStreamController: Sendable {
             server.logger.info("push stream proof rejected", metadata: ["realm": "\(realm)"])
             throw try await challenge()
         }
-        reader.notes.note { $0.client.device = mechanismUID }
-        let last = reader.header("last-event-id").flatMap { UInt64($0) }
+        context.log.note { $0.client.device = mechanismUID }
+        let last = request.header("last-event-id").flatMap { UInt64($0) }
         let delivery = FaultedDelivery(
-            server: server, mechanismUID: mechanismUID, after: last, path: reader.request.uri.path,
-            client: reader.notes.all.client)
+            server: server, mechanismUID: mechanismUID, after: last, path: context.path,
+            client: context.log.all.client)
         let inbox = PushStreamInbox(server: server, mechanismUID: mechanismUID, last: last, delivery: delivery)
-        return EventStream(server: server, streams: server.streams, name: mechanismUID, request: reader.request, inbox: inbox)
+        return EventStream(server: server, streams: server.streams, name: mechanismUID, request: request, inbox: inbox)
             .response
     }
 

@@ -4,31 +4,20 @@ import NIOCore
 import NIOHTTP1
 import SignetCore
 
-/// Reads the header, query and body of a request for the resources.
-struct RequestReader: Sendable {
-    let request: Request
-    let largestBody: Int
-    let telemetry: Telemetry
-    /// The details of the request for the request log.
-    var notes = RequestLogContext()
-
+extension Request {
     /// Returns the value of a header by its lowercase name. If the header occurs more than once, the first value is returned, as
     /// in AM.
     func header(_ name: String) -> String? {
-        request.headers.first { $0.name.canonicalName == name }?.value
+        headers.first { $0.name.canonicalName == name }?.value
     }
 
     /// Returns a decoded query parameter. If it occurs more than once, the first value is returned.
     func query(_ name: String) -> String? {
-        request.uri.queryParameters[Substring(name)].map(String.init)
+        uri.queryParameters[Substring(name)].map(String.init)
     }
 
     /// Returns true when a query parameter is `true`.
     func flag(_ name: String) -> Bool { query(name) == "true" }
-
-    func require(_ methods: HTTPRequest.Method...) throws(APIError) {
-        guard methods.contains(request.method) else { throw .methodNotAllowed(methods) }
-    }
 
     /// True when the content type is `application/json`; a `charset` must be UTF-8.
     var saysJSON: Bool {
@@ -38,12 +27,11 @@ struct RequestReader: Sendable {
     }
 
     /// Reads the whole body.
-    func body() async throws -> [UInt8] {
+    func bytes(_ context: AppRequestContext) async throws -> [UInt8] {
         do {
-            return Array(try await request.body.collect(upTo: largestBody).readableBytesView)
+            return Array(try await body.collect(upTo: context.maxUploadSize).readableBytesView)
         } catch is NIOTooManyBytesError {
-            telemetry.count([.refused(.bodyTooLarge)])
-            throw APIError.tooLarge(largestBody)
+            throw APIError.tooLarge(context.maxUploadSize)
         } catch is BodyTooSlow {
             throw APIError(.requestTimeout, "The request's body took too long.", headers: [.connection: "close"])
         } catch let error where !(error is CancellationError || error is HTTPParserError) {
@@ -54,8 +42,8 @@ struct RequestReader: Sendable {
 
     /// Reads the body as a JSON object. A missing or empty body is an empty object, because SDKs send no body, zero bytes, or
     /// `{}` when they have no data.
-    func json() async throws -> JSONValue {
-        let bytes = try await body()
+    func json(_ context: AppRequestContext) async throws -> JSONValue {
+        let bytes = try await bytes(context)
         guard saysJSON || (bytes.isEmpty && header("content-type") == nil) else {
             throw APIError(.unsupportedMediaType, "The request's body is not application/json.")
         }
@@ -63,7 +51,7 @@ struct RequestReader: Sendable {
         guard let json = try? JSON.value(of: bytes), json.object != nil else {
             throw APIError(.badRequest, "The request's body is not a JSON object.")
         }
-        notes.note(json: json)
+        context.log.note(json: json)
         return json
     }
 }

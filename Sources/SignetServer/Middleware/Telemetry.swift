@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import Metrics
 import Tracing
 
@@ -18,36 +17,10 @@ struct Telemetry: Sendable {
         ownTracer = tracer
     }
 
-    private var metrics: any MetricsFactory { ownMetrics ?? MetricsSystem.factory }
-
-    /// Answers a request within a span, and records its duration.
-    func observe(
-        _ request: Request, _ route: RouteName, _ answer: () async throws -> Response
-    ) async throws -> Response {
-        let began = ContinuousClock.now
-        let method = Self.methods.contains(request.method) ? request.method.rawValue : "_OTHER"
-        let tracer = ownTracer ?? InstrumentationSystem.tracer
-        var caller = ServiceContext.current ?? .topLevel
-        tracer.extract(request.headers, into: &caller, using: HeaderExtractor())
-        let response = try await tracer.withAnySpan("\(method) \(route)", context: caller, ofKind: .server) { span in
-            let response = try await answer()
-            span.attributes["http.request.method"] = method
-            span.attributes["http.route"] = route.description
-            span.attributes["http.response.status_code"] = response.status.code
-            if response.status.kind == .serverError { span.setStatus(SpanStatus(code: .error)) }
-            return response
-        }
-        let dimensions = [
-            ("http.request.method", method), ("http.route", route.description),
-            ("http.response.status_code", String(response.status.code)),
-        ]
-        Metrics.Timer(label: "http.server.request.duration", dimensions: dimensions, factory: metrics)
-            .record(duration: ContinuousClock.now - began)
-        return response
-    }
-
-    /// The methods with their own label value. All others share one, because a client can send any method name.
-    private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .delete, .options, .patch]
+    /// The factory in use.
+    var metrics: any MetricsFactory { ownMetrics ?? MetricsSystem.factory }
+    /// The tracer in use.
+    var tracer: any Tracer { ownTracer ?? InstrumentationSystem.tracer }
 
     /// Counts events.
     func count(_ events: [MetricEvent]) {
@@ -55,13 +28,6 @@ struct Telemetry: Sendable {
             let (label, dimensions) = event.metric
             Counter(label: label, dimensions: dimensions, factory: metrics).increment()
         }
-    }
-}
-
-/// Reads the client's trace context from the header fields of its request.
-private struct HeaderExtractor: Extractor {
-    func extract(key: String, from carrier: HTTPFields) -> String? {
-        HTTPField.Name(key).flatMap { carrier[$0] }
     }
 }
 

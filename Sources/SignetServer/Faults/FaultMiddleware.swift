@@ -5,28 +5,27 @@ import NIOHTTP1
 import SignetCore
 import Synchronization
 
-/// Applies faults to responses. It is the only layer between the connection and the resources that knows of faults.
+/// Applies faults to responses. It is the only layer between the connection and the controllers that knows of faults.
 /// ``FaultedDelivery`` applies the faults of messages on push streams.
-struct FaultInjector: Sendable {
+struct FaultMiddleware: RouterMiddleware {
+    let server: ServerContext
+
+    func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
+        guard !server.faults.isIdle, !context.isTesters else { return try await next(request, context) }
+        return try await FaultInjector(server: server, context: context).respond(to: request) { try await next($0, context) }
+    }
+}
+
+/// The faults of one request.
+private struct FaultInjector: Sendable {
     let server: ServerContext
     let context: AppRequestContext
-    let notes: RequestLogContext
-    let route: RouteName
 
     /// Answers a request, with the faults that apply to it.
-    /// - Parameters:
-    ///   - handle: The closure that answers the request, also with error responses.
-    ///   - refuse: The closure that converts an error into a response.
-    func respond(
-        to request: Request, handle: (Request) async throws -> Response, refuse: (any Error) throws -> Response
-    ) async throws -> Response {
+    /// - Parameter handle: The closure that answers the request, also with error responses.
+    func respond(to request: Request, handle: (Request) async throws -> Response) async throws -> Response {
         var request = request
-        let entries: [FaultTable.Entry]
-        do {
-            entries = try await meant(for: &request)
-        } catch {
-            return try refuse(error)
-        }
+        let entries = try await meant(for: &request)
         for entry in entries {
             guard case .latency(let duration) = entry.rule.kind, take(entry) else { continue }
             try await Task.sleep(for: duration)
@@ -41,7 +40,7 @@ struct FaultInjector: Sendable {
             guard server.faults.take(entry) else { continue }
             if let tampered = try await tamper(answer, entry.rule, request.method) {
                 answer = tampered
-                notes.note { $0.faults.append(entry.rule.name) }
+                context.log.note { $0.faults.append(entry.rule.name) }
             } else {
                 server.faults.giveBack(entry)
             }
@@ -51,33 +50,27 @@ struct FaultInjector: Sendable {
 
     private func take(_ entry: FaultTable.Entry) -> Bool {
         guard server.faults.take(entry) else { return false }
-        notes.note { $0.faults.append(entry.rule.name) }
+        context.log.note { $0.faults.append(entry.rule.name) }
         return true
     }
 
     // MARK: Matching
 
     private func meant(for request: inout Request) async throws -> [FaultTable.Entry] {
-        let path = belowContext(request)
-        let entries = server.faults.candidates { !$0.kind.isOfDeliveries && $0.route.matches(route.name, path) }
-            .filter { $0.rule.kind.home == nil || $0.rule.kind.home == route.resource }
+        let entries = server.faults.candidates { !$0.kind.isOfDeliveries && $0.route.matches(context.route, context.path) }
+            .filter { $0.rule.kind.home == nil || $0.rule.kind.home == context.route }
         let clients = entries.compactMap(\.rule.client)
         guard !clients.isEmpty else { return entries }
         let client = try await client(of: &request, for: clients)
-        notes.note { $0.client = client }
+        context.log.note { $0.client = client }
         return entries.filter { $0.rule.client?.matches(client) ?? true }
-    }
-
-    private func belowContext(_ request: Request) -> Substring {
-        let path = request.uri.path
-        return path.hasPrefix("\(server.contextPath)/") ? path.dropFirst(server.contextPath.count) : path[...]
     }
 
     /// Identifies the client, as far as `matches` need it. A body that is read for this is put back.
     private func client(of request: inout Request, for matches: [ClientMatch]) async throws -> RequestLogEntry.Client {
         var client = RequestLogEntry.Client()
-        client.address = context.address
-        client.userAgent = RequestReader(request: request, largestBody: 0, telemetry: server.telemetry).header("user-agent")
+        client.address = context.client.address
+        client.userAgent = request.header("user-agent")
         let kinds = Set(matches.map(\.kind))
         if kinds.contains("oauth") { client.oauth = try await oauthClient(of: &request) }
         if kinds.contains("device") { client.device = try await device(of: &request) }
@@ -86,26 +79,21 @@ struct FaultInjector: Sendable {
 
     /// Reads the body and puts it back.
     private func collect(_ request: inout Request) async throws -> [UInt8] {
-        let reader = RequestReader(
-            request: request, largestBody: server.configuration.maxBodySize, telemetry: server.telemetry)
-        let bytes = try await reader.body()
+        let bytes = try await request.bytes(context)
         request.body = RequestBody(buffer: ByteBuffer(bytes: bytes))
         return bytes
     }
 
     private func oauthClient(of request: inout Request) async throws -> String? {
-        let reader = RequestReader(request: request, largestBody: 0, telemetry: server.telemetry)
-        if let id = reader.basicClient ?? reader.query("client_id") { return id }
+        if let id = request.basicClient ?? request.query("client_id") { return id }
         guard request.method == .post else { return nil }
         return FormCoding.decode(String(decoding: try await collect(&request), as: UTF8.self))["client_id"]
     }
 
     /// Returns the mechanism that a device claims to be. The claim isn't verified here, because a fault grants no access.
     private func device(of request: inout Request) async throws -> String? {
-        switch route.resource {
-        case .pushStream:
-            let reader = RequestReader(request: request, largestBody: 0, telemetry: server.telemetry)
-            return reader.credentials(PushStreamProof.scheme).flatMap(Self.mechanismUID)
+        switch context.route {
+        case .pushStream: return request.credentials(PushStreamProof.scheme).flatMap(Self.mechanismUID)
         case .pushMessage:
             guard let body = try? JSON.decode(PushRequestBody.self, from: try await collect(&request)) else { return nil }
             if let named = Self.mechanismUID(in: body.jwt) { return named }
@@ -129,8 +117,8 @@ extension FaultInjector {
         case .status(let status, let retryAfter): return try failure(status, retryAfter, method)
         case .html: return Self.portal
         case .cut(nil):
-            notes.note { $0.isCut = true }
-            if context.address != nil { try? await context.channel.close() }
+            context.log.note { $0.isCut = true }
+            if context.client.address != nil { try? await context.client.channel.close() }
             return Response(status: .ok, body: ResponseBody { _ in throw ConnectionCut() })
         case .cut(let bytes?): return Self.cut(answer, after: bytes)
         case .truncated(let bytes): return try await Self.truncated(answer, to: bytes)
@@ -147,7 +135,7 @@ extension FaultInjector {
         let status = HTTPResponse.Status(code: code, reasonPhrase: HTTPResponseStatus(statusCode: code).reasonPhrase)
         var headers: HTTPFields = [:]
         if let retryAfter { headers.set("Retry-After", String(retryAfter)) }
-        return try APIError(status, "A fault is switched on.", headers: headers).response(for: route, method, at: server)
+        return try APIError(status, "A fault is switched on.", headers: headers).response(for: context, method, at: server)
     }
 
     private static var portal: Response {

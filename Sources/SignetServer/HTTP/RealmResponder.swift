@@ -1,0 +1,66 @@
+import HTTPTypes
+import Hummingbird
+import SignetCore
+
+/// Prepares a request for the router: it finds the named route, and takes the context path and AM's realm out of the path.
+///
+/// AM accepts a realm in the middle of a path (`/json/realms/root/realms/alpha/authenticate`), which a router cannot match. The
+/// router sees `/json/authenticate`, and the handlers find the realm in the context.
+struct RealmResponder<Next: HTTPResponder<AppRequestContext>>: HTTPResponder {
+    let contextPath: String
+    let gateway: PushGatewayConfiguration?
+    let largestBody: Int
+    let next: Next
+
+    func respond(to request: Request, context: AppRequestContext) async throws -> Response {
+        var context = context
+        (context.method, context.fullPath) = (request.method, request.uri.path)
+        context.maxUploadSize = largestBody
+        var head = request.head
+        head.path = address(request, &context) + (request.uri.query.map { "?\($0)" } ?? "")
+        // The router knows methods by name only. A method that has none reaches the same 405 response as TRACE does.
+        if !HTTPRequest.Method.known.contains(head.method) { head.method = .trace }
+        return try await next.respond(to: Request(head: head, body: request.body), context: context)
+    }
+
+    /// Fills the context, and returns the path for the router. An unknown address gets a path that has no route.
+    private func address(_ request: Request, _ context: inout AppRequestContext) -> String {
+        let path = context.fullPath
+        context.path = path
+        if gateway?.isAt(path) ?? false {
+            (context.family, context.route) = (.gateway, .gateway)
+            return Route.gateway.family.prefix
+        }
+        guard let below = path.below(contextPath: contextPath) else { return "/" }
+        context.path = String(below)
+        let families: [Route.Family] = [.health, .console, .pages, .admin]
+        let prefix = "/\(below.dropFirst().prefix { $0 != "/" })"
+        if let family = families.first(where: { $0.prefix == prefix }) {
+            context.family = family
+            context.route = family == .health ? .health : family == .pages ? .pages : nil
+            return family.routerPath(below) ?? "/"
+        }
+        guard let address = Route.Address(path: below, realmParameter: request.query("realm")) else {
+            context.family = [.json, .oauth2].first { $0.prefix == prefix } ?? .none
+            return "/"
+        }
+        (context.family, context.route, context.realm) = (address.route.family, address.route, address.realm)
+        return address.routerPath
+    }
+}
+
+extension Route.Family {
+    /// Returns a path of the family for the router, which ignores empty segments; nil when they make the path an unknown one.
+    fileprivate func routerPath(_ path: Substring) -> String? {
+        switch self {
+        case .admin: String(path)
+        case .pages where path == "/XUI/", .console where path == "/console/": prefix
+        default: path.hasSuffix("/") || path.contains("//") ? nil : String(path)
+        }
+    }
+}
+
+extension HTTPRequest.Method {
+    /// The methods that HTTP defines.
+    static let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .connect, .options, .trace, .patch]
+}

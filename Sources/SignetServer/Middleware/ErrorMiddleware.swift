@@ -1,0 +1,87 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOHTTP1
+import SignetCore
+import SignetStorage
+
+/// Turns errors into responses, in the format of the address: AM's JSON, OAuth 2.0's JSON, a page, or the XML of SNS.
+struct ErrorMiddleware: RouterMiddleware {
+    let server: ServerContext
+    /// True in a group whose resources have versions. Their error responses name the newest version.
+    var isVersioned = false
+
+    func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as HTTPParserError {
+            // The request isn't HTTP: the HTTP layer below answers it.
+            throw error
+        } catch {
+            return try response(to: error, request.method, context)
+        }
+    }
+
+    private func response(
+        to error: any Error, _ method: HTTPRequest.Method, _ context: AppRequestContext
+    ) throws -> Response {
+        if let refusal = error as? OAuthErrorResponse, context.family == .oauth2 {
+            server.logger.info(
+                "OAuth 2.0 request refused", metadata: ["error": "\(refusal.code)", "reason": "\(refusal.message)"])
+            context.log.note { $0.problem = refusal.code }
+            return try refusal.response
+        }
+        let refusal = apiError(error, context)
+        if refusal.status == .contentTooLarge { server.telemetry.count([.refused(.bodyTooLarge)]) }
+        context.log.note { $0.problem = refusal.message }
+        return try refusal.response(for: context, method, at: server, version: isVersioned ? context.route?.newestVersion : nil)
+    }
+
+    private func apiError(_ error: any Error, _ context: AppRequestContext) -> APIError {
+        switch error {
+        case let refusal as APIError:
+            if let reason = refusal.reason { server.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
+            return refusal
+        case let refusal as OAuthErrorResponse: return APIError(refusal.status, refusal.message)
+        case let error as FaultError: return APIError(.badRequest, "\(error)")
+        case let error as StoreError:
+            server.logger.error("the state failed", metadata: ["code": "\(error.code.rawValue)", "reason": "\(error)"])
+            return .stateFailed
+        case let error as HTTPError where error.status == .notFound:
+            let isPage = context.family == .pages || context.family == .console
+            return isPage ? APIError(.notFound, "There is no such page.") : .resourceNotFound
+        default:
+            server.logger.error("a request could not be answered", metadata: ["error": "\(type(of: error))"])
+            return APIError(.internalServerError, "The request could not be answered.")
+        }
+    }
+}
+
+extension APIError {
+    /// Builds the response in the format of the request's address.
+    /// - Parameter version: The version of the resource, if one was negotiated.
+    func response(
+        for context: AppRequestContext, _ method: HTTPRequest.Method, at server: ServerContext, version: APIVersion? = nil
+    ) throws -> Response {
+        switch context.family {
+        case .oauth2: try OAuthErrorResponse(self).response
+        case .pages, .console: page(again: nil).response(at: server)
+        // Servers send it forms and read XML; devices read their inbox in JSON.
+        case .gateway where method == .post: SNSError(self).response
+        case .json, .health, .admin, .gateway, .none: try JSONReply.make(self, version: version)
+        }
+    }
+}
+
+extension Route {
+    /// The newest version of a versioned resource.
+    fileprivate var newestVersion: APIVersion? {
+        switch self {
+        case .authenticate: AuthenticateController.version
+        case .sessions, .session: SessionsController.versions.first
+        case .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice: UserDevicesController.version
+        case .pushMessage: PushMessageController.version
+        default: nil
+        }
+    }
+}

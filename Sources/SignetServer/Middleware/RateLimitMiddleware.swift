@@ -1,0 +1,56 @@
+import HTTPTypes
+import Hummingbird
+import SignetCore
+import Synchronization
+
+/// Rejects a request when its network address has exceeded the rate limit of the route.
+struct RateLimitMiddleware: RouterMiddleware {
+    let server: ServerContext
+
+    func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
+        if let address = context.client.network, let kind = AddressRate.Kind(context.route, request.method),
+            let limit = server.configuration.rateLimits[keyPath: kind.limit]
+        {
+            let now = server.clock.now
+            let wait = server.rates.withLock { $0.take(AddressRate(kind: kind, address: address), limit, at: now) }
+            if let wait {
+                server.telemetry.count([.refused(.tooManyRequests)])
+                throw APIError.tooMany(waiting: wait)
+            }
+        }
+        return try await next(request, context)
+    }
+}
+
+/// A kind of request from one network address: the key of the rate limiter.
+struct AddressRate: Sendable, Hashable {
+    /// The kinds of requests that have a rate limit.
+    enum Kind: Sendable, Hashable {
+        case authenticate
+        case token
+        case push
+
+        /// Nil for a request without a rate limit.
+        init?(_ route: Route?, _ method: HTTPRequest.Method) {
+            guard method == .post else { return nil }
+            switch route {
+            case .authenticate, .pages: self = .authenticate
+            case .accessToken, .deviceCode, .introspection, .revocation: self = .token
+            case .pushMessage: self = .push
+            default: return nil
+            }
+        }
+
+        var limit: any KeyPath<RateLimits, RateLimit?> & Sendable {
+            switch self {
+            case .authenticate: \.authenticate
+            case .token: \.token
+            case .push: \.push
+            }
+        }
+    }
+
+    let kind: Kind
+    /// An IPv4 address, or the first half of an IPv6 address, which is the part that one customer of a provider has.
+    let address: String
+}

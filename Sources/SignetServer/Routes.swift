@@ -1,0 +1,147 @@
+import HTTPTypes
+import Hummingbird
+
+/// A function of a controller that answers the requests of one method to one address.
+typealias RouteHandler = @Sendable (Request, AppRequestContext) async throws -> Response
+
+extension ServerContext {
+    /// The responder of the server, with every address. A realm can be part of every path below `/json` and `/oauth2`;
+    /// ``RealmResponder`` takes it out of the path, and the context path too.
+    var responder: some HTTPResponder<AppRequestContext> {
+        let router = Router(context: AppRequestContext.self)
+        router.addMiddleware {
+            RequestLogMiddleware(server: self)
+            TelemetryMiddleware(telemetry: telemetry)
+            ResponseHeadMiddleware(server: self)
+            CrossOriginMiddleware(configuration: configuration)
+            ErrorMiddleware(server: self)
+            RateLimitMiddleware(server: self)
+            FaultMiddleware(server: self)
+            ErrorMiddleware(server: self)
+        }
+        let am = router.group().add(middleware: RealmMiddleware(realms: realms))
+        addJSON(to: am.group().add(middleware: ErrorMiddleware(server: self, isVersioned: true)))
+        addOAuth(to: am)
+        addHealth(to: router.group("health"))
+        addPages(to: router.group("XUI"))
+        addConsole(to: router.group("console").add(middleware: LoopbackMiddleware(server: self)))
+        addAdmin(to: router.group("admin").add(middleware: AdminAccessMiddleware(server: self)))
+        if let gatewayKeys {
+            let gateway = PushGatewayResource(server: self, keys: gatewayKeys)
+            router.add(.gateway, [.get: gateway.inbox, .post: gateway.query])
+        }
+        return RealmResponder(
+            contextPath: contextPath, gateway: configuration.pushGateway, largestBody: configuration.largestBody,
+            next: router.buildResponder())
+    }
+
+    private func addJSON(to group: RouterGroup<AppRequestContext>) {
+        group.add(.authenticate, [.post: AuthenticateController(server: self).authenticate])
+        let sessions = SessionsController(server: self)
+        group.add(.sessions, [.post: sessions.act])
+        group.add(.session, [.post: sessions.act])
+        group.add(.pushMessage, [.post: PushMessageController(server: self).message])
+        group.add(.pushStream, [.get: PushStreamController(server: self).stream])
+        let (devices, owned) = (
+            UserDevicesController(server: self), group.group().add(middleware: DeviceOwnerMiddleware(server: self))
+        )
+        for route in [Route.secondFactorDevices, .profileDevices] { owned.add(route, [.get: devices.list]) }
+        for route in [Route.secondFactorDevice, .profileDevice] {
+            owned.add(route, [.get: devices.get, .delete: devices.delete, .put: devices.rename])
+        }
+    }
+
+    private func addOAuth(to group: RouterGroup<AppRequestContext>) {
+        let authorize = AuthorizeController(server: self)
+        group.add(.authorize, [.get: authorize.authorize, .post: authorize.authorize])
+        group.add(.accessToken, [.post: TokenController(server: self).token])
+        group.add(.revocation, [.post: RevocationController(server: self).revoke])
+        group.add(.introspection, [.post: IntrospectionController(server: self).introspect])
+        let user = UserInfoController(server: self)
+        group.add(.userInfo, [.get: user.userInfo, .post: user.userInfo])
+        let session = EndSessionController(server: self)
+        group.add(.endSession, [.get: session.endSession, .post: session.endSession])
+        let discovery = DiscoveryController(server: self)
+        group.add(.discovery, [.get: discovery.discovery])
+        group.add(.keys, [.get: discovery.keys])
+        group.add(.deviceCode, [.post: DeviceCodeController(server: self).deviceCode])
+        let device = DeviceUserController(server: self)
+        group.add(.deviceUser, [.get: device.deviceUser, .post: device.deviceUser])
+    }
+
+    private func addHealth(to group: RouterGroup<AppRequestContext>) {
+        let health = HealthController(server: self)
+        for path in ["", "live"] { group.add(RouterPath(path), [.get: health.live, .head: health.live]) }
+        group.add("ready", [.get: health.ready, .head: health.ready])
+    }
+
+    private func addPages(to group: RouterGroup<AppRequestContext>) {
+        let pages = LoginController(server: self)
+        group.add("", [.get: pages.page, .post: pages.take])
+        group.add("wait", [.get: pages.wait])
+        group.add("session", [.get: pages.session])
+        group.add("logout", [.post: pages.logOut])
+        for asset in PageAsset.allCases { group.add(RouterPath(asset.rawValue), [.get: { _, _ in asset.response }]) }
+    }
+
+    private func addConsole(to group: RouterGroup<AppRequestContext>) {
+        let console = ConsoleController(server: self)
+        group.add("", [.get: console.show])
+        group.add("open", [.get: console.open])
+        group.add("link", [.post: console.link])
+        group.add(
+            "clock", [.post: console.action { try await $0.moveClock(by: $1["seconds"].flatMap { Double($0) } ?? .infinity) }])
+        group.add("clock/stop", [.post: console.action { operations, _ in try await operations.change(clock: .stop) }])
+        group.add("clock/resume", [.post: console.action { operations, _ in try await operations.change(clock: .resume) }])
+        group.add("clock/reset", [.post: console.action { operations, _ in try await operations.change(clock: .reset) }])
+        group.add(
+            "session", [.post: console.action { if let key = $1["key"] { _ = try await $0.endSession(TokenHash(text: key)) } }])
+        group.add("fault", [.post: console.action { try $0.enableFault($1) }])
+        group.add("fault/off", [.post: console.action { if let name = $1["name"] { _ = $0.disable(name) } }])
+    }
+
+    private func addAdmin(to group: RouterGroup<AppRequestContext>) {
+        let admin = AdminController(server: self)
+        group.add("", [.get: admin.overview])
+        group.add("clock", [.get: admin.clock, .put: admin.setClock, .delete: admin.changeClock(.reset)])
+        group.add("clock/advance", [.post: admin.advanceClock])
+        group.add("clock/resume", [.post: admin.changeClock(.resume)])
+        group.add("faults", [.get: admin.faults, .post: admin.enableFault, .delete: admin.switchOffFaults])
+        group.add("faults/:name", [.delete: admin.switchOffFault])
+        group.add("journal", [.get: admin.requestLog, .delete: admin.clearJournal])
+        group.add("sessions", [.get: admin.sessions, .delete: admin.endSessions])
+        group.add("sessions/:key", [.delete: admin.endSession])
+        group.add("users", [.get: admin.users, .post: admin.addUser])
+        group.add("users/:user", [.get: admin.user, .patch: admin.changeUser])
+        group.add("users/:user/devices", [.delete: admin.removeDevices])
+        group.add("users/:user/devices/:kind/:id", [.delete: admin.removeDevice])
+        group.add("letters", [.get: admin.emails])
+        group.add("pushes", [.get: admin.pushes])
+        group.add("snapshot", [.get: admin.snapshot, .put: admin.restore])
+        group.add("reset", [.post: admin.reset])
+    }
+}
+
+extension RouterMethods<AppRequestContext> {
+    /// Adds the handlers of a named route.
+    func add(_ route: Route, _ handlers: KeyValuePairs<HTTPRequest.Method, RouteHandler>) { add(route.routerPath, handlers) }
+
+    /// Adds the handlers of an address. A request with another method gets a 405 response that lists the methods.
+    func add(_ path: RouterPath, _ handlers: KeyValuePairs<HTTPRequest.Method, RouteHandler>) {
+        let methods = handlers.map(\.key)
+        for (method, handler) in handlers { on(path, method: method, use: handler) }
+        for method in HTTPRequest.Method.known where !methods.contains(method) {
+            on(path, method: method) { _, _ -> Response in throw APIError.methodNotAllowed(methods) }
+        }
+    }
+}
+
+/// Rejects requests for AM's resources in a realm that doesn't exist.
+struct RealmMiddleware: RouterMiddleware {
+    let realms: Set<RealmPath>
+
+    func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
+        guard realms.contains(context.realm) else { throw APIError.unknownRealm(context.realm) }
+        return try await next(request, context)
+    }
+}
