@@ -50,6 +50,11 @@ struct AuthorizationErrorResponse: Error, Sendable, Hashable {
     let code: String
     let message: String
 
+    static let loginRequired = AuthorizationErrorResponse(code: "login_required", message: "The request requires login.")
+    static let consentRequired = AuthorizationErrorResponse(code: "consent_required", message: "The request requires consent.")
+    static let accessDenied = AuthorizationErrorResponse(
+        code: "access_denied", message: "Resource Owner did not authorize the request")
+
     static func invalidRequest(_ message: String) -> AuthorizationErrorResponse {
         AuthorizationErrorResponse(code: "invalid_request", message: message)
     }
@@ -136,6 +141,9 @@ struct AuthorizationRequest: Sendable, Hashable {
         }
         return prompts
     }
+
+    /// True when the request forbids pages.
+    var isSilent: Bool { prompts.contains(.none) }
 
     /// Returns true when the user has to log in although a session exists.
     func wantsLogin(_ session: SSOSession, at now: Date) -> Bool {

@@ -76,51 +76,79 @@ struct AuthorizeController: Sendable {
         }
     }
 
+    /// Decides a request with a valid client and redirect URI: login first, then consent, then the code.
     private static func outcome(
         of parameters: Parameters, _ target: AuthorizationReturn, _ decision: Decision, _ tokens: [String],
         _ tx: inout ServerTransaction
     ) -> Outcome {
-        let client = target.client
-        let request: AuthorizationRequest
-        do {
-            request = try AuthorizationRequest(parameters, of: client)
+        do throws(AuthorizationErrorResponse) {
+            let request = try AuthorizationRequest(parameters, of: target.client)
+            switch login(for: request, parameters, of: target.client, tokens, &tx) {
+            case .needed(let isForced, let journey):
+                if request.isSilent { throw .loginRequired }
+                return .login(isForced: isForced, journey: journey)
+            case .present(let shown, let completed):
+                guard try hasConsent(for: request, of: target.client, shown, decision, &tx) else {
+                    return .consent(shown, scopes: request.scopes, csrf: tx.csrf(of: shown.token))
+                }
+                return .code(code(for: request, target, shown, journey: completed, &tx))
+            }
         } catch {
             return .refused(error)
         }
-        let isSilent = request.prompts.contains(.none)
+    }
+
+    /// The state of the user's login.
+    private enum Login {
+        /// The session satisfies the request; `journey` is the requested journey that the user has completed in it.
+        case present(PresentedSession, journey: String?)
+        case needed(isForced: Bool, journey: String?)
+    }
+
+    private static func login(
+        for request: AuthorizationRequest, _ parameters: Parameters, of client: RegisteredClient, _ tokens: [String],
+        _ tx: inout ServerTransaction
+    ) -> Login {
         let present = tx.session(tokens, in: client.key.realm)
         // Ignore values that aren't journeys of the realm: `acr_values` is a voluntary request.
         let journeys = request.journeys.filter { tx.trees[$0]?.isOffered(in: client.key.realm) ?? false }
         let completed = journeys.first { present?.session.trees.contains($0) ?? false }
         guard let shown = present, journeys.isEmpty || completed != nil,
-            tx.hasLoggedIn(shown.session, since: parameters) || !request.wantsLogin(shown.session, at: tx.now)
-        else {
-            let refusal = AuthorizationErrorResponse(code: "login_required", message: "The request requires login.")
-            return isSilent ? .refused(refusal) : .login(isForced: present != nil, journey: journeys.first)
+            tx.hasLoggedIn(shown.session, since: parameters) || !request.wantsLogin(shown.session)
+        else { return .needed(isForced: present != nil, journey: journeys.first) }
+        return .present(shown, journey: completed)
+    }
+
+    /// Returns true when the user consents to the request, or doesn't have to. Saves the consent if the user wants it.
+    /// - Throws: The error for the client when the user refuses, or when the request forbids the consent page.
+    private static func hasConsent(
+        for request: AuthorizationRequest, of client: RegisteredClient, _ shown: PresentedSession, _ decision: Decision,
+        _ tx: inout ServerTransaction
+    ) throws(AuthorizationErrorResponse) -> Bool {
+        let isPrompted = request.prompts.contains(.consent)
+        guard client.requiresConsent || isPrompted else { return true }
+        let user = shown.session.user
+        if let allows = decision.isGenuine(shown.token, tx) ? decision.allows : nil {
+            guard allows else { throw .accessDenied }
+            if decision.saves { tx.consents.save(request.scopes, by: client.key, of: user) }
+            return true
         }
-        if client.requiresConsent || request.prompts.contains(.consent) {
-            let user = shown.session.user
-            let isKnown =
-                !request.prompts.contains(.consent) && tx.consents.covers(request.scopes, by: client.key, of: user)
-            if let allows = decision.isGenuine(shown.token, tx) ? decision.allows : nil {
-                guard allows else {
-                    let message = "Resource Owner did not authorize the request"
-                    return .refused(AuthorizationErrorResponse(code: "access_denied", message: message))
-                }
-                if decision.saves { tx.consents.save(request.scopes, by: client.key, of: user) }
-            } else if !isKnown {
-                let refusal = AuthorizationErrorResponse(code: "consent_required", message: "The request requires consent.")
-                return isSilent ? .refused(refusal) : .consent(shown, scopes: request.scopes, csrf: tx.csrf(of: shown.token))
-            }
-        }
+        if !isPrompted, tx.consents.covers(request.scopes, by: client.key, of: user) { return true }
+        if request.isSilent { throw .consentRequired }
+        return false
+    }
+
+    private static func code(
+        for request: AuthorizationRequest, _ target: AuthorizationReturn, _ shown: PresentedSession, journey: String?,
+        _ tx: inout ServerTransaction
+    ) -> String {
         let grant = Grant(
-            client: client.key, user: shown.session.user, scopes: request.scopes,
+            client: target.client.key, user: shown.session.user, scopes: request.scopes,
             authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: request.nonce,
-            journey: completed)
-        return .code(
-            tx.tokens.code(
-                for: grant, redirectURI: target.wasNamed ? target.redirectURI : nil, challenge: request.challenge,
-                lifetime: client.lifetimes(tx.time).authorizationCode))
+            journey: journey)
+        return tx.tokens.code(
+            for: grant, redirectURI: target.wasNamed ? target.redirectURI : nil, challenge: request.challenge,
+            lifetime: target.client.lifetimes(tx.time).authorizationCode)
     }
 
     /// Returns the address of the login page. After the login, the browser returns to this request with a mark that contains the
