@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The shared context of a running server: its state, clock, log and delivery queues. All resources use it.
+/// The shared context of a running server: its state, clock, log and delivery queues. All controllers use it.
 final class ServerContext: Sendable {
     let configuration: ServerConfiguration
     let contextPath: String
@@ -49,9 +49,8 @@ final class ServerContext: Sendable {
         clients = ClientRegistry(configuration.clients)
         trees = configuration.journeys.trees.byName
         let clock = AdjustableClock(machineClock)
-        let streams = PushStreams()
-        let inboxStreams = PushStreams(of: .inboxes)
         (self.clock, self.machineClock) = (clock, machineClock)
+        let (streams, inboxStreams) = (PushStreams(), PushStreams(of: .inboxes))
         (self.streams, self.inboxStreams) = (streams, inboxStreams)
         contextPath = configuration.normalContextPath
         realms = Set(configuration.realms.map { RealmPath($0) })
@@ -76,18 +75,8 @@ final class ServerContext: Sendable {
             ReadinessCheck("signingKey") { (try? await signer.keySet) != nil },
             ReadinessCheck("state") { (try? await store.queue.checkKey()) != nil },
         ]
-        store.hear { [weak signer] signal in
-            streams.hear(signal)
-            inboxStreams.hear(signal)
-            if signal == nil || signal == ClusterMessage.keys.text { Task { [weak signer] in await signer?.forget() } }
-        }
-        clock.onChange { [weak store] in store?.writeClock() }
-        let faults = FaultTable(
+        faults = FaultTable(
             contextPath: contextPath, realms: realms, hasPushGateway: configuration.pushGateway != nil, clock: clock)
-        self.faults = faults
-        // A delivery fault may require an event that no new message wakes a stream for; so may a move of the clock.
-        faults.onDeliveryChange { [streams] in streams.hear(nil) }
-        clock.onMove { [streams, weak faults] in if faults?.isIdle == false { streams.hear(nil) } }
         sns = configuration.sns.map { sns in
             SNSClient(configuration: sns, transport: AsyncHTTPTransport(), clock: machineClock) { action, status, duration in
                 requestLog.add(.sns(RequestLogEntry.SNSRequest(action, status, took: duration)), at: clock.now)
@@ -95,6 +84,20 @@ final class ServerContext: Sendable {
         }
         gatewayKeys = configuration.pushGateway.map { PushGatewayKeys($0) }
         self.logger = logger
+        connect()
+    }
+
+    /// Connects the parts that react to changes of each other. None of them keeps another one alive.
+    private func connect() {
+        store.hear { [streams, inboxStreams, weak signer] signal in
+            streams.hear(signal)
+            inboxStreams.hear(signal)
+            if signal == nil || signal == ClusterMessage.keys.text { Task { [weak signer] in await signer?.forget() } }
+        }
+        clock.onChange { [weak store] in store?.writeClock() }
+        // A delivery fault may require an event that no new message wakes a stream for; so may a move of the clock.
+        faults.onDeliveryChange { [streams] in streams.hear(nil) }
+        clock.onMove { [streams, weak faults] in if faults?.isIdle == false { streams.hear(nil) } }
     }
 
     func has(_ realm: RealmPath) -> Bool { realms.contains(realm) }
@@ -158,7 +161,7 @@ final class ServerContext: Sendable {
 }
 
 extension ServerConfiguration {
-    /// The configuration without the parts that other objects hold as far as they are still needed.
+    /// The configuration without users, clients, keys and credentials. Other objects hold the parts of these that are needed.
     fileprivate var withoutSecrets: ServerConfiguration {
         var configuration = self
         configuration.users = []

@@ -114,7 +114,7 @@ struct AuthorizeController: Sendable {
         let journeys = request.journeys.filter { tx.trees[$0]?.isOffered(in: client.key.realm) ?? false }
         let completed = journeys.first { present?.session.trees.contains($0) ?? false }
         guard let shown = present, journeys.isEmpty || completed != nil,
-            tx.hasLoggedIn(shown.session, since: parameters) || !request.wantsLogin(shown.session)
+            tx.hasLoggedIn(shown.session, since: parameters) || !request.wantsLogin(shown.session, at: tx.now)
         else { return .needed(isForced: present != nil, journey: journeys.first) }
         return .present(shown, journey: completed)
     }
