@@ -1,0 +1,90 @@
+import HTTPTypes
+import SignetCore
+import Testing
+
+@testable import SignetServer
+
+@Suite("Routes")
+struct RouteTests {
+    /// Each route with its methods.
+    private static let methods: [(Route, String)] = [
+        (.authenticate, "POST"), (.sessions, "POST"), (.session, "POST"), (.pushMessage, "POST"), (.pushStream, "GET"),
+        (.authorize, "GET, POST"), (.accessToken, "POST"), (.revocation, "POST"), (.introspection, "POST"),
+        (.userInfo, "GET, POST"), (.endSession, "GET, POST"), (.keys, "GET"), (.discovery, "GET"), (.deviceCode, "POST"),
+        (.deviceUser, "GET, POST"), (.health, "GET, HEAD"), (.pages, "GET, POST"),
+    ]
+
+    @Test("An address answers a method that it doesn't have with 405 and the methods that it has", arguments: methods)
+    func wrongMethodGetsTheAllowedMethods(route: Route, allowed: String) async throws {
+        let arguments = Array(repeating: "mira", count: route.parameterCount)
+        let isResource = Route.resources.contains(route)
+        let path = isResource ? Route.Address(route, realm: .root, arguments: arguments).path : route.family.prefix
+        try await TestServer.run { server in
+            let unknown = try #require(HTTPRequest.Method("GARBLE"))
+            let known = allowed.split(separator: ", ").compactMap { HTTPRequest.Method(String($0)) }
+            for method in [.put, .delete, .patch, .options, .trace, unknown] where !known.contains(method) {
+                let reply = try await server.send(method, "/am" + path, headers: [:])
+                #expect(reply.status == 405, "\(method)")
+                #expect(reply.header("Allow") == allowed, "\(method)")
+                let entry = try #require(server.devServer.requestLog.entries.last?.request)
+                #expect(entry.method == method.rawValue && entry.status == 405)
+            }
+        }
+    }
+
+    @Test("Every resource of AM has a handler, in every realm", arguments: Route.resources)
+    func everyResourceHasAHandler(route: Route) async throws {
+        let arguments = Array(repeating: "push", count: route.parameterCount)
+        try await TestServer.run { server in
+            for realm in [RealmPath.root, RealmPath("/alpha")] {
+                let path = "/am" + Route.Address(route, realm: realm, arguments: arguments).path
+                for method in [HTTPRequest.Method.get, .post] {
+                    let reply = try await server.send(method, path)
+                    #expect(reply.message != "Resource not found.", "\(method) \(path)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "An address with empty segments, or of another server, is unknown",
+        arguments: [
+            "/am//json/authenticate", "/am/json//authenticate", "/am/health/", "/am//health", "/am/XUI/wait/", "/am/XUI//wait",
+            "/am/console/open/", "/am/front", "/front", "/health", "/am", "/am/", "//am/health",
+        ])
+    func addressOutsideOfTheTableIsUnknown(path: String) async throws {
+        try await TestServer.run { server in
+            for method in [HTTPRequest.Method.get, .post] {
+                let reply = try await server.send(method, path, body: "{}")
+                #expect(reply.status == 404)
+            }
+        }
+    }
+
+    @Test("A path in another encoding is the same route, for the log and for limits too")
+    func encodedPathHasTheSameName() async throws {
+        try await TestServer.run { server in
+            let reply = try await server.send(.post, "/am/%6Ason/%61uthenticate?realm=%2Falpha", body: "{}")
+            #expect(reply.status == 200)
+            let entry = try #require(server.devServer.requestLog.entries.last?.request)
+            #expect(entry.resource == "authenticate" && entry.path == "/am/%6Ason/%61uthenticate")
+        }
+    }
+
+    @Test(
+        "The administration tells the methods of an address only to a client with the token",
+        arguments: ["", "/clock", "/users/mira"])
+    func administrationHidesItsMethods(path: String) async throws {
+        let token = "0123456789abcdef"
+        try await TestServer.run(.sample { $0.adminToken = Secret(token.utf8) }) { server in
+            let refused = try await server.send(.trace, "/am/admin\(path)", headers: [:])
+            #expect(refused.status == 401)
+            let reply = try await server.send(.trace, "/am/admin\(path)", headers: ["Authorization": "Bearer \(token)"])
+            #expect(reply.status == 405)
+        }
+        try await TestServer.run { server in
+            let reply = try await server.send(.trace, "/am/admin\(path)", headers: [:])
+            #expect(reply.status == 404)
+        }
+    }
+}
