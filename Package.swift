@@ -184,7 +184,8 @@ let package = Package(
 
         // What reads other people's bytes, in the hands of libFuzzer (`make fuzz`).
         .executableTarget(
-            name: "signet-fuzz", dependencies: ["SignetTransfer", "SignetCore", "SignetServer"], path: "Fuzz", exclude: ["Corpus"],
+            name: "signet-fuzz", dependencies: ["SignetTransfer", "SignetCore", "SignetServer"], path: "Fuzz",
+            exclude: ["Corpus"],
             swiftSettings: rules),
 
         // What several test targets share.

@@ -15,14 +15,14 @@ enum ServerInputs {
     /// Reads the body of an authenticate request, as the answer to a step with each form of input.
     static func readAuthenticate(_ bytes: [UInt8]) {
         guard let body = try? JSON.value(of: bytes) else { return }
-        if let handle = body["authId"]?.string { _ = try? AuthID(handle, key: key) }
+        if let handle = body["authId"]?.string { _ = AuthID(handle, key: key) }
         let sent = JourneyCallback.numbered(
             [.name(prompt: "User Name"), .password(prompt: "Password"), .hidden(id: "webAuthnOutcome", value: "false")])
         let answers = Answers(sent, filledIn: body["callbacks"])
         precondition(!answers.isEmpty && answers.value(sent.count) == nil, "an answer to a callback that was not sent")
         for index in sent.indices {
             let text = answers.text(index)
-            _ = (answers.number(index), answers.truth(index))
+            _ = (answers.number(index), answers.bool(index))
             _ = SignedStatement(text)
             guard let outcome = try? WebAuthnAnswer(text) else { continue }
             for field in outcome.fields.indices { _ = outcome.numbers(field).flatMap { AuthenticatorData($0) } }

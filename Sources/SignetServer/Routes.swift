@@ -31,7 +31,7 @@ extension ServerContext {
             router.add(.gateway, [.get: gateway.inbox, .post: gateway.query])
         }
         return RealmResponder(
-            contextPath: contextPath, gateway: configuration.pushGateway, largestBody: configuration.largestBody,
+            contextPath: contextPath, gateway: configuration.pushGateway, largestBody: configuration.maxBodySize,
             next: router.buildResponder())
     }
 

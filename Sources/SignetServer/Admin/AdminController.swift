@@ -35,7 +35,7 @@ struct AdminController: Sendable {
 
     func overview(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try AdminQuery(request)
-        let broken = try await server.engine.broken.entries
+        let broken = try await server.store.queue.broken.entries
         return try reply(
             .object([
                 "url": .string(server.baseURL), "clock": AdminJSON.clock(server.clock),

@@ -20,7 +20,9 @@ struct DeviceCodeController: Sendable {
         let (code, device, page) = try await server.store.write { tx in
             let client = try tx.client(credentials, in: realm)
             let asked = form.words("scope")
-            guard asked.allSatisfy(client.scopes.contains) else { throw OAuthErrorResponse.invalidScope("Unknown/invalid scope(s)") }
+            guard asked.allSatisfy(client.scopes.contains) else {
+                throw OAuthErrorResponse.invalidScope("Unknown/invalid scope(s)")
+            }
             let challenge: String?
             do throws(AuthorizationErrorResponse) {
                 challenge = try AuthorizationRequest.challenge(form, isRequired: false)

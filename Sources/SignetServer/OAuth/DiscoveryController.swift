@@ -7,11 +7,11 @@ struct DiscoveryController: Sendable {
     let server: ServerContext
 
     func discovery(_ request: Request, context: AppRequestContext) async throws -> Response {
-        return try JSONReply.make(.ok, Self.document(context.realm, server.clients, server.trees, server.moment))
+        try JSONReply.make(.ok, Self.document(context.realm, server.clients, server.trees, server.moment))
     }
 
     func keys(_ request: Request, context: AppRequestContext) async throws -> Response {
-        return try JSONReply.make(.ok, try await server.signer.keySet)
+        try JSONReply.make(.ok, try await server.signer.keySet)
     }
 
     private static func document(

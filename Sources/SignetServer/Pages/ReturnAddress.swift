@@ -41,10 +41,10 @@ struct ReturnAddress: Codable, Sendable, Hashable {
     }
 
     /// Returns the path and query of a URL of this server; nil for other URLs.
-    private static func ownPath(_ text: String, _ moment: RequestTime) -> String? {
-        let context = tx.time.configuration.normalContextPath
+    private static func ownPath(_ text: String, _ time: RequestTime) -> String? {
+        let context = time.configuration.normalContextPath
         if text.hasPrefix("\(context)/"), !text.hasPrefix("//") { return text }
-        guard text.hasPrefix("\(tx.time.baseURL)/") else { return nil }
-        return context + text.dropFirst(tx.time.baseURL.count)
+        guard text.hasPrefix("\(time.baseURL)/") else { return nil }
+        return context + text.dropFirst(time.baseURL.count)
     }
 }
