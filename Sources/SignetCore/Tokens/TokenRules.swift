@@ -14,7 +14,7 @@ package enum TokenDecision: String, Sendable, Hashable {
     case authorize
     /// The stored token belongs to another session, or to a session that isn't stored any more. It is removed and revoked, and
     /// the decision is made again.
-    case discardOrphan
+    case discardForeign
     /// The stored token has expired and cannot be renewed. It is removed, and the user must log in again.
     case discardExpired
     /// The client has neither a usable token nor a session. The user must log in.
@@ -47,7 +47,7 @@ package enum TokenRules {
         _ token: AccessToken?, session: SessionIdentity?, now: Date, threshold: Duration, isRefused: Bool = false
     ) -> TokenDecision {
         guard let token else { return session == nil ? .logIn : .authorize }
-        if token.session != session { return .discardOrphan }
+        if token.session != session { return .discardForeign }
         if !isRefused, !isDue(token, now: now, threshold: threshold) { return .use }
         if token.refreshToken != nil, session == nil || !mayBeUsedUp(token) { return .refresh }
         if session != nil { return .authorize }

@@ -47,11 +47,11 @@ extension TokenSource {
     /// - Parameter endsOpenIDSession: True to also end the session that the ID token identifies when the stored session came from
     ///   a journey. Without a stored session, it is always ended.
     public func logOut(endsOpenIDSession: Bool = false) async -> LogOutReport {
-        await end(await takeOut(), endsOpenIDSession: endsOpenIDSession)
+        await end(await removeAll(), endsOpenIDSession: endsOpenIDSession)
     }
 
     /// The items that were removed from this machine. An item that couldn't be read is assumed to have existed.
-    package struct Leaving: Sendable {
+    package struct RemovedCredentials: Sendable {
         fileprivate let token: Result<AccessToken?, TokenError>
         fileprivate let session: Result<SSOToken?, TokenError>
         fileprivate let cookies: CookieJar
@@ -62,60 +62,60 @@ extension TokenSource {
         package var isGone: Bool { local.isOver }
 
         fileprivate var hadSession: Bool { if case .success(_?) = session { true } else { false } }
-    }
 
-    /// Performs the first half of a logout: removes all stored items. The token, the session and the cookies are removed
-    /// independently, so a failure for one of them doesn't stop the others.
-    package func takeOut() async -> Leaving {
-        do throws(TokenError) {
-            return try await alone { () async throws(TokenError) in await takeOutNow() }
-        } catch {
-            // Another process didn't release the lock in time. The logout must remove the items anyway.
-            return await takeOutNow()
+        /// The report for a logout that can't contact the server because its settings aren't known any more.
+        package var reportWithoutServer: LogOutReport {
+            let why = LogOutReport.Outcome.failed(
+                TokenError(.notConfigured, .other("the settings that it was got with are not known any more")))
+            return LogOutReport(
+                local: local, tokens: token == .success(nil) ? .notNeeded : why,
+                session: session == .success(nil) ? .notNeeded : why)
         }
     }
 
-    private func takeOutNow() async -> Leaving {
-        var leaving = Leaving(
-            token: await reading { () async throws(StoreError) in try await store.token() },
-            session: await reading { () async throws(StoreError) in try await store.session() },
+    /// Performs the first half of a logout: removes all stored items. The token, the session and the cookies are removed
+    /// independently, so a failure for one of them doesn't stop the others. A lease that was revoked doesn't stop it either.
+    package func removeAll() async -> RemovedCredentials {
+        do {
+            return try await store.withLock { await removeAllNow() }
+        } catch {
+            // Another process didn't release the lock in time. The logout must remove the items anyway.
+            return await removeAllNow()
+        }
+    }
+
+    private func removeAllNow() async -> RemovedCredentials {
+        let store = store.leased(nil)
+        var removed = RemovedCredentials(
+            token: await result { try await store.token() }, session: await result { try await store.session() },
             // The cookies only help to route the request to the server that holds the session, so an error is ignored.
             cookies: (try? await store.cookies()) ?? CookieJar())
-        do throws(StoreError) { try await store.removeToken() } catch { leaving.local = .failed(TokenError(error)) }
-        do throws(StoreError) { try await store.removeSession() } catch { leaving.local = .failed(TokenError(error)) }
-        do throws(StoreError) { try await store.removeCookies() } catch { leaving.local = .failed(TokenError(error)) }
+        for removal in [store.removeToken, store.removeSession, store.removeCookies] {
+            do { try await removal() } catch { removed.local = .failed(TokenError(error)) }
+        }
         forget()
-        return leaving
+        return removed
     }
 
-    private func reading<Value>(_ body: () async throws(StoreError) -> Value) async -> Result<Value, TokenError> {
-        do throws(StoreError) { return .success(try await body()) } catch { return .failure(TokenError(error)) }
-    }
-
-    /// Returns the report for a logout that can't contact the server because its settings aren't known any more.
-    package static func untold(_ leaving: Leaving) -> LogOutReport {
-        let why = LogOutReport.Outcome.failed(
-            TokenError(.notConfigured, .other("the settings that it was got with are not known any more")))
-        return LogOutReport(
-            local: leaving.local, tokens: leaving.token == .success(nil) ? .notNeeded : why,
-            session: leaving.session == .success(nil) ? .notNeeded : why)
+    private func result<Value>(_ body: () async throws -> Value) async -> Result<Value, TokenError> {
+        do { return .success(try await body()) } catch { return .failure(TokenError(error)) }
     }
 
     /// Performs the second half of a logout: the requests to the server.
-    package func end(_ leaving: Leaving, endsOpenIDSession: Bool) async -> LogOutReport {
-        async let tokens = outcome(of: leaving.token) { try await $0.revoke($1) }
-        async let ended = outcome(of: leaving.session) { try await $0.logOut($1, cookies: leaving.cookies) }
+    package func end(_ removed: RemovedCredentials, endsOpenIDSession: Bool) async -> LogOutReport {
+        async let tokens = outcome(of: removed.token) { try await $0.revoke($1) }
+        async let ended = outcome(of: removed.session) { try await $0.logOut($1, cookies: removed.cookies) }
         // A server that ends the session of an ID token may also remove its tokens, so the requests must not run in parallel.
         let revoked = await tokens
         var openID = LogOutReport.Outcome.notNeeded
-        if endsOpenIDSession || !leaving.hadSession {
-            switch leaving.token.map({ $0?.idToken }) {
+        if endsOpenIDSession || !removed.hadSession {
+            switch removed.token.map({ $0?.idToken }) {
             case .success(let idToken?): openID = await endOpenIDSession(idToken)
             case .success(nil): break
             case .failure(let error): openID = .failed(error)
             }
         }
-        return await LogOutReport(local: leaving.local, tokens: revoked, session: ended, openIDSession: openID)
+        return await LogOutReport(local: removed.local, tokens: revoked, session: ended, openIDSession: openID)
     }
 
     /// Ends a stored item at the server. An item that couldn't be read fails, and may stay valid at the server.

@@ -21,30 +21,36 @@ extension TokenSource {
     ///   more.
     @discardableResult
     public func adopt(_ delivered: SSOToken) async throws(TokenError) -> LogOutReport {
-        let (leftovers, failure) = try await alone { () async throws(TokenError) -> (Leftovers, TokenError?) in
-            defer { forget() }
-            let (token, session) = try await kept()
-            var (leftovers, failure) = (Leftovers(), nil as TokenError?)
-            for step in SessionUpgrade.steps(stored: session, hasTokens: token != nil, delivered: delivered) {
-                switch step {
-                case .store: try await storing { () async throws(StoreError) in try await store.save(delivered) }
-                case .revokeTokens:
-                    // The new session has already replaced the previous one, which must be ended even when its tokens can't be
-                    // removed.
-                    do throws(TokenError) {
-                        try await storing { () async throws(StoreError) in try await store.removeToken() }
-                        leftovers.token = token
-                    } catch {
-                        failure = error
+        do {
+            let (superseded, failure) = try await store.withLock {
+                defer { forget() }
+                let stored = try await store.contents()
+                var (superseded, failure) = (SupersededCredentials(), nil as (any Error)?)
+                for step in SessionUpgrade.steps(
+                    stored: stored.session, hasTokens: stored.token != nil, delivered: delivered)
+                {
+                    switch step {
+                    case .store: try await store.save(delivered)
+                    case .revokeTokens:
+                        // The new session has already replaced the previous one, which must be ended even when its tokens can't
+                        // be removed.
+                        do {
+                            try await store.removeToken()
+                            superseded.token = stored.token
+                        } catch {
+                            failure = error
+                        }
+                    case .endStoredSession: superseded.session = stored.session
                     }
-                case .endStoredSession: leftovers.session = session
                 }
+                return (superseded, failure)
             }
-            return (leftovers, failure)
+            let report = await end(superseded)
+            if let failure { throw failure }
+            return report
+        } catch {
+            throw TokenError(error)
         }
-        let report = await end(leftovers)
-        if let failure { throw failure }
-        return report
     }
 
     /// The report about the session and the tokens that the last login of this source replaced; nil when it replaced none. When
@@ -60,31 +66,34 @@ extension TokenSource {
     /// Stores the cookies that the response of a journey sets.
     package func take(_ response: HTTPResponse, to request: HTTPRequest) async throws(TokenError) {
         guard server.keepsCookies, response.headers["Set-Cookie"] != nil else { return }
-        try await alone { () async throws(TokenError) in
-            try await storing { () async throws(StoreError) in
+        do {
+            try await store.withLock {
                 let before = try await store.cookies()
                 var cookies = before
                 cookies.take(response, to: request, now: clock.now)
                 if cookies != before { try await store.save(cookies) }
             }
+        } catch {
+            throw TokenError(error)
         }
     }
 
-    private struct Leftovers: Sendable {
+    /// The session and the tokens that a login replaced.
+    private struct SupersededCredentials: Sendable {
         var session: SSOToken?
         var token: AccessToken?
     }
 
     /// Ends the removed items at the server. The cookies of the responses are ignored, because they would remove the cookie of
     /// the new session.
-    private func end(_ leftovers: Leftovers) async -> LogOutReport {
-        guard leftovers.session != nil || leftovers.token != nil else {
+    private func end(_ superseded: SupersededCredentials) async -> LogOutReport {
+        guard superseded.session != nil || superseded.token != nil else {
             replacement.withLock { $0 = nil }
             return .nothing
         }
         var report = LogOutReport(local: .done)
-        report.session = await outcome(of: .success(leftovers.session)) { try await $0.logOut($1, cookies: CookieJar()) }
-        report.tokens = await outcome(of: .success(leftovers.token)) { try await $0.revoke($1) }
+        report.session = await outcome(of: .success(superseded.session)) { try await $0.logOut($1, cookies: CookieJar()) }
+        report.tokens = await outcome(of: .success(superseded.token)) { try await $0.revoke($1) }
         replacement.withLock { [report] in $0 = report }
         return report
     }
@@ -92,16 +101,20 @@ extension TokenSource {
     /// Stores the tokens from a login in a browser or on another device. The previous tokens are revoked, and ``replaced``
     /// reports the outcome.
     func adopt(_ token: AccessToken) async throws(TokenError) -> AccessToken {
-        let (token, old) = try await alone { () async throws(TokenError) in
-            let (old, session) = try await kept()
-            // The tokens belong to the session that is stored at the same time, and are removed with it.
-            let token = token.belonging(to: session.map(SessionIdentity.init))
-            try await storing { () async throws(StoreError) in try await store.save(token) }
-            forget()
-            return (token, old)
+        do {
+            let (token, old) = try await store.withLock {
+                let stored = try await store.contents()
+                // The tokens belong to the session that is stored at the same time, and are removed with it.
+                let token = token.belonging(to: stored.session.map(SessionIdentity.init))
+                try await store.save(token)
+                forget()
+                return (token, stored.token)
+            }
+            _ = await end(SupersededCredentials(token: old))
+            return token
+        } catch {
+            throw TokenError(error)
         }
-        _ = await end(Leftovers(token: old))
-        return token
     }
 
     /// Requests the claims about the user (OpenID Connect Core section 5.3). When the server rejects the token, it is renewed
@@ -129,14 +142,17 @@ extension TokenSource {
     /// Revokes and removes the access token and the refresh token. The session stays.
     /// - Throws: ``TokenError``. The stored tokens are removed even when the request to the server fails.
     public func revoke() async throws(TokenError) {
-        let token = try await alone { () async throws(TokenError) in
-            let (token, _) = try await kept()
-            try await storing { () async throws(StoreError) in try await store.removeToken() }
-            forget()
-            return token
+        do {
+            let token = try await store.withLock {
+                let token = try await store.token()
+                try await store.removeToken()
+                forget()
+                return token
+            }
+            if let token { try await server.revoke(token) }
+        } catch {
+            throw TokenError(error)
         }
-        guard let token else { return }
-        do { try await server.revoke(token) } catch { throw TokenError(error) }
     }
 }
 

@@ -7,14 +7,34 @@ import Synchronization
 ///
 /// Each of the three has its own `Storage`, so an app can replace each of them, for example with its own class with three
 /// methods. When several processes share the data, they also need a lock file for exclusive access.
-public actor SessionStore {
-    private let tokenStorage: any Storage<AccessToken>
-    private let sessionStorage: any Storage<SSOToken>
-    private let cookieStorage: any Storage<CookieJar>
-    nonisolated let fileLock: FileLock?
-    nonisolated let taskLock = AsyncLock()
-    /// The number of changes when the store has no lock file that counts them.
-    private nonisolated let changes = Atomic<Int64>(0)
+public final class SessionStore: Sendable {
+    private let items: Items
+    private let lease: SessionLease?
+
+    /// The storages, with exclusive access for one task at a time.
+    private actor Items {
+        let tokens: any Storage<AccessToken>
+        let session: any Storage<SSOToken>
+        let cookies: any Storage<CookieJar>
+        nonisolated let fileLock: FileLock?
+        nonisolated let taskLock = AsyncLock()
+        /// The number of changes when the store has no lock file that counts them.
+        nonisolated let changes = Atomic<Int64>(0)
+
+        init(
+            _ tokens: sending any Storage<AccessToken>, _ session: sending any Storage<SSOToken>,
+            _ cookies: sending any Storage<CookieJar>, _ fileLock: FileLock?
+        ) {
+            self.tokens = tokens
+            self.session = session
+            self.cookies = cookies
+            self.fileLock = fileLock
+        }
+
+        func run<Value: Sendable>(_ body: @Sendable (isolated Items) async throws -> Value) async throws -> Value {
+            try await body(self)
+        }
+    }
 
     /// Creates a store with storages of the app. The app must not use them elsewhere afterwards.
     /// - Parameters:
@@ -29,16 +49,24 @@ public actor SessionStore {
         tokens: sending any Storage<AccessToken>, session: sending any Storage<SSOToken>,
         cookies: sending any Storage<CookieJar>, lockFile: String? = nil
     ) throws(StoreError) {
-        tokenStorage = tokens
-        sessionStorage = session
-        cookieStorage = cookies
-        fileLock = if let lockFile { try FileLock(path: lockFile) } else { nil }
+        let fileLock: FileLock? = if let lockFile { try FileLock(path: lockFile) } else { nil }
+        items = Items(tokens, session, cookies, fileLock)
+        lease = nil
     }
+
+    private init(_ items: Items, _ lease: SessionLease?) {
+        self.items = items
+        self.lease = lease
+    }
+
+    /// Returns a store of the same items that reads and saves only while the lease is valid. It can always remove items. With
+    /// nil, it isn't limited.
+    package func leased(_ lease: SessionLease?) -> SessionStore { SessionStore(items, lease) }
 
     /// Creates a store in memory, which is lost when the process ends.
     public static func memory() throws(StoreError) -> SessionStore {
         try SessionStore(
-            tokens: Held<AccessToken>(), session: Held<SSOToken>(), cookies: Held<CookieJar>())
+            tokens: InMemoryStorage<AccessToken>(), session: InMemoryStorage<SSOToken>(), cookies: InMemoryStorage<CookieJar>())
     }
 
     /// Creates a store in the user's vault. The vault's key protector holds the key that seals the data.
@@ -51,12 +79,12 @@ public actor SessionStore {
     public static func keychain(
         account: String, in keychain: VaultProvider = .default, lockFile: String? = nil
     ) throws(StoreError) -> SessionStore {
-        let place = if let lockFile { lockFile } else { try Self.lockFile(for: account) }
+        let path = if let lockFile { lockFile } else { try Self.lockFile(for: account) }
         return try SessionStore(
             tokens: KeychainStorage<AccessToken>(account: "\(account)/tokens", in: keychain),
             session: KeychainStorage<SSOToken>(account: "\(account)/session", in: keychain),
             cookies: KeychainStorage<CookieJar>(account: "\(account)/cookies", in: keychain),
-            lockFile: place)
+            lockFile: path)
     }
 
     /// Returns the path of a lock file beside the user's vault. The file name is a hash of the account, so the account may
@@ -68,7 +96,7 @@ public actor SessionStore {
 }
 
 /// A storage in memory. It keeps the item without encoding it, so its secrets stay in `Secret` values.
-private final class Held<T: Codable & Sendable>: Storage {
+private final class InMemoryStorage<T: Codable & Sendable>: Storage {
     private var item: T?
 
     func save(item: sending T) { self.item = item }
@@ -76,83 +104,123 @@ private final class Held<T: Codable & Sendable>: Storage {
     func delete() { item = nil }
 }
 
+/// The permission to read and save the items of a session store, until it is revoked. A client whose settings were replaced by
+/// those of another server loses it, so that work that is still in progress neither reads nor overwrites the new session.
+package final class SessionLease: Sendable {
+    private let revoked = Atomic(false)
+
+    package init() {}
+
+    /// True when the permission was revoked.
+    package var isRevoked: Bool { revoked.load(ordering: .acquiring) }
+
+    /// Revokes the permission. It cannot be granted again.
+    package func revoke() { revoked.store(true, ordering: .releasing) }
+
+    /// Checks the permission.
+    /// - Throws: ``StoreError/Code/invalid`` when it was revoked.
+    package func check() throws(StoreError) {
+        guard isRevoked else { return }
+        throw StoreError(.invalid, "use the session", "the SDK was started with other settings meanwhile: begin the login again")
+    }
+}
+
+/// The stored session and the stored tokens.
+package struct StoredSession: Sendable, Hashable {
+    package let session: SSOToken?
+    package let token: AccessToken?
+
+    package init(session: SSOToken? = nil, token: AccessToken? = nil) {
+        self.session = session
+        self.token = token
+    }
+
+    /// The token, unless it came from a session other than the stored one. Apps that share a session log one another out.
+    package var ownToken: AccessToken? { token.flatMap { $0.session == session.map(SessionIdentity.init) ? $0 : nil } }
+}
+
 // MARK: Stored items
 
 extension SessionStore {
+    /// Returns the stored session and tokens.
+    package func contents() async throws(StoreError) -> StoredSession {
+        StoredSession(session: try await session(), token: try await token())
+    }
+
     /// Returns the stored access token, even when it has expired; nil when none is stored.
     package func token() async throws(StoreError) -> AccessToken? {
-        try await Self.guarding("read the tokens") { try await tokenStorage.get() }
+        try await access("read the tokens") { try await $0.tokens.get() }
     }
 
     /// Stores an access token.
     package func save(_ token: AccessToken) async throws(StoreError) {
         defer { incrementGeneration() }
-        try await Self.guarding("save the tokens") { try await tokenStorage.save(item: token) }
+        try await access("save the tokens") { try await $0.tokens.save(item: token) }
     }
 
     /// Removes the access token.
     package func removeToken() async throws(StoreError) {
         defer { incrementGeneration() }
-        try await Self.guarding("remove the tokens") { try await tokenStorage.delete() }
+        try await access("remove the tokens", isRemoval: true) { try await $0.tokens.delete() }
     }
 
     /// Returns the stored session; nil when none is stored.
     package func session() async throws(StoreError) -> SSOToken? {
-        try await Self.guarding("read the session") { try await sessionStorage.get() }
+        try await access("read the session") { try await $0.session.get() }
     }
 
     /// Stores a session.
     package func save(_ session: SSOToken) async throws(StoreError) {
         defer { incrementGeneration() }
-        try await Self.guarding("save the session") { try await sessionStorage.save(item: session) }
+        try await access("save the session") { try await $0.session.save(item: session) }
     }
 
     /// Removes the session.
     package func removeSession() async throws(StoreError) {
         defer { incrementGeneration() }
-        try await Self.guarding("remove the session") { try await sessionStorage.delete() }
+        try await access("remove the session", isRemoval: true) { try await $0.session.delete() }
     }
 
     /// Returns the cookies; an empty jar when none are stored.
     package func cookies() async throws(StoreError) -> CookieJar {
-        try await Self.guarding("read the cookies") { try await cookieStorage.get() } ?? CookieJar()
+        try await access("read the cookies") { try await $0.cookies.get() } ?? CookieJar()
     }
 
     /// Stores the cookies.
     package func save(_ cookies: CookieJar) async throws(StoreError) {
-        try await Self.guarding("save the cookies") { try await cookieStorage.save(item: cookies) }
+        try await access("save the cookies") { try await $0.cookies.save(item: cookies) }
     }
 
     /// Removes the cookies.
     package func removeCookies() async throws(StoreError) {
-        try await Self.guarding("remove the cookies") { try await cookieStorage.delete() }
+        try await access("remove the cookies", isRemoval: true) { try await $0.cookies.delete() }
     }
 
     /// A number that changes with the stored token and session, as far as this is known without reading them. Compare it only
     /// with an earlier value of the same store.
-    package nonisolated var generation: Int64 { fileLock?.generation ?? changes.load(ordering: .acquiring) }
+    package var generation: Int64 { items.fileLock?.generation ?? items.changes.load(ordering: .acquiring) }
 
     private func incrementGeneration() {
-        if let fileLock { fileLock.incrementGeneration() } else { changes.add(1, ordering: .releasing) }
+        if let fileLock = items.fileLock { fileLock.incrementGeneration() } else { items.changes.add(1, ordering: .releasing) }
     }
 
     /// Runs `body` while no other task or process uses this store. Waits for other processes up to `timeout`.
-    nonisolated func withLock<Value>(
-        timeout: Duration = .seconds(120), _ body: () async -> Value
-    ) async throws(StoreError) -> Value {
-        if let fileLock { return try await fileLock.withLock(timeout: timeout, body) }
-        await taskLock.lock()
-        defer { taskLock.unlock() }
-        return await body()
+    /// - Throws: ``StoreError/Code/busy`` when another process held the lock for that long; the error of `body`.
+    func withLock<Value>(timeout: Duration = .seconds(120), _ body: () async throws -> Value) async throws -> Value {
+        if let fileLock = items.fileLock { return try await fileLock.withLock(timeout: timeout, body) }
+        await items.taskLock.lock()
+        defer { items.taskLock.unlock() }
+        return try await body()
     }
 
     /// Runs an operation of a storage and converts its errors. An app's storage may throw any error, and the error may contain
     /// the data, so only its type is reported.
-    private static func guarding<Value>(
-        _ operation: String, _ body: () async throws -> Value
+    private func access<Value: Sendable>(
+        _ operation: String, isRemoval: Bool = false, _ body: @Sendable (isolated Items) async throws -> Value
     ) async throws(StoreError) -> Value {
+        if !isRemoval { try lease?.check() }
         do {
-            return try await body()
+            return try await items.run(body)
         } catch let error as StoreError {
             throw error
         } catch {

@@ -46,7 +46,7 @@ public final class TokenSource: Sendable {
         /// The time until which the token is returned from memory.
         var until = Date.distantPast
         /// The store's `generation` when the token was read.
-        var count: Int64 = 0
+        var generation: Int64 = 0
     }
 
     /// Creates a source for the client and the server of a profile. Without a client, it stores a session and provides no tokens.
@@ -111,43 +111,44 @@ public final class TokenSource: Sendable {
     ///   removed, so the next call doesn't find them any more.
     public func token() async throws(TokenError) -> AccessToken {
         if let token = remembered() { return token }
-        return try await sharedRenewal(nil)
+        return try await sharedRenewal(rejected: nil)
     }
 
     /// Returns a new token, even when the stored one hasn't expired.
     /// - Throws: ``TokenError``.
     public func refresh() async throws(TokenError) -> AccessToken {
-        let old: AccessToken?
-        do throws(StoreError) { old = try await store.token() } catch { throw TokenError(error) }
-        return try await renewed(insteadOf: old)
+        do { return try await renewed(insteadOf: try await store.token()) } catch { throw TokenError(error) }
     }
 
-    /// Returns another token than `refused`, which a server rejected: the stored token when it is already a different one, or
+    /// Returns another token than `rejected`, which a server rejected: the stored token when it is already a different one, or
     /// else a new token.
     /// - Throws: ``TokenError``.
-    public func renewed(insteadOf refused: AccessToken?) async throws(TokenError) -> AccessToken {
-        if let token = remembered(), token.value != refused?.value, refused != nil { return token }
-        let token = try await sharedRenewal(refused)
+    public func renewed(insteadOf rejected: AccessToken?) async throws(TokenError) -> AccessToken {
+        if let token = remembered(), token.value != rejected?.value, rejected != nil { return token }
+        let token = try await sharedRenewal(rejected: rejected)
         // A renewal that was already running may have started before the token was rejected.
-        return token.value == refused?.value ? try await sharedRenewal(refused) : token
+        return token.value == rejected?.value ? try await sharedRenewal(rejected: rejected) : token
     }
 
-    private func sharedRenewal(_ refused: AccessToken?) async throws(TokenError) -> AccessToken {
-        guard let outcome = await renewal.run({ await self.obtain(refused) }) else { throw TokenError(.cancelled) }
-        return try outcome.get()
+    private func sharedRenewal(rejected: AccessToken?) async throws(TokenError) -> AccessToken {
+        guard let result = await renewal.run({ await self.obtain(rejected: rejected) }) else { throw TokenError(.cancelled) }
+        return try result.get()
     }
 
     // MARK: Memory
 
     private func remembered() -> AccessToken? {
-        let (now, count) = (clock.now, store.generation)
-        return memory.withLock { $0.count == count && now <= $0.until ? $0.token : nil }
+        let (now, generation) = (clock.now, store.generation)
+        return memory.withLock { $0.generation == generation && now <= $0.until ? $0.token : nil }
     }
 
-    /// Keeps a token in memory until `end`, or until the token is due for renewal.
-    private func remember(_ token: AccessToken, count: Int64, until end: Date? = nil) {
-        let until = end ?? token.expiresAt.map { $0 - TokenRules.lead(threshold, of: token).seconds } ?? .distantFuture
-        memory.withLock { $0 = Memory(token: token, until: until, count: count) }
+    /// Keeps a token in memory until `end`, or until it is due for renewal. A token that is due and that can't be renewed is kept
+    /// until it expires.
+    private func remember(_ token: AccessToken, generation: Int64, until end: Date? = nil) -> AccessToken {
+        let lead = TokenRules.isDue(token, now: clock.now, threshold: threshold) ? .zero : TokenRules.lead(threshold, of: token)
+        let until = end ?? token.expiresAt.map { $0 - lead.seconds } ?? .distantFuture
+        memory.withLock { $0 = Memory(token: token, until: until, generation: generation) }
+        return token
     }
 
     /// Removes the token from memory.
@@ -157,177 +158,124 @@ public final class TokenSource: Sendable {
 
     // MARK: Renewal
 
-    private func obtain(_ refused: AccessToken?) async -> Result<AccessToken, TokenError> {
-        do throws(TokenError) {
-            if refused == nil, let token = try await stored() { return .success(token) }
+    /// Returns the stored token, or a new one.
+    private func obtain(rejected: AccessToken?) async -> Result<AccessToken, TokenError> {
+        do {
+            // A valid token is returned without the lock, which another process may hold.
+            let generation = store.generation
+            let stored = try await store.contents()
+            if rejected == nil, let token = stored.token, decision(for: stored, isRejected: false) == .use {
+                return .success(remember(token, generation: generation))
+            }
             while true {
-                switch try await alone({ () async throws(TokenError) in try await self.renew(refused) }) {
+                switch try await store.withLock({ try await self.renew(rejected: rejected) }) {
                 case .token(let token): return .success(token)
                 // The lock isn't held here, so that other callers don't wait for the request.
-                case .orphan(let token): try await revoke(orphan: token)
+                case .foreign(let token): try await revoke(foreign: token)
                 }
             }
         } catch {
-            return .failure(error)
+            return .failure(TokenError(error))
         }
     }
 
-    /// Returns the stored token when it needs no renewal.
-    private func stored() async throws(TokenError) -> AccessToken? {
-        let count = store.generation
-        let (token, session) = try await kept()
-        let decision = TokenRules.decide(token, session: session.map(SessionIdentity.init), now: clock.now, threshold: threshold)
-        guard let token, decision == .use, !TokenRules.isDue(token, now: clock.now, threshold: threshold) else {
-            return nil
-        }
-        remember(token, count: count)
-        return token
-    }
-
-    /// Runs `body` with exclusive access among tasks and processes.
-    func alone<Value>(_ body: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
-        let outcome: Result<Value, TokenError>
-        do throws(StoreError) {
-            outcome = try await store.withLock {
-                do throws(TokenError) { return .success(try await body()) } catch { return .failure(error) }
-            }
-        } catch {
-            throw TokenError(error)
-        }
-        return try outcome.get()
-    }
-
-    func kept() async throws(TokenError) -> (AccessToken?, SSOToken?) {
-        do throws(StoreError) {
-            return (try await store.token(), try await store.session())
-        } catch {
-            throw TokenError(error)
-        }
+    private func decision(for stored: StoredSession, isRejected: Bool) -> TokenDecision {
+        TokenRules.decide(
+            stored.token, session: stored.session.map(SessionIdentity.init), now: clock.now, threshold: threshold,
+            isRefused: isRejected)
     }
 
     private enum Renewal {
         case token(AccessToken)
         /// A token of another session, which is removed and not yet revoked.
-        case orphan(AccessToken)
+        case foreign(AccessToken)
     }
 
     /// Applies the token rules to the stored items. The caller holds the lock, so they can't change in the meantime.
-    private func renew(_ refused: AccessToken?) async throws(TokenError) -> Renewal {
-        var (token, session) = try await kept()
-        while true {
-            let isRefused = refused != nil && token?.value == refused?.value
-            let decision = TokenRules.decide(
-                token, session: session.map(SessionIdentity.init), now: clock.now, threshold: threshold, isRefused: isRefused)
-            switch (decision, token, session) {
-            case (.use, let token?, _):
-                let isDue = TokenRules.isDue(token, now: clock.now, threshold: threshold)
-                remember(token, count: store.generation, until: isDue ? token.expiresAt : nil)
-                return .token(token)
-            case (.refresh, let old?, _):
-                switch try await refreshed(old, hasSession: session != nil, isRefused: isRefused) {
-                case .token(let token): return .token(token)
-                case .ended: token = nil
-                case .useSession: return .token(try await authorized(session, replacing: old, isRefused: isRefused))
-                }
-            case (.authorize, let old, _):
-                return .token(try await authorized(session, replacing: old, isRefused: isRefused))
-            case (.discardOrphan, let old?, _):
-                try await storing { () async throws(StoreError) in try await store.removeToken() }
-                forget()
-                return .orphan(old)
-            case (.discardExpired, _, _):
-                try await storing { () async throws(StoreError) in try await store.removeToken() }
-                forget()
-                throw TokenError(.loginRequired)
-            default:
-                throw TokenError(.loginRequired)
-            }
+    private func renew(rejected: AccessToken?) async throws -> Renewal {
+        let stored = try await store.contents()
+        let (token, session) = (stored.token, stored.session)
+        let isRejected = rejected != nil && token?.value == rejected?.value
+        switch (decision(for: stored, isRejected: isRejected), token) {
+        case (.use, let token?): return .token(remember(token, generation: store.generation))
+        case (.refresh, let old?): return .token(try await refreshed(old, session: session, isRejected: isRejected))
+        case (.authorize, let old): return .token(try await authorized(session, replacing: old, isRejected: isRejected))
+        case (.discardForeign, let old?):
+            try await discardToken()
+            return .foreign(old)
+        case (.discardExpired, _): try await discardToken()
+        default: break
         }
+        throw TokenError(.loginRequired)
+    }
+
+    private func discardToken() async throws(StoreError) {
+        try await store.removeToken()
+        forget()
     }
 
     /// Revokes a token of another session. A failure is reported to the caller (protocol/journey.md section 4.4), because the
     /// token may belong to another user and stays valid.
-    private func revoke(orphan token: AccessToken) async throws(TokenError) {
+    private func revoke(foreign token: AccessToken) async throws {
         do {
             try await server.revoke(token)
         } catch let error as OAuthError where error.code == .notOffered {
             // A server without that endpoint can't revoke tokens.
-        } catch {
-            throw TokenError(error)
         }
-    }
-
-    func storing(_ body: () async throws(StoreError) -> Void) async throws(TokenError) {
-        do throws(StoreError) { try await body() } catch { throw TokenError(error) }
     }
 
     // MARK: Refresh
 
-    private enum Refreshed {
-        case token(AccessToken)
-        case ended
-        case useSession
-    }
-
-    /// Requests a new token with the refresh token.
+    /// Requests a new token with the refresh token, or for the session when the refresh token can't be used any more.
     ///
-    /// Before the request is sent, a note about its start is stored. When this process ends, or the response is lost, before the
-    /// new token is stored, the next attempt finds the note. The refresh token may then be used up, and a session provides new
+    /// Before the request is sent, a mark about its start is stored. When this process ends, or the response is lost, before the
+    /// new token is stored, the next attempt finds the mark. The refresh token may then be used up, and a session provides new
     /// tokens without it.
-    private func refreshed(
-        _ old: AccessToken, hasSession: Bool, isRefused: Bool
-    ) async throws(TokenError) -> Refreshed {
-        guard let refreshToken = old.refreshToken else { return .useSession }
-        let noted = old.isRotated == false || old.renewalBegun != nil ? old : old.noting(renewalBegun: clock.now)
-        if noted != old { try await storing { () async throws(StoreError) in try await store.save(noted) } }
+    private func refreshed(_ old: AccessToken, session: SSOToken?, isRejected: Bool) async throws -> AccessToken {
+        guard let refreshToken = old.refreshToken else {
+            return try await authorized(session, replacing: old, isRejected: isRejected)
+        }
+        let needsMark = old.isRotated != false && old.renewalBegun == nil
+        if needsMark { try await store.save(old.noting(renewalBegun: clock.now)) }
         let failure: TokenError
+        let isUnused: Bool
         do {
             let new = TokenRules.merged(try await server.refresh(old, with: refreshToken), into: old)
-            try await storing { () async throws(StoreError) in try await store.save(new) }
-            remember(new, count: store.generation)
-            return .token(new)
+            try await store.save(new)
+            return remember(new, generation: store.generation)
         } catch let error as OAuthError {
-            switch TokenRules.afterRefresh(error, hasSession: hasSession) {
+            switch TokenRules.afterRefresh(error, hasSession: session != nil) {
             case .endAndAuthorize, .endAndLogIn:
-                try await storing { () async throws(StoreError) in try await store.removeToken() }
-                forget()
-                guard hasSession else { throw TokenError(.loginRequired, .server(error)) }
-                return .ended
-            case .authorize: return .useSession
-            case .keep: failure = TokenError(error)
+                try await discardToken()
+                guard session != nil else { throw TokenError(.loginRequired, .server(error)) }
+                return try await authorized(session, replacing: nil, isRejected: false)
+            case .authorize: return try await authorized(session, replacing: old, isRejected: isRejected)
+            case .keep: (failure, isUnused) = (TokenError(error), !error.isRetryable)
             }
-            if !error.isRetryable { try await unnote(old) }
         } catch {
             failure = TokenError(error)
-            if case .network(let error) = failure.cause, error.code.isBeforeRequest { try await unnote(old) }
+            isUnused = if case .network(let error) = failure.cause { error.code.isBeforeRequest } else { false }
         }
-        return .token(try usable(old, after: failure, isRefused: isRefused))
-    }
-
-    /// Removes the note, because the refresh token is known to be still valid.
-    private func unnote(_ old: AccessToken) async throws(TokenError) {
-        guard old.isRotated != false, old.renewalBegun == nil else { return }
-        try await storing { () async throws(StoreError) in try await store.save(old) }
+        // The mark is removed when the refresh token is known to be still valid.
+        if needsMark, isUnused { try await store.save(old) }
+        return try usable(old, after: failure, isRejected: isRejected)
     }
 
     /// Returns a token that couldn't be renewed now and hasn't expired, for use until the next attempt. This also applies when
     /// the server requires an interaction with the user and doesn't state that the session has ended. Throws `failure` in all
     /// other cases.
-    private func usable(_ old: AccessToken?, after failure: TokenError, isRefused: Bool) throws(TokenError) -> AccessToken {
+    private func usable(_ old: AccessToken?, after failure: TokenError, isRejected: Bool) throws(TokenError) -> AccessToken {
         let now = clock.now
         let mayPass = [.unreachable, .loginRequired, .interactionRequired].contains(failure.code)
-        guard let old, mayPass, !isRefused, !old.isExpired(at: now) else { throw failure }
+        guard let old, mayPass, !isRejected, !old.isExpired(at: now) else { throw failure }
         let next = now + max(Self.pause, failure.retryAfter ?? .zero).seconds
-        remember(old, count: store.generation, until: min(next, old.expiresAt ?? next))
-        return old
+        return remember(old, generation: store.generation, until: min(next, old.expiresAt ?? next))
     }
 
     // MARK: The session
 
     /// Returns new tokens for the session.
-    private func authorized(
-        _ session: SSOToken?, replacing old: AccessToken?, isRefused: Bool
-    ) async throws(TokenError) -> AccessToken {
+    private func authorized(_ session: SSOToken?, replacing old: AccessToken?, isRejected: Bool) async throws -> AccessToken {
         guard let session else { throw TokenError(.loginRequired) }
         do {
             let cookies = try await store.cookies()
@@ -336,12 +284,11 @@ public final class TokenSource: Sendable {
             if answer.cookies != cookies { try await store.save(answer.cookies) }
             let new = try await server.exchange(answer.code, attempt).belonging(to: SessionIdentity(session))
             try await store.save(new)
-            remember(new, count: store.generation)
-            return new
+            return remember(new, generation: store.generation)
         } catch {
             var failure = TokenError(error)
             if failure.code == .loginRequired { failure = try await endIfOver(session, failure) }
-            return try usable(old, after: failure, isRefused: isRefused)
+            return try usable(old, after: failure, isRejected: isRejected)
         }
     }
 
@@ -349,8 +296,8 @@ public final class TokenSource: Sendable {
     /// possible reasons. The session and its tokens are removed only when the server states that the session has ended. When the
     /// session is valid, a new session wouldn't help, because the server requires an interaction with the user. When the state
     /// request fails with a temporary error, that error is returned and no login is required.
-    /// - Throws: `failure` when the session has ended; ``TokenError/Code/storage`` when its items can't be removed.
-    private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws(TokenError) -> TokenError {
+    /// - Throws: `failure` when the session has ended; `StoreError` when its items can't be removed.
+    private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws -> TokenError {
         let cookies = (try? await store.cookies()) ?? CookieJar()
         switch await server.state(of: session, cookies: cookies) {
         case .over: break
@@ -360,12 +307,9 @@ public final class TokenSource: Sendable {
             let reason = TokenError(error)
             return reason.isRetryable ? reason : failure
         }
-        try await storing { () async throws(StoreError) in
-            try await store.removeSession()
-            try await store.removeToken()
-            try await store.removeCookies()
-        }
-        forget()
+        try await store.removeSession()
+        try await discardToken()
+        try await store.removeCookies()
         throw failure
     }
 }

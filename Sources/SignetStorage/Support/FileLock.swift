@@ -55,15 +55,13 @@ package final class FileLock: Sendable {
 
     /// Runs `body` while no other task and no other process holds the lock.
     /// - Parameter timeout: The time to wait for other processes. The wait for tasks of this process has no limit.
-    /// - Throws: ``StoreError/Code/busy`` when another process held the lock for that long.
-    package func withLock<Value>(
-        timeout: Duration, _ body: () async -> Value
-    ) async throws(StoreError) -> Value {
+    /// - Throws: ``StoreError/Code/busy`` when another process held the lock for that long; the error of `body`.
+    package func withLock<Value>(timeout: Duration, _ body: () async throws -> Value) async throws -> Value {
         await taskLock.lock()
         defer { taskLock.unlock() }
         try await acquire(timeout: timeout)
         defer { flock(descriptor, LOCK_UN) }
-        return await body()
+        return try await body()
     }
 
     /// Polls for the lock with pauses that grow from 1 to 50 milliseconds. A thread that blocks in the system call could not be

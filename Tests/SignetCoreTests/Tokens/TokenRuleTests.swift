@@ -64,14 +64,14 @@ struct TokenRuleTests {
         Case(kept: Kept(left: 0, hasRefreshToken: false, session: nil), session: nil, decision: .discardExpired),
         Case(kept: Kept(left: -1, hasRefreshToken: false, session: nil), session: nil, decision: .discardExpired),
         // Another session.
-        Case(kept: Kept(left: 3600), session: other, decision: .discardOrphan),
-        Case(kept: Kept(left: -1), session: other, decision: .discardOrphan),
-        Case(kept: Kept(left: 3600, session: nil), session: mine, decision: .discardOrphan),
+        Case(kept: Kept(left: 3600), session: other, decision: .discardForeign),
+        Case(kept: Kept(left: -1), session: other, decision: .discardForeign),
+        Case(kept: Kept(left: 3600, session: nil), session: mine, decision: .discardForeign),
         Case(kept: Kept(left: 3600, session: nil), session: nil, decision: .use),
         // The session that it came from is stored no more: somebody who shares it has logged out.
-        Case(kept: Kept(left: 3600), session: nil, decision: .discardOrphan),
-        Case(kept: Kept(left: -1), session: nil, decision: .discardOrphan),
-        Case(kept: Kept(left: 3600), session: nil, isRefused: true, decision: .discardOrphan),
+        Case(kept: Kept(left: 3600), session: nil, decision: .discardForeign),
+        Case(kept: Kept(left: -1), session: nil, decision: .discardForeign),
+        Case(kept: Kept(left: 3600), session: nil, isRefused: true, decision: .discardForeign),
         // A refresh that was begun and never ended.
         Case(kept: Kept(left: -1, wasBegun: true), session: mine, decision: .authorize),
         Case(kept: Kept(left: -1, wasBegun: true, isRotated: true), session: mine, decision: .authorize),
