@@ -4,7 +4,9 @@ import SignetNetwork
 import SignetStorage
 import Testing
 
+import protocol FRAuth.RequestInterceptor
 import struct SignetOAuth.LogOutReport
+import class SignetOAuth.SessionStore
 
 /// A session goes to no other server than its own.
 @Suite("What is stored beside settings that are no use any more")
@@ -56,6 +58,55 @@ struct DoubtTests {
                 #expect(machine.requests.names.isEmpty)
                 #expect(FRUser.currentUser != nil)
             }
+        }
+    }
+
+    @Test("A logout of an SDK that was replaced leaves the new session alone")
+    func logoutOfReplacedSDK() async throws {
+        try await Machine.with { machine in
+            try await machine.started {
+                try await logIn()
+                let old = try #require(FRAuth.shared)
+                var options = machine.options
+                options.realm = "root"
+                try FRAuth.start(options: options)
+                try await logIn()
+                machine.requests.clear()
+                #expect(await old.logout() == .nothing)
+                #expect(machine.requests.names.isEmpty)
+                #expect(FRUser.currentUser?.token != nil)
+            }
+        }
+    }
+
+    @Test("A journey of the old server stores no session in the app's own store after a start with other settings")
+    func lateJourneyInOwnStore() async throws {
+        try await Machine.with { machine in
+            try await machine.program {
+                try FRAuth.setStore(try SessionStore.memory())
+                try FRAuth.start(options: machine.options)
+                guard case .node(let node) = try await FRSession.authenticate(Token.self, authIndexValue: "Login") else {
+                    throw Unexpected()
+                }
+                // The start happens while the last answer of the journey is on its way.
+                var options = machine.options
+                options.realm = "root"
+                let other = options
+                RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [StartingAgain(options: other)])
+                fill(node)
+                await #expect(throws: StoreError.self) { _ = try await node.next(Token.self) }
+                await FRAuth.shared?.ready()
+                #expect(FRAuth.shared?.options == other && FRSession.currentSession == nil)
+            }
+        }
+    }
+
+    /// Starts the SDK with other settings while a request is sent.
+    private struct StartingAgain: RequestInterceptor {
+        let options: FROptions
+        func intercept(request: Request, action: Action) -> Request {
+            if action.type == "AUTHENTICATE" { try? FRAuth.start(options: options) }
+            return request
         }
     }
 

@@ -261,10 +261,8 @@ struct LifeCycleTests {
         try await Machine.with { machine in
             try await machine.started { try await logIn() }
             try await machine.program {
-                $0.transport = { _ in
-                    ScriptedTransport { (request) throws(TransportError) in
-                        throw TransportError(.connect, host: "am.example.test", "no route")
-                    }
+                $0.transport = ScriptedTransport { (request) throws(TransportError) in
+                    throw TransportError(.connect, host: "am.example.test", "no route")
                 }
             } _: {
                 var options = machine.options

@@ -55,7 +55,7 @@ struct NodeTests {
         let directory = try TemporaryDirectory(inMemory: true)
         defer { directory.remove() }
         let settings = LegacyAuthSettings {
-            $0.transport = { _ in transport }
+            $0.transport = transport
             $0.lockFile = directory.file("lock")
             $0.keychain = VaultProvider { () throws(StoreError) in MemoryStore() }
         }

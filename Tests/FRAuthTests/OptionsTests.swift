@@ -156,7 +156,7 @@ struct StartTests {
             let memory = MemoryStore()
             let settings = LegacyAuthSettings {
                 $0.folders = folders
-                $0.transport = { _ in ScriptedTransport { _ in HTTPResponse(status: 500) } }
+                $0.transport = ScriptedTransport { _ in HTTPResponse(status: 500) }
                 $0.keychain = VaultProvider { () throws(StoreError) in memory }
                 $0.lockFile = directory.file("lock")
             }

@@ -79,7 +79,7 @@ struct Tenant: Sendable {
                 $0.application = application
                 $0.lockFile = directory.file("lock")
                 $0.folders = [directory.path]
-                $0.transport = { _ in tunnel }
+                $0.transport = tunnel
                 $0.clock = clock
             }
             return try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {

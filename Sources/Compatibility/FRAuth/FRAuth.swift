@@ -12,12 +12,11 @@ public import SignetStorage
 /// `VaultProvider.default.open(_:)`, or supplies its own store with ``setStore(_:)``.
 public final class FRAuth: Sendable {
     /// The settings that the SDK was started with.
-    public let options: FROptions
+    public var options: FROptions { session.options }
     let session: LegacySession
     private let process: FRAuthProcess
 
-    init(options: FROptions, session: LegacySession, process: FRAuthProcess) {
-        self.options = options
+    init(session: LegacySession, process: FRAuthProcess) {
         self.session = session
         self.process = process
     }
@@ -63,7 +62,7 @@ public final class FRAuth: Sendable {
 
     /// Waits until the start is complete: stored data has been read, and the session of other settings has been removed.
     /// Properties such as ``FRUser/currentUser`` wait by themselves, except over the app's own store.
-    public func ready() async { await session.wait() }
+    public func ready() async { await session.finish() }
 
     /// Returns the report about the end of the former session at the server: the session that the last login replaced, or the
     /// session that ended because the SDK was started with other settings. Nil when no session was ended. It waits for the
@@ -84,12 +83,12 @@ public final class FRAuth: Sendable {
     /// ``FROptions/sslPinningPublicKeyHashes`` applies to each of these servers, as in the ForgeRock SDK.
     /// - Parameter origins: The scheme, host and port of each server that may receive the token.
     public func authorizedTransport(for origins: [Endpoint]) -> AuthorizedTransport {
-        session.client.authorized(for: origins, pins: session.client.profile.pins) { [session] in try await session.settle() }
+        session.client.authorized(for: origins, pins: session.client.profile.pins) { [session] in try await session.ready() }
     }
 
     /// Returns a journey of the server.
     func service(_ index: AuthenticationIndex) -> AuthService {
-        AuthService(index: index, journeys: session.client.journeys, factory: process.factory, endings: session)
+        AuthService(index: index, journeys: session.client.journeys, factory: process.factory, session: session)
     }
 }
 

@@ -9,8 +9,8 @@ import Synchronization
 package struct LegacyAuthSettings: Sendable {
     /// The policy for permitted addresses.
     package var policy: EndpointPolicy = .secure
-    /// Creates the transport for requests.
-    package var transport: @Sendable (ServerProfile) throws -> any HTTPTransport = { _ in AsyncHTTPTransport() }
+    /// The transport for all requests.
+    package var transport: any HTTPTransport = AsyncHTTPTransport()
     /// The keychain for the session, the tokens and the settings.
     package var keychain: VaultProvider = .default
     /// The path of the lock file for the keychain's items; nil for the default.
@@ -104,36 +104,27 @@ package final class FRAuthProcess: Sendable {
     /// Starts the SDK with these settings, or with those of the file. Invalid settings change nothing.
     func start(_ options: FROptions?) throws {
         let options = try options ?? FRAuthConfig.load(configFileName, from: settings.folders)
-        let profile = try options.profile(policy: settings.policy)
-        let group = try options.accessGroup
         try state.withLock { state in
-            if state.started?.options == options { return }
-            let former = state.started.map { LegacySession.Former(session: $0.session, options: $0.options) }
-            let store: SessionStore
-            let kept: SessionStore
-            let place: LegacySession.Place
-            if let own = state.store {
-                (store, kept, place) = (own, own, .app)
-            } else {
-                let legacy = LegacyPlace(
-                    keychain: settings.keychain, application: state.applicationName, group: group, lockFile: settings.lockFile)
-                let gate = Gate()
-                (store, kept) = (try legacy.store(gate), try legacy.store())
-                place = .keychain(legacy, gate, looking: try legacy.store())
-            }
-            let session = LegacySession(
-                try client(profile, store), keeper: try client(profile, kept).tokens, place)
-            session.begin(with: options, after: former) { [self] in
-                try client($0.profile(policy: settings.policy), kept).tokens
-            }
-            state.started = FRAuth(options: options, session: session, process: self)
+            guard state.started?.options != options else { return }
+            let former = state.started?.session
+            let lease = former.flatMap { options.endsSessions(of: $0.options) ? nil : $0.lease } ?? SessionLease()
+            let (application, store) = (state.applicationName, state.store)
+            let session = try session(options, lease, application, store)
+            session.begin(after: former) { [self] in try self.session($0, SessionLease(), application, store) }
+            state.started = FRAuth(session: session, process: self)
         }
     }
 
-    /// Creates a client for a server, over a store.
-    func client(_ profile: ServerProfile, _ store: SessionStore) throws -> IdentityClient {
-        try IdentityClient(
-            profile, store: store, transport: try settings.transport(profile), interceptors: [LegacyInterceptors(process: self)],
-            clock: settings.clock)
+    /// Creates the session of settings, over the app's own store or in the keychain.
+    private func session(
+        _ options: FROptions, _ lease: SessionLease, _ application: String, _ store: SessionStore?
+    ) throws -> LegacySession {
+        let profile = try options.profile(policy: settings.policy)
+        let items = KeychainItems(
+            keychain: settings.keychain, application: application, group: try options.accessGroup, lockFile: settings.lockFile)
+        let client = try IdentityClient(
+            profile, store: try (store ?? items.store()).leased(lease), transport: settings.transport,
+            interceptors: [LegacyInterceptors(process: self)], clock: settings.clock)
+        return LegacySession(options, client, lease, store == nil ? items : nil)
     }
 }

@@ -93,16 +93,16 @@ public struct IdentityClient: Sendable {
         authorized(for: origins, pins: pins) {}
     }
 
-    /// Returns a transport that runs `settle` before each request.
-    /// - Parameter settle: The function to run. When it throws, no token is requested.
+    /// Returns a transport that runs `prepare` before each request.
+    /// - Parameter prepare: The function to run. When it throws, no token is requested.
     package func authorized(
-        for origins: [Endpoint], pins: Set<PublicKeyPin>, after settle: @escaping @Sendable () async throws -> Void
+        for origins: [Endpoint], pins: Set<PublicKeyPin>, after prepare: @escaping @Sendable () async throws -> Void
     ) -> AuthorizedTransport {
         let origins = origins.map { origin in
             let isOwn = !profile.pins.isEmpty && origin.hasSameOrigin(as: profile.url)
             return AuthorizedTransport.Origin(address: origin, pins: isOwn ? profile.pins : pins)
         }
-        return AuthorizedTransport(transport, tokens: tokens, origins: origins, after: settle)
+        return AuthorizedTransport(transport, tokens: tokens, origins: origins, after: prepare)
     }
 
     /// Requests the claims about the user.

@@ -39,12 +39,14 @@ public struct BrowserLogin: Sendable {
     }
 
     /// Logs in with a redirect URI of the app's own scheme (RFC 8252 section 7.1). The app passes the response to `receiver`. With
-    /// nil, the redirect URI is a loopback address.
-    package func logIn(returningTo receiver: RedirectReceiver?) async throws(TokenError) -> AccessToken {
+    /// nil, the redirect URI is a loopback address. The parameters are added to the authorization request.
+    package func logIn(
+        returningTo receiver: RedirectReceiver?, adding parameters: [String: String] = [:]
+    ) async throws(TokenError) -> AccessToken {
         do {
             let (issuer, isNamed) = try await tokens.server.issuer()
             let attempt = AuthorizationAttempt.new()
-            let answer = try await answer(to: attempt, at: receiver)
+            let answer = try await answer(to: attempt, adding: parameters, at: receiver)
             let code = try AuthorizationResponse.code(
                 query: FormCoding.decode(answer.query), state: attempt.state, issuer: issuer, requiresIssuer: isNamed)
             return try await tokens.adopt(
@@ -62,7 +64,7 @@ public struct BrowserLogin: Sendable {
 
     /// Returns the query of the response from the browser, and the redirect URI that received it.
     private func answer(
-        to attempt: AuthorizationAttempt, at receiver: RedirectReceiver?
+        to attempt: AuthorizationAttempt, adding parameters: [String: String], at receiver: RedirectReceiver?
     ) async throws -> (query: String, redirectURI: String) {
         let server = tokens.server
         // A query without the state of this login doesn't belong to it and doesn't end it.
@@ -72,7 +74,7 @@ public struct BrowserLogin: Sendable {
         let wanted = try server.client.redirectURI
         if let receiver {
             let query = try await receiver.answer(within: timeout, accepting: isOurs) {
-                try await open(try await server.authorizationAddress(attempt, redirectURI: wanted))
+                try await open(try await server.authorizationAddress(attempt, redirectURI: wanted, adding: parameters))
             }
             return (query, wanted)
         }
@@ -80,7 +82,7 @@ public struct BrowserLogin: Sendable {
         let redirectURI = listener.redirectURI
         // The closure creates the address, because the port is closed when the closure fails.
         let query = try await listener.answer(within: timeout, accepting: isOurs) {
-            try await open(try await server.authorizationAddress(attempt, redirectURI: redirectURI))
+            try await open(try await server.authorizationAddress(attempt, redirectURI: redirectURI, adding: parameters))
         }
         return (query, redirectURI)
     }

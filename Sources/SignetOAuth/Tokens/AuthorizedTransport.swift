@@ -9,7 +9,7 @@ public struct AuthorizedTransport: Sendable {
     private let transport: any HTTPTransport
     private let tokens: TokenSource
     private let origins: [Origin]
-    private let settle: @Sendable () async throws -> Void
+    private let prepare: @Sendable () async throws -> Void
 
     /// A server that may receive the token.
     package struct Origin: Sendable {
@@ -51,12 +51,12 @@ public struct AuthorizedTransport: Sendable {
     /// Creates a transport that runs `settle` before each request. When it throws, no token is requested.
     package init(
         _ transport: any HTTPTransport, tokens: TokenSource, origins: [Origin],
-        after settle: @escaping @Sendable () async throws -> Void
+        after prepare: @escaping @Sendable () async throws -> Void
     ) {
         self.transport = transport
         self.tokens = tokens
         self.origins = origins
-        self.settle = settle
+        self.prepare = prepare
     }
 
     /// Sends a request with the token. After a response with status 401, the token is renewed and the request is sent once more.
@@ -74,7 +74,7 @@ public struct AuthorizedTransport: Sendable {
         }
         var request = request
         request.pins = try origin.demanded(by: request)
-        try await settle()
+        try await prepare()
         let token = try await tokens.token()
         let response = try await transport.deliver(request.authorized(by: token))
         guard response.status == 401 else { return response }

@@ -28,7 +28,8 @@ public struct OAuthClient: Sendable, Hashable {
     /// The scopes in the form that requests contain.
     package var scope: String { scopes.joined(separator: " ") }
 
-    package var extraParameters: [(name: String, value: String)] {
-        authorizationParameters.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    /// Returns the additional parameters of an authorization request, with those of one login.
+    func extraParameters(adding parameters: [String: String]) -> [(name: String, value: String)] {
+        authorizationParameters.merging(parameters) { $1 }.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     }
 }

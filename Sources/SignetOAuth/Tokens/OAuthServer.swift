@@ -139,17 +139,20 @@ final class OAuthServer: Sendable {
     }
 
     /// Returns the address at which a browser requests an authorization code.
-    func authorizationAddress(_ attempt: AuthorizationAttempt, redirectURI: String) async throws -> String {
+    func authorizationAddress(
+        _ attempt: AuthorizationAttempt, redirectURI: String, adding extra: [String: String]
+    ) async throws -> String {
         FormCoding.address(
             try await address(\.authorize, "authorization endpoint"),
-            adding: parameters(of: attempt, try client, redirectURI: redirectURI))
+            adding: parameters(of: attempt, try client, redirectURI: redirectURI, adding: extra))
     }
 
     private func parameters(
-        of attempt: AuthorizationAttempt, _ client: OAuthClient, redirectURI: String
+        of attempt: AuthorizationAttempt, _ client: OAuthClient, redirectURI: String, adding extra: [String: String] = [:]
     ) -> [(name: String, value: String)] {
         attempt.parameters(
-            clientID: client.clientID, redirectURI: redirectURI, scopes: client.scopes, extra: client.extraParameters)
+            clientID: client.clientID, redirectURI: redirectURI, scopes: client.scopes,
+            extra: client.extraParameters(adding: extra))
     }
 
     /// Exchanges an authorization code for tokens and checks them.

@@ -135,6 +135,11 @@ package struct StoredSession: Sendable, Hashable {
         self.token = token
     }
 
+    package var isEmpty: Bool { session == nil && token == nil }
+
+    /// True when a user is logged in.
+    package var hasUser: Bool { session != nil || ownToken != nil }
+
     /// The token, unless it came from a session other than the stored one. Apps that share a session log one another out.
     package var ownToken: AccessToken? { token.flatMap { $0.session == session.map(SessionIdentity.init) ? $0 : nil } }
 }

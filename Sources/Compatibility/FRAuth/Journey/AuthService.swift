@@ -1,4 +1,4 @@
-package import SignetJourney
+import SignetJourney
 public import SignetNetwork
 
 /// A journey of a server, ready to run.
@@ -8,10 +8,10 @@ public import SignetNetwork
 public struct AuthService: Sendable {
     /// The journey's name.
     public let serviceName: String
-    private let walk: LegacyWalk
+    private let journey: LegacyJourney
 
     /// The identifier of this run of the journey, generated on the client.
-    public var authServiceId: String { walk.id }
+    public var authServiceId: String { journey.id }
 
     /// Creates a journey of the server that the settings name.
     /// - Parameters:
@@ -27,41 +27,34 @@ public struct AuthService: Sendable {
     ) throws {
         self.init(
             index: .service(name), journeys: Journey(try options.profile(), transport: transport, interceptors: interceptors),
-            factory: factory, endings: nil)
+            factory: factory, session: nil)
     }
 
-    package init(
-        index: AuthenticationIndex, journeys: Journey, options: JourneyOptions = JourneyOptions(),
-        factory: CallbackFactory = CallbackFactory(), endings: (any JourneyEndings)?
-    ) {
+    init(index: AuthenticationIndex, journeys: Journey, factory: CallbackFactory, session: LegacySession?) {
         serviceName = index.value
-        walk = LegacyWalk(
-            journeys: journeys, index: index, options: options, factory: factory, endings: endings ?? PassingEndings())
+        journey = LegacyJourney(
+            journeys: journeys, index: index, options: JourneyOptions(), factory: factory, session: session)
     }
 
     /// Starts the journey. `T` is the type of the journey's result; see ``Node/next(completion:)``.
     public func next<T: Sendable>(completion: @escaping NodeCompletion<T>) {
-        let walk = walk
-        walk.run(completion) { try await $0.start(walk.index, options: walk.options) }
+        journey.run(completion) { try await $0.start(journey.index, options: journey.options) }
     }
 
     /// Starts the journey and returns its first step or its result.
     /// - Throws: ``AuthError``, ``AuthApiError``, ``NetworkError``.
     public func next<T: Sendable>(_ type: T.Type = T.self) async throws -> sending NodeResult<T> {
-        let walk = walk
-        return try await walk.result { try await $0.start(walk.index, options: walk.options) }
+        try await journey.result { try await $0.start(journey.index, options: journey.options) }
     }
 
     /// Resumes a suspended journey at the link from its email.
     public func resume<T: Sendable>(_ link: String, completion: @escaping NodeCompletion<T>) {
-        let walk = walk
-        walk.run(completion) { try await $0.resume(link, options: walk.options) }
+        journey.run(completion) { try await $0.resume(link, options: journey.options) }
     }
 
     /// Resumes a suspended journey at the link from its email, and returns the next step or the result.
     /// - Throws: ``AuthError/invalidResumeURI(_:)``; the errors of ``next(_:)``.
     public func resume<T: Sendable>(_ type: T.Type = T.self, link: String) async throws -> sending NodeResult<T> {
-        let walk = walk
-        return try await walk.result { try await $0.resume(link, options: walk.options) }
+        try await journey.result { try await $0.resume(link, options: journey.options) }
     }
 }

@@ -21,13 +21,13 @@ public final class Node {
     public var pageDescription: String? { step.description }
 
     private let step: JourneyStep
-    private let walk: LegacyWalk
+    private let journey: LegacyJourney
 
-    init(_ step: JourneyStep, walk: LegacyWalk) throws {
+    init(_ step: JourneyStep, of journey: LegacyJourney) throws {
         self.step = step
-        self.walk = walk
-        authServiceId = walk.id
-        callbacks = try step.callbacks.map { try walk.factory.callback($0) }
+        self.journey = journey
+        authServiceId = journey.id
+        callbacks = try step.callbacks.map { try journey.factory.callback($0) }
         let hidden = callbacks.compactMap { $0 as? HiddenValueCallback }
         for case let protect as PingOneProtectCallback in callbacks { protect.hidden = hidden }
     }
@@ -57,15 +57,15 @@ public final class Node {
     /// `T` is the type of the journey's result: a ``Token``, or a type that the process's session creates from one,
     /// ``AccessToken`` or ``FRUser``.
     public func next<T: Sendable>(completion: @escaping NodeCompletion<T>) {
-        let (step, walk) = (filled, walk)
-        walk.run(completion) { try await $0.next(step, of: walk.index, options: walk.options) }
+        let (step, journey) = (filled, journey)
+        journey.run(completion) { try await $0.next(step, of: journey.index, options: journey.options) }
     }
 
     /// Sends the values that are filled in, and returns the next step or the result.
     /// - Throws: ``AuthError``, ``AuthApiError``, ``NetworkError``.
     public func next<T: Sendable>(_ type: T.Type = T.self) async throws -> sending NodeResult<T> {
-        let (step, walk) = (filled, walk)
-        return try await walk.result { try await $0.next(step, of: walk.index, options: walk.options) }
+        let (step, journey) = (filled, journey)
+        return try await journey.result { try await $0.next(step, of: journey.index, options: journey.options) }
     }
 }
 
@@ -78,22 +78,24 @@ public enum NodeResult<T: Sendable> {
 }
 
 /// A run of a journey, with the types of the ForgeRock SDK.
-struct LegacyWalk: Sendable {
+struct LegacyJourney: Sendable {
     let journeys: Journey
     let index: AuthenticationIndex
     let options: JourneyOptions
     let factory: CallbackFactory
-    let endings: any JourneyEndings
+    /// The session that the journey belongs to; nil without a started SDK, and then no session is stored.
+    let session: LegacySession?
     let id = RandomID.uuid()
 
+    /// Sends a request and converts its outcome.
     func result<T: Sendable>(
         _ request: @Sendable (Journey) async throws -> JourneyState
     ) async throws -> sending NodeResult<T> {
         do {
-            try await endings.settle()
+            try await session?.ready()
             switch try await request(journeys) {
-            case .step(let step): return .node(try Node(step, walk: self))
-            case .loggedIn(let token): return .success(try await endings.result(of: token, as: T.self))
+            case .step(let step): return .node(try Node(step, of: self))
+            case .loggedIn(let token): return .success(try await result(of: token))
             case .completed: return .success(nil)
             }
         } catch {
@@ -101,47 +103,32 @@ struct LegacyWalk: Sendable {
         }
     }
 
-    /// Calls the completion with the error of a journey that could not start. It runs on the executor that every completion is
-    /// called on.
-    static func refuse<T: Sendable>(_ completion: @escaping NodeCompletion<T>, _ error: any Error) {
-        Task { completion(nil, nil, error) }
-    }
-
+    /// Sends a request and calls the completion with its outcome.
     func run<T: Sendable>(
         _ completion: @escaping NodeCompletion<T>, _ request: @escaping @Sendable (Journey) async throws -> JourneyState
     ) {
         Task {
             do {
-                try await endings.settle()
-                switch try await request(journeys) {
-                case .step(let step): completion(nil, try Node(step, walk: self), nil)
-                case .loggedIn(let token): completion(try await endings.result(of: token, as: T.self), nil, nil)
-                case .completed: completion(nil, nil, nil)
+                switch try await result(request) as NodeResult<T> {
+                case .node(let node): completion(nil, node, nil)
+                case .success(let result): completion(result, nil, nil)
                 }
             } catch {
-                completion(nil, nil, LegacyErrors.error(error))
+                completion(nil, nil, error)
             }
         }
     }
-}
 
-/// The conversion of the session that a journey ends with into the requested result.
-package protocol JourneyEndings: Sendable {
-    /// Waits for work that must be complete before a journey continues.
-    /// - Throws: The error that prevents the journey from continuing.
-    func settle() async throws
-    /// Converts a session to a `T`.
-    /// - Throws: ``AuthError/invalidGenericType`` for a type that a journey does not end with.
-    func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T
-}
+    private func result<T: Sendable>(of token: SSOToken) async throws -> T {
+        if let session { return try await session.result(of: token, as: T.self) }
+        guard let result = Token(token) as? T else { throw AuthError.invalidGenericType }
+        return result
+    }
 
-/// The conversion for a journey without a started SDK, which does not store its session.
-struct PassingEndings: JourneyEndings {
-    func settle() async {}
-
-    func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T {
-        guard let token = Token(token) as? T else { throw AuthError.invalidGenericType }
-        return token
+    /// Calls the completion with the error of a journey that could not start. It runs on the executor that every completion is
+    /// called on.
+    static func refuse<T: Sendable>(_ completion: @escaping NodeCompletion<T>, _ error: any Error) {
+        Task { completion(nil, nil, error) }
     }
 }
 

@@ -152,17 +152,16 @@ public final class Browser: Sendable {
         }
         guard let started = process.started else { throw ConfigError.invalidSDKState }
         if let missing = started.options.missingClient { throw missing }
-        let kept = try await started.session.current()
+        let stored = try await started.session.current()
         // An expired token doesn't prevent the login: the server may issue a new one only after the user logs in again.
-        guard kept.ownToken?.isExpired(at: process.settings.clock.now) ?? true else {
+        guard stored.ownToken?.isExpired(at: process.settings.clock.now) ?? true else {
             throw AuthError.userAlreadyAuthenticated(true)
         }
-        let tokens = try tokens(of: started.session.client)
         let open = process.settings.openBrowser
         let receiver = Self.isAppsOwn(started.options.oauthRedirectUri) ? RedirectReceiver() : nil
         attempt.withLock { $0.receiver = receiver }
         do {
-            _ = try await started.session.run { _ in
+            _ = try await started.session.run { tokens in
                 try await BrowserLogin(tokens) { address in
                     do {
                         try await open(address)
@@ -171,7 +170,7 @@ public final class Browser: Sendable {
                         if !Task.isCancelled { self.attempt.withLock { $0.unopened = "\(error)" } }
                         throw error
                     }
-                }.logIn(returningTo: receiver)
+                }.logIn(returningTo: receiver, adding: self.parameters)
             }
         } catch {
             if !Task.isCancelled, let reason = attempt.withLock({ $0.unopened }) {
@@ -187,16 +186,5 @@ public final class Browser: Sendable {
     private static func isAppsOwn(_ redirectURI: String?) -> Bool {
         guard let scheme = redirectURI?.prefix(while: { $0 != ":" }).lowercased() else { return false }
         return scheme != "http" && scheme != "https"
-    }
-
-    /// Returns the app's token source, or a source over the same store with the additional parameters of this login.
-    private func tokens(of client: IdentityClient) throws -> TokenSource {
-        guard !parameters.isEmpty, let known = client.profile.client else { return client.tokens }
-        var profile = client.profile
-        profile.client = OAuthClient(
-            clientID: known.clientID, redirectURI: known.redirectURI, scopes: known.scopes,
-            signOutRedirectURI: known.signOutRedirectURI,
-            authorizationParameters: known.authorizationParameters.merging(parameters) { $1 })
-        return try process.client(profile, client.tokens.store).tokens
     }
 }

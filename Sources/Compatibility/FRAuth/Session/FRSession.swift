@@ -16,11 +16,11 @@ public struct FRSession: Sendable {
     /// The stored session. Nil when no session is stored, when the SDK is not started, or when the stored data cannot be read;
     /// then ``FRAuth/lastStorageError`` has the error. It doesn't ask the server.
     public static var currentSession: FRSession? {
-        FRAuthProcess.current.started?.session.kept.session == nil ? nil : FRSession()
+        FRAuthProcess.current.started?.session.contents.session == nil ? nil : FRSession()
     }
 
     /// The token of the stored session; nil after the session has been removed.
-    public var sessionToken: Token? { process.started?.session.kept.session.map { Token($0) } }
+    public var sessionToken: Token? { process.started?.session.contents.session.map { Token($0) } }
 
     /// Ends the session and the tokens from it; see ``FRUser/logout(forceEndSession:)``. The ForgeRock SDK keeps the tokens,
     /// although they can't be used any more.
@@ -103,7 +103,7 @@ extension FRSession {
     private static func with<T: Sendable>(
         _ index: AuthenticationIndex, _ completion: @escaping NodeCompletion<T>, _ body: (AuthService) -> Void
     ) {
-        do { body(try service(index)) } catch { LegacyWalk.refuse(completion, error) }
+        do { body(try service(index)) } catch { LegacyJourney.refuse(completion, error) }
     }
 
     private static func service(_ index: AuthenticationIndex) throws -> AuthService {

@@ -14,15 +14,15 @@ public final class FRUser: Sendable {
     /// count. Nil when no user is logged in, when the SDK is not started, or when the stored data cannot be read; then
     /// ``FRAuth/lastStorageError`` has the error. It doesn't ask the server.
     public static var currentUser: FRUser? {
-        guard let session = FRAuthProcess.current.started?.session, !session.kept.isNobody else { return nil }
+        guard let session = FRAuthProcess.current.started?.session, session.contents.hasUser else { return nil }
         return FRUser()
     }
 
     /// The stored access token, expired or not. Nil when no token is stored, or when the token came from a session other than the
     /// stored one. It renews and removes nothing; ``getAccessToken()-3l3ew`` does.
     public var token: AccessToken? {
-        guard let kept = process.started?.session.kept else { return nil }
-        return kept.ownToken.map { AccessToken($0, session: kept.session) }
+        guard let stored = process.started?.session.contents else { return nil }
+        return stored.ownToken.map { AccessToken($0, session: stored.session) }
     }
 
     /// Returns the value of the `Authorization` header for the stored token; an empty string without a token.
@@ -72,8 +72,8 @@ extension FRUser {
     /// Returns the journey if no user is logged in.
     private static func service(_ name: KeyPath<ServerProfile, String>) async throws -> AuthService {
         guard let started = FRAuthProcess.current.started else { throw ConfigError.invalidSDKState }
-        let kept = try await started.session.current()
-        guard kept.isNobody else { throw AuthError.userAlreadyAuthenticated(kept.ownToken != nil) }
+        let stored = try await started.session.current()
+        guard !stored.hasUser else { throw AuthError.userAlreadyAuthenticated(stored.ownToken != nil) }
         return started.service(.service(started.session.client.profile[keyPath: name]))
     }
 }
