@@ -6,8 +6,7 @@ public struct DeviceProfileCallback: TypedCallback {
     public static let type = "DeviceProfileCallback"
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// True when the server requests a description of the device.
@@ -58,16 +57,39 @@ public struct DeviceClientError: Error, ErrorCode {
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
+/// A callback that asks for a signature with a device key.
+public protocol DeviceKeyCallback: TypedCallback {
+    /// The underlying callback, including the values that were filled in.
+    var callback: JourneyCallback { get set }
+}
+
+extension DeviceKeyCallback {
+    /// The challenge that the signed data must contain.
+    public var challenge: String { callback.text("challenge") }
+    /// The title of the prompt for user authentication.
+    public var title: String { callback.text("title") }
+    /// The subtitle, shown below the title.
+    public var subtitle: String { callback.text("subtitle") }
+    /// The description, shown below the subtitle.
+    public var explanation: String { callback.text("description") }
+    /// The time that the user has to respond.
+    public var timeout: Duration { .seconds(max(1, callback.number("timeout") ?? 60)) }
+
+    /// Enters the error that replaces the result.
+    public mutating func fail(_ error: DeviceClientError) {
+        callback.set("clientError", .string(error.rawValue))
+    }
+}
+
 /// A callback that asks for a key that is bound to the device. `DeviceBinding` answers it.
-public struct DeviceBindingCallback: TypedCallback {
+public struct DeviceBindingCallback: DeviceKeyCallback {
     /// The callback type in the protocol.
     public static let type = "DeviceBindingCallback"
-    /// The name endings of the inputs that the view needs.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs = ["jws"]
     /// The underlying callback, including the values that were filled in.
-    public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    public var callback: JourneyCallback
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The ID of the user that the key will belong to.
@@ -78,16 +100,6 @@ public struct DeviceBindingCallback: TypedCallback {
     public var authenticationType: DeviceAuthenticationType? {
         DeviceAuthenticationType(rawValue: callback.text("authenticationType"))
     }
-    /// The challenge that the signed data must contain.
-    public var challenge: String { callback.text("challenge") }
-    /// The title of the prompt for user authentication.
-    public var title: String { callback.text("title") }
-    /// The subtitle, shown below the title.
-    public var subtitle: String { callback.text("subtitle") }
-    /// The description, shown below the subtitle.
-    public var explanation: String { callback.text("description") }
-    /// The time that the user has to respond.
-    public var timeout: Duration { .seconds(max(1, callback.number("timeout") ?? 60)) }
     /// True when the server requires a hardware attestation of the key.
     public var wantsAttestation: Bool { callback.truth("attestation") }
 
@@ -97,46 +109,25 @@ public struct DeviceBindingCallback: TypedCallback {
         callback.set("deviceId", .string(deviceID))
         callback.set("deviceName", .string(deviceName))
     }
-
-    /// Enters the error that replaces the result.
-    public mutating func fail(_ error: DeviceClientError) {
-        callback.set("clientError", .string(error.rawValue))
-    }
 }
 
 /// A callback that asks for a signature with a key that was bound to the device before. `DeviceBinding` answers it.
-public struct DeviceSigningVerifierCallback: TypedCallback {
+public struct DeviceSigningVerifierCallback: DeviceKeyCallback {
     /// The callback type in the protocol.
     public static let type = "DeviceSigningVerifierCallback"
-    /// The name endings of the inputs that the view needs.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs = ["jws"]
     /// The underlying callback, including the values that were filled in.
-    public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    public var callback: JourneyCallback
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The ID of the user that the signing key belongs to; nil when any key of the device is acceptable.
     public var userID: String? { callback.optionalText("userId") }
-    /// The challenge that the signed data must contain.
-    public var challenge: String { callback.text("challenge") }
-    /// The title of the prompt for user authentication.
-    public var title: String { callback.text("title") }
-    /// The subtitle, shown below the title.
-    public var subtitle: String { callback.text("subtitle") }
-    /// The description, shown below the subtitle.
-    public var explanation: String { callback.text("description") }
-    /// The time that the user has to respond.
-    public var timeout: Duration { .seconds(max(1, callback.number("timeout") ?? 60)) }
 
     /// Enters the signature.
     public mutating func fill(jws: String) {
         callback.set("jws", .string(jws))
-    }
-
-    /// Enters the error that replaces the result.
-    public mutating func fail(_ error: DeviceClientError) {
-        callback.set("clientError", .string(error.rawValue))
     }
 }
 
@@ -144,12 +135,11 @@ public struct DeviceSigningVerifierCallback: TypedCallback {
 public struct AppIntegrityCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "AppIntegrityCallback"
-    /// The name endings of the inputs that the view needs.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs = ["token"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// Apple: The challenge to attest.
@@ -186,12 +176,11 @@ public struct AppIntegrityCallback: TypedCallback {
 public struct PingOneProtectInitializeCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "PingOneProtectInitializeCallback"
-    /// The name endings of the inputs that the view needs.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs = ["clientError"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The settings for PingOne Protect.
@@ -209,12 +198,11 @@ public struct PingOneProtectInitializeCallback: TypedCallback {
 public struct PingOneProtectEvaluationCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "PingOneProtectEvaluationCallback"
-    /// The name endings of the inputs that the view needs.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs = ["signals"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// True when PingOne Protect must pause the collection of behavioral data from now on.

@@ -6,8 +6,7 @@ public struct SelectIdPCallback: TypedCallback {
     public static let type = "SelectIdPCallback"
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// An identity provider that the user can select.
@@ -42,12 +41,11 @@ public struct SelectIdPCallback: TypedCallback {
 public struct IdPCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "IdPCallback"
-    /// The name endings of the inputs that the view needs.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs = ["token", "token_type"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The name of the provider.
@@ -92,12 +90,11 @@ public struct IdPCallback: TypedCallback {
 public struct RedirectCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "RedirectCallback"
-    /// The view needs no input.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs: [String] = []
     /// The underlying callback.
     public let callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The address of the other site.
@@ -116,8 +113,7 @@ public struct ReCaptchaCallback: TypedCallback {
     public static let type = "ReCaptchaCallback"
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The site key.
@@ -134,12 +130,11 @@ public struct ReCaptchaCallback: TypedCallback {
 public struct ReCaptchaEnterpriseCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "ReCaptchaEnterpriseCallback"
-    /// The name endings of the inputs that the view needs.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs = ["token"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The site key.

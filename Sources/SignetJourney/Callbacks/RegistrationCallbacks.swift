@@ -32,8 +32,7 @@ public struct ValidatedCreateUsernameCallback: ValidatedCallback {
     public static let type = "ValidatedCreateUsernameCallback"
     /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The user name.
@@ -49,8 +48,7 @@ public struct ValidatedCreatePasswordCallback: ValidatedCallback {
     public static let type = "ValidatedCreatePasswordCallback"
     /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// True when the password may be visible while the user types.
@@ -83,8 +81,7 @@ public struct StringAttributeInputCallback: AttributeInputCallback {
     public static let type = "StringAttributeInputCallback"
     /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The text to send. In a step of a ``Journey``, the initial value is the server's current value.
@@ -100,8 +97,7 @@ public struct NumberAttributeInputCallback: AttributeInputCallback {
     public static let type = "NumberAttributeInputCallback"
     /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The number to send; nil when no number is set. In a step of a ``Journey``, the initial value is the server's current
@@ -122,8 +118,7 @@ public struct BooleanAttributeInputCallback: AttributeInputCallback {
     public static let type = "BooleanAttributeInputCallback"
     /// The underlying callback, including the values that were filled in.
     public var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The Boolean value to send. In a step of a ``Journey``, the initial value is the server's current value.
@@ -137,12 +132,11 @@ public struct BooleanAttributeInputCallback: AttributeInputCallback {
 public struct KbaCreateCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "KbaCreateCallback"
-    /// The name endings of the inputs that the view needs.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs = ["question", "answer"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The prompt, in the user's language.

@@ -7,21 +7,21 @@ public import SignetCore
 public protocol TypedCallback: Sendable, Hashable {
     /// The callback type in the protocol, for example `NameCallback`.
     static var type: String { get }
+    /// The name endings of the inputs that the callback must have. The default is the main input, which has an empty ending.
+    static var inputs: [String] { get }
     /// The underlying callback, including the values that were filled in.
     var callback: JourneyCallback { get }
-    /// The name endings of the inputs that the view needs. The default is the main input, which has an empty ending.
-    static var inputs: [String] { get }
-    /// Creates the view of a callback that has the type and the inputs. Use ``init(_:)``, which checks that.
+    /// Creates the typed view of a callback without checking it. Outputs and inputs that the callback lacks are empty.
     init(unchecked callback: JourneyCallback)
 }
 
 extension TypedCallback {
-    /// The main input, which has an empty name ending.
+    /// The main input.
     public static var inputs: [String] { [""] }
 
     /// Creates the typed view of a callback; nil when the callback has another type or lacks a required input.
     public init?(_ callback: JourneyCallback) {
-        guard callback.type == Self.type, Self.inputs.allSatisfy({ callback.inputIndex($0) != nil }) else { return nil }
+        guard callback.type == Self.type, callback.hasInputs(Self.inputs) else { return nil }
         self.init(unchecked: callback)
     }
 }
@@ -118,27 +118,30 @@ extension JourneyCallback {
 // MARK: Reading outputs and filling in inputs
 
 extension JourneyCallback {
+    /// Returns true when the callback has an input for each of the name endings.
+    package func hasInputs(_ endings: [String]) -> Bool { endings.allSatisfy { inputIndex($0) != nil } }
+
     /// Returns a string output; empty when the callback has no such output.
-    func text(_ name: String) -> String { output(name)?.string ?? "" }
+    package func text(_ name: String) -> String { output(name)?.string ?? "" }
 
     /// Returns a string output; nil when it is missing or empty.
-    func optionalText(_ name: String) -> String? { output(name)?.string.flatMap { $0.isEmpty ? nil : $0 } }
+    package func optionalText(_ name: String) -> String? { output(name)?.string.flatMap { $0.isEmpty ? nil : $0 } }
 
-    func texts(_ name: String) -> [String] { output(name)?.array?.compactMap(\.string) ?? [] }
-    func number(_ name: String) -> Int? { output(name)?.wholeNumber.flatMap { Int(exactly: $0) } }
-    func truth(_ name: String) -> Bool { output(name)?.truth ?? false }
+    package func texts(_ name: String) -> [String] { output(name)?.array?.compactMap(\.string) ?? [] }
+    package func number(_ name: String) -> Int? { output(name)?.wholeNumber.flatMap { Int(exactly: $0) } }
+    package func truth(_ name: String) -> Bool { output(name)?.truth ?? false }
 
     /// Returns the value of an input: the one that the app entered, or the one that the server filled in.
-    func value(_ ending: String = "") -> JSONValue? { inputIndex(ending).flatMap { input?[$0].value } }
+    package func value(_ ending: String = "") -> JSONValue? { inputIndex(ending).flatMap { input?[$0].value } }
 
     /// Fills in an input. Does nothing when the callback has no such input.
-    mutating func set(_ ending: String, _ value: JSONValue) {
+    package mutating func set(_ ending: String, _ value: JSONValue) {
         guard let index = inputIndex(ending) else { return }
         input?[index].value = value
     }
 
     /// Fills in the main input, which has an empty name ending.
-    mutating func set(_ value: JSONValue) { set("", value) }
+    package mutating func set(_ value: JSONValue) { set("", value) }
 
     /// Fills in an input.
     /// - Throws: ``CallbackError/Code/noSuchInput``.
@@ -153,7 +156,7 @@ extension JourneyCallback {
 extension JSONValue {
     /// The Boolean value; nil for other values. Strings and numbers that represent one are accepted, because older servers send
     /// strings.
-    var truth: Bool? {
+    package var truth: Bool? {
         switch self {
         case .bool(let value): value
         case .string("true"), .integer(1): true

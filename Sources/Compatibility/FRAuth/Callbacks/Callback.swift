@@ -1,4 +1,5 @@
 public import SignetCore
+public import SignetJourney
 
 /// A callback of a ``Node``. A callback type that has no class of its own is an instance of this class: the app reads it with
 /// ``output(_:)`` and fills it in with ``setInput(_:_:)``.
@@ -8,35 +9,87 @@ open class Callback {
     /// The type's name in the server's JSON, for example `NameCallback`.
     public final let type: String
     /// The callback in the form that the server sent, with the values that the app filled in so far.
-    package final var wire: JourneyCallback
+    package final var callback: JourneyCallback
+
+    /// The name endings of the inputs that the callback must have.
+    class var inputs: [String] { [] }
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback lacks a part that its type needs.
     public required init(_ callback: JourneyCallback) throws {
+        guard callback.hasInputs(Self.inputs) else { throw Self.invalid(callback) }
         type = callback.type
-        wire = callback
+        self.callback = callback
     }
 
     /// Returns the output with a name; nil when the callback lacks it.
-    public final func output(_ name: String) -> JSONValue? { wire.output(name) }
+    public final func output(_ name: String) -> JSONValue? { callback.output(name) }
 
     /// Fills in the input that has this name. Returns false when the callback lacks it.
     @discardableResult
     public final func setInput(_ name: String, _ value: JSONValue) -> Bool {
-        guard let index = wire.input?.firstIndex(where: { $0.name == name }) else { return false }
-        wire.input?[index].value = value
+        guard let index = callback.input?.firstIndex(where: { $0.name == name }) else { return false }
+        callback.input?[index].value = value
         return true
     }
 
     /// Returns the callback as the app sends it back, in the ForgeRock SDK's form: a dictionary with `type`, `output`, `input`
     /// and `_id`.
-    public final func buildResponse() -> [String: Any] { LegacyJSON.dictionary(wire.json) }
-
-    /// Returns an output that is a string; an empty string when the callback lacks it.
-    final func text(_ name: String) -> String { wire.output(name)?.string ?? "" }
+    public final func buildResponse() -> [String: Any] { LegacyJSON.dictionary(callback.json) }
 
     /// Returns the error for a callback that lacks a part.
     final class func invalid(_ callback: JourneyCallback) -> AuthError { .invalidCallbackResponse(callback.description) }
+}
+
+/// A callback with one input.
+open class SingleValueCallback: Callback {
+    /// The name that the server gave the input.
+    public final var inputName: String { callback.inputIndex("").flatMap { callback.input?[$0].name } ?? "" }
+    /// The prompt to show, in the user's language.
+    public final var prompt: String { callback.text("prompt") }
+    /// The index in the step, which newer servers send.
+    public final var _id: Int? { callback._id }
+
+    override class var inputs: [String] { [""] }
+
+    /// Fills in the input with a string, a number or a Boolean value. A value that JSON cannot express is ignored.
+    open func setValue(_ value: Any?) {
+        if let value = LegacyJSON.value(value) { callback.set(value) }
+    }
+
+    /// Returns the value that is filled in; nil when the input has no value.
+    open func getValue() -> Any? { callback.value().flatMap { $0 == .null ? nil : LegacyJSON.any($0) } }
+}
+
+/// A callback with several inputs. All inputs are sent back, in the server's order.
+open class MultipleValuesCallback: Callback {
+    /// The names that the server gave the inputs.
+    public final var inputNames: [String] { (callback.input ?? []).map(\.name) }
+    /// The values that are filled in, by input name.
+    public final var inputValues: [String: Any] {
+        Dictionary((callback.input ?? []).map { ($0.name, LegacyJSON.any($0.value)) }, uniquingKeysWith: { $1 })
+    }
+    /// The prompt to show, in the user's language.
+    public final var prompt: String { callback.text("prompt") }
+    /// The index in the step, which newer servers send.
+    public final var _id: Int? { callback._id }
+
+    /// Fills in the input with a name that ends in `ending`.
+    final func set(_ ending: String, _ value: String) { callback.set(ending, .string(value)) }
+}
+
+/// A callback with one input, over a view of the engine, which has the rules for the callback's outputs and input.
+public class TypedValueCallback<View: TypedCallback>: SingleValueCallback {
+    /// The view.
+    final var view: View { View(unchecked: callback) }
+    override class var inputs: [String] { View.inputs }
+}
+
+/// A callback with several inputs, over a view of the engine, which has the rules for the callback's outputs and inputs.
+public class TypedValuesCallback<View: TypedCallback>: MultipleValuesCallback {
+    /// The view.
+    final var view: View { View(unchecked: callback) }
+    override class var inputs: [String] { View.inputs }
 }
 
 /// Conversions between JSON and the types of the ForgeRock SDK.
@@ -66,54 +119,5 @@ enum LegacyJSON {
         case let value as Double: Int64(exactly: value).map { .integer($0) } ?? (value.isFinite ? .number(value) : nil)
         default: nil
         }
-    }
-}
-
-/// A callback with one input.
-open class SingleValueCallback: Callback {
-    /// The name that the server gave the input.
-    public final var inputName: String { wire.inputIndex("").flatMap { wire.input?[$0].name } ?? "" }
-    /// The prompt to show, in the user's language.
-    public final var prompt: String { text("prompt") }
-    /// The index in the step, which newer servers send.
-    public final var _id: Int? { wire._id }
-
-    /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when it has no input.
-    public required init(_ callback: JourneyCallback) throws {
-        try super.init(callback)
-        guard callback.inputIndex("") != nil else { throw Self.invalid(callback) }
-    }
-
-    /// Fills in the input with a string, a number or a Boolean value. A value that JSON cannot express is ignored.
-    open func setValue(_ value: Any?) {
-        guard let value = LegacyJSON.value(value) else { return }
-        setInput(inputName, value)
-    }
-
-    /// Returns the value that is filled in; nil when the input has no value.
-    open func getValue() -> Any? {
-        guard let index = wire.inputIndex(""), let value = wire.input?[index].value, value != .null else { return nil }
-        return LegacyJSON.any(value)
-    }
-}
-
-/// A callback with several inputs. All inputs are sent back, in the server's order.
-open class MultipleValuesCallback: Callback {
-    /// The names that the server gave the inputs.
-    public final var inputNames: [String] { (wire.input ?? []).map(\.name) }
-    /// The values that are filled in, by input name.
-    public final var inputValues: [String: Any] {
-        Dictionary((wire.input ?? []).map { ($0.name, LegacyJSON.any($0.value)) }, uniquingKeysWith: { $1 })
-    }
-    /// The prompt to show, in the user's language.
-    public final var prompt: String { text("prompt") }
-    /// The index in the step, which newer servers send.
-    public final var _id: Int? { wire._id }
-
-    /// Fills in the input with a name that ends in `ending`.
-    final func set(_ ending: String, _ value: String) {
-        guard let index = wire.inputIndex(ending) else { return }
-        wire.input?[index].value = .string(value)
     }
 }

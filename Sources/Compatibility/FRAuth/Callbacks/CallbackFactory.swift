@@ -43,23 +43,23 @@ public struct CallbackFactory: Sendable {
 
     /// Returns the callback as an instance of its class. The result is a plain ``Callback`` when no class is registered, or when
     /// the callback lacks a part that its class needs, so that a step with an unknown callback stays usable.
-    func callback(_ wire: JourneyCallback) throws -> Callback {
-        for name in [Self.meaning(of: wire), wire.type].compactMap({ $0 }) {
-            if let known = supportedCallbacks[name], let callback = try? known.init(wire) { return callback }
+    func callback(_ callback: JourneyCallback) throws -> Callback {
+        for name in [Self.className(for: callback), callback.type].compactMap({ $0 }) {
+            if let known = supportedCallbacks[name], let object = try? known.init(callback) { return object }
         }
-        return try Callback(wire)
+        return try Callback(callback)
     }
 
     /// Returns the name of the class for a MetadataCallback (protocol/journey.md section 2.7); nil for metadata that only the app
     /// understands.
-    private static func meaning(of wire: JourneyCallback) -> String? {
-        guard wire.type == "MetadataCallback" else { return nil }
-        switch WebAuthnCallback.request(in: wire) {
+    private static func className(for callback: JourneyCallback) -> String? {
+        guard callback.type == "MetadataCallback" else { return nil }
+        switch WebAuthnCallback.request(in: callback) {
         case .registration?: return "WebAuthnRegistrationCallback"
         case .authentication?: return "WebAuthnAuthenticationCallback"
         case nil: break
         }
-        return switch PingOneProtectCallback.request(in: wire) {
+        return switch PingOneProtectCallback.request(in: callback) {
         case .initialize?: "PingOneProtectInitializeCallback"
         case .evaluate?: "PingOneProtectEvaluationCallback"
         case nil: nil

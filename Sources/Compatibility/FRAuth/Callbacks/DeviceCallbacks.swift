@@ -1,20 +1,20 @@
-public import SignetCore
+import SignetCore
 public import SignetJourney
 
 /// Asks for the device's profile: its metadata and its location.
-public final class DeviceProfileCallback: SingleValueCallback {
+public final class DeviceProfileCallback: TypedValueCallback<SignetJourney.DeviceProfileCallback> {
     /// True when the server asks for the device's metadata.
-    public var metadataRequired: Bool { wire.output("metadata")?.bool ?? false }
+    public var metadataRequired: Bool { view.wantsMetadata }
     /// True when the server asks for the device's location.
-    public var locationRequired: Bool { wire.output("location")?.bool ?? false }
+    public var locationRequired: Bool { view.wantsLocation }
     /// The message to show while the app collects the profile.
-    public var message: String { text("message") }
+    public var message: String { view.message }
 
     /// Enters a profile, which `DeviceProfileCollector` creates. Parts that the server did not ask for are left out.
     public func setProfile(_ profile: DeviceProfile) {
-        guard var view = SignetJourney.DeviceProfileCallback(wire) else { return }
+        var view = view
         view.fill(profile)
-        wire = view.callback
+        callback = view.callback
     }
 }
 
@@ -31,24 +31,17 @@ public enum DeviceBindingAuthenticationType: String, Sendable, CaseIterable {
 }
 
 /// The base class of the two callbacks for a device's key.
-public class DeviceKeyCallback: MultipleValuesCallback {
+public class DeviceKeyCallback<View: SignetJourney.DeviceKeyCallback>: TypedValuesCallback<View> {
     /// The challenge that the signature must contain.
-    public final var challenge: String { text("challenge") }
+    public final var challenge: String { view.challenge }
     /// The title of the prompt that asks the user.
-    public final var title: String { text("title") }
+    public final var title: String { view.title }
     /// The text below the title.
-    public final var subtitle: String { text("subtitle") }
+    public final var subtitle: String { view.subtitle }
     /// The text below the subtitle.
-    public final var promptDescription: String { text("description") }
+    public final var promptDescription: String { view.explanation }
     /// The number of seconds that the user has; 60 when the server does not say.
-    public final var timeout: Int { wire.output("timeout")?.wholeNumber.flatMap { Int(exactly: $0) } ?? 60 }
-
-    /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no input for a signature.
-    public required init(_ callback: JourneyCallback) throws {
-        try super.init(callback)
-        guard callback.inputIndex("jws") != nil else { throw Self.invalid(callback) }
-    }
+    public final var timeout: Int { callback.number("timeout") ?? 60 }
 
     /// Enters the signature, a JWS in compact serialization.
     public final func setJws(_ jws: String) { set("jws", jws) }
@@ -57,14 +50,14 @@ public class DeviceKeyCallback: MultipleValuesCallback {
 }
 
 /// Asks for a new key that is bound to the device. `DeviceBinding` creates the key inside ``Node/answer(_:)``.
-public final class DeviceBindingCallback: DeviceKeyCallback {
+public final class DeviceBindingCallback: DeviceKeyCallback<SignetJourney.DeviceBindingCallback> {
     /// The identifier of the user that the key is for.
-    public var userId: String { text("userId") }
+    public var userId: String { view.userID }
     /// The name of the user, to show.
-    public var userName: String { text("username") }
+    public var userName: String { view.username }
     /// The protection that the server asks for; nil for a kind that this version does not know.
     public var deviceBindingAuthenticationType: DeviceBindingAuthenticationType? {
-        DeviceBindingAuthenticationType(rawValue: text("authenticationType"))
+        DeviceBindingAuthenticationType(rawValue: callback.text("authenticationType"))
     }
 
     /// Enters the device's name.
@@ -74,17 +67,17 @@ public final class DeviceBindingCallback: DeviceKeyCallback {
 }
 
 /// Asks for a signature with a key that was bound to the device before. `DeviceBinding` signs inside ``Node/answer(_:)``.
-public final class DeviceSigningVerifierCallback: DeviceKeyCallback {
+public final class DeviceSigningVerifierCallback: DeviceKeyCallback<SignetJourney.DeviceSigningVerifierCallback> {
     /// The identifier of the user with the key to sign with; nil when any key of the device may sign.
-    public var userId: String? { wire.output("userId")?.string.flatMap { $0.isEmpty ? nil : $0 } }
+    public var userId: String? { view.userID }
 }
 
 /// Asks for an attestation or an assertion from Apple's App Attest.
 public final class FRAppIntegrityCallback: MultipleValuesCallback {
     /// The challenge to attest.
-    public var challenge: String { text("challenge") }
+    public var challenge: String { callback.text("challenge") }
     /// The earlier attestation as `keyId::attestation`; empty before the first attestation.
-    public var attestToken: String { text("attestToken") }
+    public var attestToken: String { callback.text("attestToken") }
 
     /// Enters the attestation.
     public func setAttestation(_ attestation: String) { set("attestToken", attestation) }

@@ -7,7 +7,7 @@ public class WebAuthnCallback: MetadataCallback {
     /// The challenge that the passkey signs, in base64.
     public final var challenge: String { member("challenge") }
 
-    final func member(_ name: String) -> String { wire.output("data")?[name]?.string ?? "" }
+    final func member(_ name: String) -> String { output("data")?[name]?.string ?? "" }
 
     final class func request(in callback: JourneyCallback) -> WebAuthnRequest? {
         WebAuthnRequest(JourneyStep(authId: "", callbacks: [callback]))

@@ -1,5 +1,5 @@
 public import SignetCore
-import SignetJourney
+public import SignetJourney
 
 /// An identity provider that the user can log in with.
 public struct IdPValue: Sendable, Hashable {
@@ -10,14 +10,10 @@ public struct IdPValue: Sendable, Hashable {
 }
 
 /// Asks the user to select an identity provider.
-public final class SelectIdPCallback: SingleValueCallback {
+public final class SelectIdPCallback: TypedValueCallback<SignetJourney.SelectIdPCallback> {
     /// The providers that the server offers.
     public var providers: [IdPValue] {
-        (wire.output("providers")?.array ?? []).compactMap { entry in
-            entry["provider"]?.string.map {
-                IdPValue(provider: $0, uiConfig: (entry["uiConfig"]?.object ?? [:]).compactMapValues(\.string))
-            }
-        }
+        view.providers.map { IdPValue(provider: $0.name, uiConfig: $0.look.compactMapValues(\.string)) }
     }
 
     /// Selects a provider.
@@ -26,8 +22,9 @@ public final class SelectIdPCallback: SingleValueCallback {
     /// Selects a provider by name. A provider that the server does not offer is ignored, because this method cannot throw in the
     /// ForgeRock SDK.
     public override func setValue(_ value: Any?) {
-        guard let name = value as? String, providers.contains(where: { $0.provider == name }) else { return }
-        super.setValue(name)
+        var view = view
+        guard let name = value as? String, (try? view.select(name)) != nil else { return }
+        callback = view.callback
     }
 }
 
@@ -54,14 +51,14 @@ public struct IdPClient: Sendable, Hashable {
 }
 
 /// Asks for a login with an identity provider and for the token that the provider returns.
-public final class IdPCallback: MultipleValuesCallback {
+public final class IdPCallback: TypedValuesCallback<SignetJourney.IdPCallback> {
     /// The parameters of the request to the provider.
     public var idpClient: IdPClient {
-        func texts(_ name: String) -> [String]? { wire.output(name)?.array?.compactMap(\.string) }
-        return IdPClient(
-            provider: text("provider"), clientId: text("clientId"), redirectUri: text("redirectUri"), scopes: texts("scopes"),
-            nonce: wire.output("nonce")?.string, acrValues: texts("acrValues"), request: wire.output("request")?.string,
-            requestUri: wire.output("requestUri")?.string, acceptsJSON: wire.output("acceptsJSON")?.bool ?? false)
+        IdPClient(
+            provider: view.provider, clientId: view.clientID, redirectUri: view.redirectURI,
+            scopes: output("scopes").map { _ in view.scopes }, nonce: output("nonce")?.string,
+            acrValues: output("acrValues").map { _ in view.acrValues }, request: output("request")?.string,
+            requestUri: output("requestUri")?.string, acceptsJSON: view.acceptsJSON)
     }
 
     /// Enters the token.
@@ -71,15 +68,15 @@ public final class IdPCallback: MultipleValuesCallback {
 }
 
 /// Asks for a reCAPTCHA token, which shows that the user is human.
-public final class ReCaptchaCallback: SingleValueCallback {
+public final class ReCaptchaCallback: TypedValueCallback<SignetJourney.ReCaptchaCallback> {
     /// The site key.
-    public var recaptchaSiteKey: String { text("recaptchaSiteKey") }
+    public var recaptchaSiteKey: String { view.siteKey }
 }
 
 /// Asks for a reCAPTCHA Enterprise token, which shows that the user is human.
-public final class ReCaptchaEnterpriseCallback: MultipleValuesCallback {
+public final class ReCaptchaEnterpriseCallback: TypedValuesCallback<SignetJourney.ReCaptchaEnterpriseCallback> {
     /// The site key.
-    public var recaptchaSiteKey: String { text("recaptchaSiteKey") }
+    public var recaptchaSiteKey: String { view.siteKey }
     /// Enters the token.
     public func setToken(_ token: String) { set("token", token) }
     /// Enters the action that the user is about to do; usually `login`.
@@ -100,7 +97,7 @@ public class PingOneProtectCallback: MultipleValuesCallback {
     public final func setClientError(_ error: String) { answer("clientError", hiddenAs: "clientError", error) }
 
     final func answer(_ ending: String, hiddenAs id: String, _ value: String) {
-        if wire.inputIndex(ending) != nil {
+        if callback.inputIndex(ending) != nil {
             set(ending, value)
         } else {
             hidden.first { $0.id == id }?.setValue(value)
@@ -114,34 +111,32 @@ public class PingOneProtectCallback: MultipleValuesCallback {
 
 /// Asks to start PingOne Protect.
 public final class PingOneProtectInitializeCallback: PingOneProtectCallback {
-    private let settings: [String: JSONValue]
+    private let settings: ProtectSettings
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback asks for something else.
     public required init(_ callback: JourneyCallback) throws {
         guard case .initialize(let settings)? = Self.request(in: callback) else { throw Self.invalid(callback) }
-        self.settings = settings.all
+        self.settings = settings
         try super.init(callback)
     }
 
     /// The identifier of the PingOne environment.
-    public var envId: String { settings["envId"]?.string ?? "" }
+    public var envId: String { settings.environmentID }
     /// True when PingOne Protect logs to the console.
-    public var consoleLogEnabled: Bool { truth("consoleLogEnabled") }
+    public var consoleLogEnabled: Bool { settings.logsToConsole }
     /// The device attributes that PingOne Protect must not collect.
-    public var deviceAttributesToIgnore: [String] {
-        settings["deviceAttributesToIgnore"]?.array?.compactMap(\.string) ?? []
-    }
+    public var deviceAttributesToIgnore: [String] { settings.ignoredAttributes }
     /// The host that replaces the default host; empty for the default host.
-    public var customHost: String { settings["customHost"]?.string ?? "" }
+    public var customHost: String { settings.customHost }
     /// True when PingOne Protect collects the device's metadata only on request.
-    public var lazyMetadata: Bool { truth("lazyMetadata") }
+    public var lazyMetadata: Bool { settings.isLazy }
     /// True when PingOne Protect records how the user types and moves. The default is true.
-    public var behavioralDataCollection: Bool { truth("behavioralDataCollection", standard: true) }
+    public var behavioralDataCollection: Bool { settings.collectsBehavioralData }
     /// The number of days between two synchronizations of the device's key; 14 when the server does not say.
-    public var deviceKeyRsyncIntervals: Int { number("deviceKeyRsyncIntervals") ?? 14 }
+    public var deviceKeyRsyncIntervals: Int { settings.keySyncDays }
     /// True when the device's key is used.
-    public var enableTrust: Bool { truth("enableTrust") }
+    public var enableTrust: Bool { settings.usesTrust }
     /// True when tags are disabled.
     public var disableTags: Bool { truth("disableTags") }
     /// True when the hub is disabled.
@@ -153,8 +148,8 @@ public final class PingOneProtectInitializeCallback: PingOneProtectCallback {
     /// The port of the agent; nil when the server does not say.
     public var agentPort: Int? { number("agentPort") }
 
-    private func truth(_ name: String, standard: Bool = false) -> Bool { settings[name]?.bool ?? standard }
-    private func number(_ name: String) -> Int? { settings[name]?.wholeNumber.flatMap { Int(exactly: $0) } }
+    private func truth(_ name: String) -> Bool { settings.all[name]?.truth ?? false }
+    private func number(_ name: String) -> Int? { settings.all[name]?.wholeNumber.flatMap { Int(exactly: $0) } }
 }
 
 /// Asks for the data that PingOne Protect has collected.

@@ -35,7 +35,7 @@ public final class Node {
     /// The step with the values that the app filled in.
     private var filled: JourneyStep {
         var step = step
-        step.callbacks = callbacks.map(\.wire)
+        step.callbacks = callbacks.map(\.callback)
         return step
     }
 
@@ -48,7 +48,7 @@ public final class Node {
     public func answer<R>(_ body: (inout JourneyStep) async throws -> R) async rethrows -> R {
         var step = filled
         let result = try await body(&step)
-        for (callback, wire) in zip(callbacks, step.callbacks) { callback.wire = wire }
+        for (callback, filled) in zip(callbacks, step.callbacks) { callback.callback = filled }
         return result
     }
 

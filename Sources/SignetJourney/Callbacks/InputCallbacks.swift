@@ -6,8 +6,7 @@ public struct NameCallback: TypedCallback {
     public static let type = "NameCallback"
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The prompt, in the user's language.
@@ -27,8 +26,7 @@ public struct PasswordCallback: TypedCallback {
     public static let type = "PasswordCallback"
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The prompt, in the user's language.
@@ -54,8 +52,7 @@ public struct TextInputCallback: TypedCallback {
     public static let type = "TextInputCallback"
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The prompt, in the user's language.
@@ -76,8 +73,7 @@ public struct ChoiceCallback: TypedCallback {
     public static let type = "ChoiceCallback"
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The prompt, in the user's language.
@@ -117,8 +113,7 @@ public struct ConfirmationCallback: TypedCallback {
     public static let type = "ConfirmationCallback"
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The text to show beside the buttons, in the user's language.
@@ -204,12 +199,11 @@ public enum MessageType: Sendable, Hashable {
 public struct LanguageCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "LanguageCallback"
-    /// The name endings of the inputs that the view needs.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs = ["Language"]
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The language, for example `en` (ISO 639).

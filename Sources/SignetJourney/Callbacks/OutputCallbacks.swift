@@ -4,12 +4,11 @@ public import SignetCore
 public struct TextOutputCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "TextOutputCallback"
-    /// The view needs no input.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs: [String] = []
     /// The underlying callback.
     public let callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The message, in the user's language. For ``MessageType/script``, a script that must not be shown.
@@ -23,12 +22,11 @@ public struct TextOutputCallback: TypedCallback {
 public struct SuspendedTextOutputCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "SuspendedTextOutputCallback"
-    /// The view needs no input.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs: [String] = []
     /// The underlying callback.
     public let callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The message, in the user's language.
@@ -41,12 +39,11 @@ public struct SuspendedTextOutputCallback: TypedCallback {
 public struct HiddenValueCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "HiddenValueCallback"
-    /// The view needs no input.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs: [String] = []
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The ID that identifies the value, for example `webAuthnOutcome`. OpenAM sends it only as the value of the input.
@@ -67,12 +64,11 @@ public struct HiddenValueCallback: TypedCallback {
 public struct PollingWaitCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "PollingWaitCallback"
-    /// The view needs no input.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs: [String] = []
     /// The underlying callback.
     public let callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The time to wait; zero when the server sends no valid number.
@@ -86,12 +82,11 @@ public struct PollingWaitCallback: TypedCallback {
 public struct MetadataCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "MetadataCallback"
-    /// The view needs no input.
+    /// The name endings of the inputs that the callback must have.
     public static let inputs: [String] = []
     /// The underlying callback.
     public let callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The data, in any JSON form.
@@ -104,8 +99,7 @@ public struct ConsentMappingCallback: TypedCallback {
     public static let type = "ConsentMappingCallback"
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The name of the mapping.
@@ -136,8 +130,7 @@ public struct TermsAndConditionsCallback: TypedCallback {
     public static let type = "TermsAndConditionsCallback"
     /// The underlying callback, including the values that were filled in.
     public private(set) var callback: JourneyCallback
-
-    /// Creates the view of a callback that has the type and the inputs.
+    /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The version of the terms.
