@@ -327,15 +327,16 @@ extension OAuthServer {
         SessionHeaders(given).headers(session.value, for: url, cookies, now: clock.now)
     }
 
+    /// Sends a form.
     private func post(
         _ fields: [(name: String, value: String)], to url: String, headers: HTTPHeaders = [:], for action: RequestAction
     ) async throws -> HTTPResponse {
         var headers = headers
         headers.append("Content-Type", "application/x-www-form-urlencoded")
         headers.append("Accept", "application/json")
-        return try await send(
-            "POST", url, headers: headers, body: Array(FormCoding.encode(fields).utf8), for: action
-        ).response
+        let request = HTTPRequest(
+            "POST", url, headers: headers, body: Array(FormCoding.encode(fields).utf8), timeout: given.timeout, pins: given.pins)
+        return try await pipeline.send(request, for: action)
     }
 
     func send(

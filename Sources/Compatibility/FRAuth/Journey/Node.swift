@@ -107,16 +107,7 @@ struct LegacyJourney: Sendable {
     func run<T: Sendable>(
         _ completion: @escaping NodeCompletion<T>, _ request: @escaping @Sendable (Journey) async throws -> JourneyState
     ) {
-        Task {
-            do {
-                switch try await result(request) as NodeResult<T> {
-                case .node(let node): completion(nil, node, nil)
-                case .success(let result): completion(result, nil, nil)
-                }
-            } catch {
-                completion(nil, nil, error)
-            }
-        }
+        Self.report(to: completion) { try await result(request) }
     }
 
     private func result<T: Sendable>(of token: SSOToken) async throws -> T {
@@ -125,10 +116,20 @@ struct LegacyJourney: Sendable {
         return result
     }
 
-    /// Calls the completion with the error of a journey that could not start. It runs on the executor that every completion is
-    /// called on.
-    static func refuse<T: Sendable>(_ completion: @escaping NodeCompletion<T>, _ error: any Error) {
-        Task { completion(nil, nil, error) }
+    /// Calls the completion with the outcome of `body`.
+    static func report<T: Sendable>(
+        to completion: @escaping NodeCompletion<T>, _ body: @escaping @Sendable () async throws -> sending NodeResult<T>
+    ) {
+        Task {
+            do {
+                switch try await body() {
+                case .node(let node): completion(nil, node, nil)
+                case .success(let result): completion(result, nil, nil)
+                }
+            } catch {
+                completion(nil, nil, error)
+            }
+        }
     }
 }
 

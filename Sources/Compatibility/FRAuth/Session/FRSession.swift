@@ -42,7 +42,9 @@ extension FRSession {
     public static func authenticate<T: Sendable>(
         authIndexValue: String, authIndexType: String = "service", completion: @escaping NodeCompletion<T>
     ) {
-        begin(AuthenticationIndex(type: authIndexType, value: authIndexValue), completion)
+        LegacyJourney.report(to: completion) {
+            try await authenticate(authIndexValue: authIndexValue, authIndexType: authIndexType)
+        }
     }
 
     /// Starts a journey and returns its first step or its result.
@@ -59,7 +61,7 @@ extension FRSession {
 
     /// Starts the journey that a policy's advice asks for before the user gets access.
     public static func authenticate<T: Sendable>(policyAdvice: PolicyAdvice, completion: @escaping NodeCompletion<T>) {
-        begin(.advice(policyAdvice), completion)
+        LegacyJourney.report(to: completion) { try await authenticate(policyAdvice: policyAdvice) }
     }
 
     /// Starts the journey that a policy's advice asks for, and returns its first step or its result.
@@ -72,7 +74,7 @@ extension FRSession {
 
     /// Resumes a suspended journey at the link from its email.
     public static func authenticate<T: Sendable>(resumeURI: String, completion: @escaping NodeCompletion<T>) {
-        with(.standard, completion) { $0.resume(resumeURI, completion: completion) }
+        LegacyJourney.report(to: completion) { try await authenticate(resumeURI: resumeURI) }
     }
 
     /// Resumes a suspended journey at the link from its email, as a `URL`, which the ForgeRock SDK takes.
@@ -94,16 +96,6 @@ extension FRSession {
         _ type: T.Type = T.self, resumeURI: URL
     ) async throws -> sending NodeResult<T> {
         try await authenticate(type, resumeURI: resumeURI.absoluteString)
-    }
-
-    private static func begin<T: Sendable>(_ index: AuthenticationIndex, _ completion: @escaping NodeCompletion<T>) {
-        with(index, completion) { $0.next(completion: completion) }
-    }
-
-    private static func with<T: Sendable>(
-        _ index: AuthenticationIndex, _ completion: @escaping NodeCompletion<T>, _ body: (AuthService) -> Void
-    ) {
-        do { body(try service(index)) } catch { LegacyJourney.refuse(completion, error) }
     }
 
     private static func service(_ index: AuthenticationIndex) throws -> AuthService {

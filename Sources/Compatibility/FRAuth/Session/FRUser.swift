@@ -36,13 +36,13 @@ extension FRUser {
     /// - Parameter completion: Gets the first step, or an error: ``ConfigError/invalidSDKState`` or
     ///   ``AuthError/userAlreadyAuthenticated(_:)``. The user comes from ``Node/next(completion:)``.
     public static func login(completion: @escaping NodeCompletion<FRUser>) {
-        begin(\.authenticationService, completion)
+        LegacyJourney.report(to: completion) { try await login() }
     }
 
     /// Starts the journey that registers a user (``FROptions/registrationServiceName``); see ``login(completion:)`` for the
     /// completion.
     public static func register(completion: @escaping NodeCompletion<FRUser>) {
-        begin(\.registrationService, completion)
+        LegacyJourney.report(to: completion) { try await register() }
     }
 
     /// Starts the journey that logs the user in, and returns its first step or its result.
@@ -53,28 +53,12 @@ extension FRUser {
     /// - Throws: The errors of ``login()``.
     public static func register() async throws -> sending NodeResult<FRUser> { try await begin(\.registrationService) }
 
-    private static func begin(
-        _ name: any KeyPath<ServerProfile, String> & Sendable, _ completion: @escaping NodeCompletion<FRUser>
-    ) {
-        Task {
-            do {
-                try await service(name).next(completion: completion)
-            } catch {
-                completion(nil, nil, error)
-            }
-        }
-    }
-
+    /// Starts a journey if no user is logged in.
     private static func begin(_ name: KeyPath<ServerProfile, String>) async throws -> sending NodeResult<FRUser> {
-        try await service(name).next()
-    }
-
-    /// Returns the journey if no user is logged in.
-    private static func service(_ name: KeyPath<ServerProfile, String>) async throws -> AuthService {
         guard let started = FRAuthProcess.current.started else { throw ConfigError.invalidSDKState }
         let stored = try await started.session.current()
         guard !stored.hasUser else { throw AuthError.userAlreadyAuthenticated(stored.ownToken != nil) }
-        return started.service(.service(started.session.client.profile[keyPath: name]))
+        return try await started.service(.service(started.session.client.profile[keyPath: name])).next()
     }
 }
 
@@ -141,14 +125,7 @@ extension FRUser {
 
     /// Removes and revokes the tokens, and calls the completion once. The completion gets the user even with an error.
     public func revokeAccessToken(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
-        Task {
-            do {
-                try await revokeAccessToken()
-                completion(self, nil)
-            } catch {
-                completion(self, error)
-            }
-        }
+        tell({ completion(self, $1) }, revokeAccessToken)
     }
 
     /// Returns the server's claims about the user. A token that the server rejects is renewed once.
