@@ -65,8 +65,8 @@ extension OAuthServer {
     private func ask(
         _ session: SSOToken, _ action: String, _ version: SessionsVersion, _ cookies: CookieJar, for purpose: RequestAction
     ) async throws -> HTTPResponse {
-        guard let place = known.session else { throw OAuthError(.notConfigured, explanation: "the server has no sessions") }
-        let url = FormCoding.address(try checked(place), adding: [("_action", action)])
+        guard let address = known.session else { throw OAuthError(.notConfigured, explanation: "the server has no sessions") }
+        let url = FormCoding.address(try checked(address), adding: [("_action", action)])
         var headers = headers(session, for: url, cookies)
         headers.append("Accept-API-Version", "resource=\(version.rawValue), protocol=1.0")
         headers.append("Content-Type", "application/json")

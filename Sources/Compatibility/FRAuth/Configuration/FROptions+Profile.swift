@@ -105,12 +105,12 @@ extension FROptions {
     /// of the six settings that the ForgeRock documentation names differs: the address, the realm, the cookie's name, or the
     /// client's identifier, redirect URI or scopes. Two spellings of the same realm or address are equal.
     package func endsSessions(of old: FROptions) -> Bool {
-        Self.place(url) != Self.place(old.url) || Realm(realm) != Realm(old.realm) || cookieName != old.cookieName
+        Self.normalized(url) != Self.normalized(old.url) || Realm(realm) != Realm(old.realm) || cookieName != old.cookieName
             || oauthClientId != old.oauthClientId || oauthRedirectUri != old.oauthRedirectUri || oauthScope != old.oauthScope
     }
 
     /// Returns a server's address in a normalized form, so that two spellings of it can be compared.
-    private static func place(_ url: String) -> String {
+    private static func normalized(_ url: String) -> String {
         let url = String(url.trimmingWhitespace().reversed().drop { $0 == "/" }.reversed())
         return (try? Endpoint(unchecked: url))?.place ?? url
     }

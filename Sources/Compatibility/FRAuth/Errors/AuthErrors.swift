@@ -30,35 +30,24 @@ public enum AuthError: FRAuthFailure, Hashable {
     public static var domain: String { "com.forgerock.ios.frauth.authentication" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .invalidTokenResponse: 1_000_006
-        case .invalidCallbackResponse: 1_000_007
-        case .unsupportedCallback: 1_000_008
-        case .invalidAuthServiceResponse: 1_000_009
-        case .invalidOAuth2Client: 1_000_010
-        case .invalidGenericType: 1_000_011
-        case .userAlreadyAuthenticated: 1_000_020
-        case .authenticationCancelled: 1_000_030
-        case .invalidResumeURI: 1_000_031
-        case .userAuthenticationRequired: 1_000_035
-        }
-    }
-
+    public var code: Int { details.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { details.text }
+
+    private var details: (code: Int, text: String) {
         switch self {
-        case .invalidTokenResponse(let reason): "the answer has no token that can be taken: \(reason)"
-        case .invalidCallbackResponse(let which): "a callback is not what its type says: \(which)"
-        case .unsupportedCallback(let type): "there is no class for \(type)"
-        case .invalidAuthServiceResponse(let reason): "the answer is neither a step nor a session: \(reason)"
-        case .invalidOAuth2Client: "the OAuth 2.0 client is not configured"
-        case .invalidGenericType: "a journey ends with a Token, an AccessToken or an FRUser"
-        case .userAlreadyAuthenticated(let hasTokens):
-            "a user is logged in already\(hasTokens ? "" : ", with a session and without tokens"); log out first"
-        case .authenticationCancelled: "given up"
-        case .invalidResumeURI(let reason): reason
-        case .userAuthenticationRequired: "the session has ended; log in again"
+        case .invalidTokenResponse(let reason): (1_000_006, "the response has no valid token: \(reason)")
+        case .invalidCallbackResponse(let callback): (1_000_007, "a callback lacks a part that its type needs: \(callback)")
+        case .unsupportedCallback(let type): (1_000_008, "no class is registered for \(type)")
+        case .invalidAuthServiceResponse(let reason): (1_000_009, "the response is neither a step nor a session: \(reason)")
+        case .invalidOAuth2Client: (1_000_010, "the OAuth 2.0 client is not configured")
+        case .invalidGenericType: (1_000_011, "a journey ends with a Token, an AccessToken or an FRUser")
+        case .userAlreadyAuthenticated(true): (1_000_020, "a user is already logged in; log out first")
+        case .userAlreadyAuthenticated(false):
+            (1_000_020, "a user is already logged in, with a session and without tokens; log out first")
+        case .authenticationCancelled: (1_000_030, "the login was canceled")
+        case .invalidResumeURI(let reason): (1_000_031, reason)
+        case .userAuthenticationRequired: (1_000_035, "the session has ended; log in again")
         }
     }
 }
@@ -78,21 +67,16 @@ public enum AuthApiError: FRAuthFailure, Hashable {
     public static var domain: String { "com.forgerock.ios.frauth.authapierror" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .apiRequestFailure: 1_300_000
-        case .authenticationTimout: 1_300_001
-        case .apiFailureWithMessage: 1_300_002
-        case .suspendedAuthSessionError: 1_300_003
-        }
-    }
-
+    public var code: Int { details.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { details.text }
+
+    private var details: (code: Int, text: String) {
         switch self {
-        case .apiRequestFailure(let status): "the server said no (HTTP \(status))"
-        case .authenticationTimout(let message), .suspendedAuthSessionError(let message): message
-        case .apiFailureWithMessage(_, let message, let status, _): "\(message) (HTTP \(status))"
+        case .apiRequestFailure(let status): (1_300_000, "the server rejected the request (HTTP \(status))")
+        case .authenticationTimout(let message): (1_300_001, message)
+        case .apiFailureWithMessage(_, let message, let status, _): (1_300_002, "\(message) (HTTP \(status))")
+        case .suspendedAuthSessionError(let message): (1_300_003, message)
         }
     }
 }
@@ -112,23 +96,20 @@ public enum ConfigError: FRAuthFailure, Hashable {
     public static var domain: String { "com.forgerock.ios.frauth.configuration" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .emptyConfiguration: 2_000_000
-        case .invalidConfiguration: 2_000_001
-        case .invalidAccessGroup: 2_000_002
-        case .invalidSDKState: 2_000_003
-        }
-    }
-
+    public var code: Int { details.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { details.text }
+
+    private var details: (code: Int, text: String) {
         switch self {
         case .emptyConfiguration:
-            "there is no configuration: pass options, or put FRAuthConfig.plist or FRAuthConfig.json beside the program"
-        case .invalidConfiguration(let reason): "the configuration cannot be used: \(reason)"
-        case .invalidAccessGroup(let group): "the access group \(group) cannot be used"
-        case .invalidSDKState: "the SDK is not started, or has no OAuth 2.0 client: call FRAuth.start() first"
+            (
+                2_000_000,
+                "there is no configuration: pass options, or put FRAuthConfig.plist or FRAuthConfig.json beside the program"
+            )
+        case .invalidConfiguration(let reason): (2_000_001, "the configuration is invalid: \(reason)")
+        case .invalidAccessGroup(let group): (2_000_002, "the access group \(group) is invalid")
+        case .invalidSDKState: (2_000_003, "the SDK is not started, or has no OAuth 2.0 client: call FRAuth.start() first")
         }
     }
 }
@@ -146,19 +127,15 @@ public enum NetworkError: FRAuthFailure, Hashable {
     public static var domain: String { "com.forgerock.ios.frcore.network" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .invalidResponseDataType: 5_000_003
-        case .invalidRequest: 5_000_005
-        case .apiRequestFailure: 5_000_010
-        }
-    }
-
+    public var code: Int { details.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { details.text }
+
+    private var details: (code: Int, text: String) {
         switch self {
-        case .invalidResponseDataType: "the answer is no JSON object; is this an AM?"
-        case .invalidRequest(let reason), .apiRequestFailure(let reason): reason
+        case .invalidResponseDataType: (5_000_003, "the response is not a JSON object; check that the address is an AM server's")
+        case .invalidRequest(let reason): (5_000_005, reason)
+        case .apiRequestFailure(let reason): (5_000_010, reason)
         }
     }
 }

@@ -30,31 +30,24 @@ public enum OAuth2Error: FRAuthFailure, Hashable {
     public static var domain: String { "com.forgerock.ios.frauth.oauth2" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .invalidAuthorizeRequest: 1_500_001
-        case .invalidClient: 1_500_002
-        case .invalidGrant: 1_500_003
-        case .unauthorizedClient: 1_500_004
-        case .unsupportedGrantType: 1_500_005
-        case .unsupportedResponseType: 1_500_006
-        case .invalidScope: 1_500_007
-        case .missingOrInvalidRedirectURI: 1_500_008
-        case .accessDenied: 1_500_009
-        case .invalidPKCEState: 1_500_010
-        case .other: 1_500_098
-        case .unknown: 1_500_099
-        }
-    }
-
+    public var code: Int { details.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { details.text }
+
+    private var details: (code: Int, text: String) {
         switch self {
-        case .invalidAuthorizeRequest(let reason), .invalidClient(let reason), .invalidGrant(let reason),
-            .unauthorizedClient(let reason), .unsupportedGrantType(let reason), .unsupportedResponseType(let reason),
-            .invalidScope(let reason), .missingOrInvalidRedirectURI(let reason), .accessDenied(let reason),
-            .invalidPKCEState(let reason), .other(let reason), .unknown(let reason):
-            reason
+        case .invalidAuthorizeRequest(let reason): (1_500_001, reason)
+        case .invalidClient(let reason): (1_500_002, reason)
+        case .invalidGrant(let reason): (1_500_003, reason)
+        case .unauthorizedClient(let reason): (1_500_004, reason)
+        case .unsupportedGrantType(let reason): (1_500_005, reason)
+        case .unsupportedResponseType(let reason): (1_500_006, reason)
+        case .invalidScope(let reason): (1_500_007, reason)
+        case .missingOrInvalidRedirectURI(let reason): (1_500_008, reason)
+        case .accessDenied(let reason): (1_500_009, reason)
+        case .invalidPKCEState(let reason): (1_500_010, reason)
+        case .other(let reason): (1_500_098, reason)
+        case .unknown(let reason): (1_500_099, reason)
         }
     }
 }
@@ -73,20 +66,15 @@ public enum TokenError: FRAuthFailure, Hashable {
     public static var domain: String { "com.forgerock.ios.frauth.token" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .failToParseToken: 3_000_000
-        case .nullRefreshToken: 3_000_001
-        case .nullToken: 3_000_002
-        }
-    }
-
+    public var code: Int { details.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { details.text }
+
+    private var details: (code: Int, text: String) {
         switch self {
-        case .failToParseToken(let reason): reason
-        case .nullRefreshToken: "there is no refresh token"
-        case .nullToken: "no user is logged in: there is neither a token nor a session"
+        case .failToParseToken(let reason): (3_000_000, reason)
+        case .nullRefreshToken: (3_000_001, "there is no refresh token")
+        case .nullToken: (3_000_002, "no user is logged in: there is neither a token nor a session")
         }
     }
 }
@@ -104,20 +92,16 @@ public enum BrowserError: FRAuthFailure, Hashable {
     public static var domain: String { "com.forgerock.ios.frauth.browser" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .externalUserAgentFailure: 1_400_000
-        case .externalUserAgentAuthenticationInProgress: 1_400_001
-        case .externalUserAgentCancelled: 1_400_002
-        }
-    }
-
+    public var code: Int { details.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { details.text }
+
+    private var details: (code: Int, text: String) {
         switch self {
-        case .externalUserAgentFailure(let reason): reason
-        case .externalUserAgentAuthenticationInProgress: "another login in a browser is under way: finish it, or cancel it"
-        case .externalUserAgentCancelled: "the login in the browser was given up"
+        case .externalUserAgentFailure(let reason): (1_400_000, reason)
+        case .externalUserAgentAuthenticationInProgress:
+            (1_400_001, "another login in a browser is in progress: finish it, or cancel it")
+        case .externalUserAgentCancelled: (1_400_002, "the login in the browser was canceled")
         }
     }
 }
