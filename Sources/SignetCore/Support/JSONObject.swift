@@ -109,14 +109,23 @@ package struct JSONMembers {
     }
 }
 
-/// An error that reports a member that is missing or has another type.
+/// An error that reports a member that is missing or that can't be used. It never contains the member's content.
 package struct JSONMemberError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name of the member.
     package let name: String
+    /// The problem, as the rest of a sentence that begins with the name.
+    package let reason: String
+    /// True for a valid value that this package does not support, such as another hash function.
+    package let isUnsupported: Bool
 
-    package init(name: String) { self.name = name }
+    /// Creates an error.
+    package init(name: String, _ reason: String = "is missing or of another type", isUnsupported: Bool = false) {
+        self.name = name
+        self.reason = reason
+        self.isUnsupported = isUnsupported
+    }
 
-    package var description: String { "member \(name) is missing or of another type" }
+    package var description: String { "member \(name) \(reason)" }
 }
 
 extension JSONValue {
