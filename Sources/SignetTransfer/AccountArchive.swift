@@ -92,46 +92,34 @@ public struct AccountArchive: Sendable, Hashable {
     /// rules for enrollment URIs, and entries that don't are skipped.
     /// - Parameter policy: The rule for acceptable push endpoints.
     public func content(policy: EndpointPolicy) -> ImportContent {
-        var gathering = ImportGathering()
+        var builder = ImportBuilder()
         var known: Set<AccountID> = []
         for account in accounts {
             guard account.isSafeToShow else {
-                gathering.refuse(account.id)
-                gathering.skip(.unsafe(account.id, type: "account"))
+                builder.refuse(account.id)
+                builder.skip(.unsafe(account.id, type: "account"))
                 continue
             }
             known.insert(account.id)
-            gathering.describe(account.id) { imported in
-                imported.displayIssuer = account.displayIssuer
-                imported.displayAccountName = account.displayAccountName
-                imported.imageURL = account.imageURL
-                imported.backgroundColor = account.backgroundColor
-                imported.timeAdded = account.timeAdded
-                imported.policies = account.policies
-                imported.lockingPolicy = account.lockingPolicy
-            }
+            builder.add(account, timeAdded: account.timeAdded)
         }
         for mechanism in mechanisms {
-            if !known.contains(mechanism.account) { gathering.refuse(mechanism.account) }
+            if !known.contains(mechanism.account) { builder.refuse(mechanism.account) }
             if let fault = mechanism.fault(under: policy) {
-                gathering.skip(fault)
+                builder.skip(fault)
                 continue
             }
-            var imported = ImportedMechanism(uid: mechanism.uid, kind: mechanism.kind)
-            imported.timeAdded = mechanism.timeAdded
-            imported.userID = mechanism.userID
-            imported.resourceID = mechanism.resourceID
-            gathering.add(imported, to: mechanism.account)
+            builder.add(mechanism, timeAdded: mechanism.timeAdded)
         }
         for notification in notifications {
             if notification.messageID.isSafeToShow {
-                gathering.add(notification)
+                builder.add(notification)
             } else {
-                gathering.skip(SkippedEntry("notification", type: "notification", .invalid, SkippedEntry.unsafeText))
+                builder.skip(SkippedEntry("notification", type: "notification", .invalid, SkippedEntry.unsafeText))
             }
         }
-        for entry in skipped { gathering.skip(entry) }
-        return gathering.content
+        for entry in skipped { builder.skip(entry) }
+        return builder.content
     }
 }
 

@@ -113,18 +113,18 @@ enum AegisFile {
 
     private static func gather(_ content: JSONValue) throws(ImportError) -> ImportContent {
         try checkVersion(content["version"], newest: newestContent, part: "db.version")
-        var gathering = ImportGathering()
+        var builder = ImportBuilder()
         for (index, entry) in try format.entries(content["entries"], part: "db.entries").enumerated() {
-            code(entry, number: index + 1).add(to: &gathering)
-            gathering.leaveOut("icon", entry["icon"]?.string != nil)
-            gathering.leaveOut("note", entry["note"]?.string.map { !$0.isEmpty } ?? false)
-            gathering.leaveOut("group", entry["group"]?.string != nil || entry["groups"]?.array.map { !$0.isEmpty } ?? false)
+            code(entry, number: index + 1).add(to: &builder)
+            builder.leaveOut("icon", entry["icon"]?.string != nil)
+            builder.leaveOut("note", entry["note"]?.string.map { !$0.isEmpty } ?? false)
+            builder.leaveOut("group", entry["group"]?.string != nil || entry["groups"]?.array.map { !$0.isEmpty } ?? false)
         }
-        return gathering.content
+        return builder.content
     }
 
-    private static func code(_ entry: JSONValue, number: Int) -> ForeignCode {
-        var code = ForeignCode(number: number)
+    private static func code(_ entry: JSONValue, number: Int) -> ImportedCode {
+        var code = ImportedCode(number: number)
         let info = entry["info"]
         code.issuer = entry["issuer"]?.string
         code.account = entry["name"]?.string

@@ -42,17 +42,17 @@ enum AndOTPFile {
     }
 
     private static func gather(_ entries: JSONValue) throws(ImportError) -> ImportContent {
-        var gathering = ImportGathering()
+        var builder = ImportBuilder()
         for (index, entry) in try format.entries(entries, part: "file").enumerated() {
-            code(entry, number: index + 1).add(to: &gathering)
-            gathering.leaveOut("icon", entry["thumbnail"]?.string.map { $0 != "Default" } ?? false)
-            gathering.leaveOut("group", entry["tags"]?.array.map { !$0.isEmpty } ?? false)
+            code(entry, number: index + 1).add(to: &builder)
+            builder.leaveOut("icon", entry["thumbnail"]?.string.map { $0 != "Default" } ?? false)
+            builder.leaveOut("group", entry["tags"]?.array.map { !$0.isEmpty } ?? false)
         }
-        return gathering.content
+        return builder.content
     }
 
-    private static func code(_ entry: JSONValue, number: Int) -> ForeignCode {
-        var code = ForeignCode(number: number)
+    private static func code(_ entry: JSONValue, number: Int) -> ImportedCode {
+        var code = ImportedCode(number: number)
         let label = entry["label"]?.string
         if let issuer = entry["issuer"]?.string {
             (code.issuer, code.account) = (issuer, label)

@@ -2,7 +2,7 @@ import SignetCore
 
 /// One entry of another authenticator's export: the settings of one-time codes and their account. All formats have the same
 /// members under different names, so this type validates the members for all formats.
-struct ForeignCode {
+struct ImportedCode {
     /// The number of the entry in the file, from 1.
     let number: Int
     var issuer: String?
@@ -11,8 +11,8 @@ struct ForeignCode {
     var displayIssuer: String?
     /// The type: `totp`, `hotp`, or another type of the file format, in upper or lower case.
     var type: String?
-    /// The secret, decoded from base32 or taken as bytes.
-    var secret: Result<[UInt8], InvalidEncoding>?
+    /// The secret, decoded from base32 or taken as bytes; nil when it is missing or can't be decoded.
+    var secret: [UInt8]?
     var algorithm: String?
     var digits: Int64?
     /// The period in seconds.
@@ -26,29 +26,18 @@ struct ForeignCode {
 
     /// Sets the secret from base32, the encoding of most formats.
     mutating func setSecret(base32 text: String?) {
-        secret = text.map { text in Result { () throws(InvalidEncoding) in try Base32.decode(text) } }
+        secret = text.flatMap { try? Base32.decode($0) }
     }
 
     /// Adds the entry to the gathered content, or adds the reason why it is skipped.
-    func add(to gathering: inout ImportGathering) {
-        switch mechanism() {
-        case .success(let mechanism):
-            gathering.add(mechanism, to: id)
-            guard let displayIssuer, displayIssuer != id.issuer else { return }
-            gathering.describe(id) { $0.displayIssuer = $0.displayIssuer ?? displayIssuer }
-        case .failure(let fault): gathering.skip(fault.entry)
+    func add(to builder: inout ImportBuilder) {
+        do throws(JSONMemberError) {
+            builder.add(ImportedMechanism(kind: .oath(try settings())), to: id)
+        } catch {
+            return builder.skip(SkippedEntry(name, type: SkippedEntry.shownType(type), error))
         }
-    }
-
-    /// Returns the entry as a mechanism, or the reason why it cannot be imported.
-    func mechanism() -> Result<ImportedMechanism, Skipped> {
-        settings().map { ImportedMechanism(kind: .oath($0)) }
-            .mapError { Skipped(entry: SkippedEntry(name, type: shownType, $0.reason, $0.detail)) }
-    }
-
-    /// The error for an entry that cannot be imported.
-    struct Skipped: Error {
-        let entry: SkippedEntry
+        guard let displayIssuer, displayIssuer != id.issuer else { return }
+        builder.describe(id) { $0.displayIssuer = $0.displayIssuer ?? displayIssuer }
     }
 
     /// The account. As in an enrollment URI, a missing issuer is replaced by the account name, and a missing account name by
@@ -66,74 +55,35 @@ struct ForeignCode {
         (issuer ?? account).map { $0.isEmpty } ?? true ? "entry \(number)" : id.reportName
     }
 
-    /// The types that a report may name. The text of any other type is untrusted and is reported as `unknown`.
-    private static let knownTypes: Set<String> = ["totp", "hotp", "steam", "yandex", "motp", "blizzard"]
-
-    private var shownType: String {
-        type.map { $0.lowercased() }.flatMap { Self.knownTypes.contains($0) ? $0 : nil } ?? "unknown"
-    }
-
-    private struct Fault: Error {
-        let reason: SkippedEntry.Reason
-        let detail: String
-
-        init(_ reason: SkippedEntry.Reason, _ detail: String) {
-            self.reason = reason
-            self.detail = detail
+    private func settings() throws(JSONMemberError) -> OATHSettings {
+        guard id.issuer.isSafeToShow, id.accountName.isSafeToShow else {
+            throw JSONMemberError(name: "name", "contains control characters or changes the direction of the text")
         }
+        return try OATHSettings(
+            type: type, secret: secret ?? [], algorithm: algorithm, digits: digits, period: period,
+            counter: counter.flatMap { UInt64(exactly: $0) })
     }
+}
 
-    private func settings() -> Result<OATHSettings, Fault> {
-        Result { () throws(Fault) in
-            guard id.issuer.isSafeToShow, id.accountName.isSafeToShow else {
-                throw Fault(.invalid, "name: it contains control characters or changes the direction of the text")
-            }
-            let factor = try factor()
-            return OATHSettings(
-                secret: try key(), algorithm: try hash(), digits: try length(), factor: factor)
-        }
-    }
-
-    private func key() throws(Fault) -> Secret {
-        switch secret {
-        case nil: throw Fault(.invalid, "secret: required, and not there")
-        case .failure(let error): throw Fault(.invalid, "secret: \(error.description)")
-        case .success(let bytes):
-            guard !bytes.isEmpty else { throw Fault(.invalid, "secret: it is empty") }
-            return Secret(bytes)
-        }
-    }
-
-    private func hash() throws(Fault) -> OTPAlgorithm {
-        guard let algorithm else { return .sha1 }
-        guard let known = OTPAlgorithm(spelling: algorithm) else {
-            throw Fault(.unsupportedAlgorithm, "algorithm: not SHA1, SHA256 or SHA512")
-        }
-        return known
-    }
-
-    private func length() throws(Fault) -> OTPDigits {
-        guard let digits else { return .six }
-        guard let known = Int(exactly: digits).flatMap(OTPDigits.init) else {
-            throw Fault(.unsupportedDigits, "digits: not a number from 4 to 8")
-        }
-        return known
-    }
-
-    private func factor() throws(Fault) -> MovingFactor {
+extension SkippedEntry {
+    /// Returns the name of a type for a report. The text of an unknown type is untrusted and not shown.
+    static func shownType(_ type: String?) -> String {
         switch type?.lowercased() {
-        case "totp":
-            guard let period else { return .time(period: .thirtySeconds) }
-            guard let known = Int(exactly: period).flatMap({ OTPPeriod(seconds: $0) }) else {
-                throw Fault(.invalid, "period: not a number of seconds of 1 or more, or too large")
-            }
-            return .time(period: known)
-        case "hotp":
-            guard let counter else { throw Fault(.invalid, "counter: required, and not there") }
-            guard counter >= 0 else { throw Fault(.invalid, "counter: below 0") }
-            return .counter(next: UInt64(counter))
-        default:
-            throw Fault(.unsupportedType, "type: neither totp nor hotp")
+        case "push", "pushauth": "push"
+        case let type? where ["totp", "hotp", "steam", "yandex", "motp", "blizzard"].contains(type): type
+        default: "unknown"
         }
+    }
+
+    /// Creates the entry for a record with a member that is missing or can't be used.
+    init(_ name: String, type: String, _ error: JSONMemberError) {
+        let reason: Reason =
+            switch error.name {
+            case "type" where error.isUnsupported: .unsupportedType
+            case "algorithm" where error.isUnsupported: .unsupportedAlgorithm
+            case "digits" where error.isUnsupported: .unsupportedDigits
+            default: .invalid
+            }
+        self.init(name, type: type, reason, "\(error.name) \(error.reason)")
     }
 }

@@ -10,7 +10,7 @@ struct GoogleMigration {
     let index: Int
     /// The bytes of the message.
     let payload: [UInt8]
-    private let entries: [ForeignCode]
+    private let entries: [ImportedCode]
 
     private static let format = ImportFormat.google
     private static let newestVersion: UInt64 = 2
@@ -20,8 +20,8 @@ struct GoogleMigration {
     /// The number of entries, including those that will be skipped.
     var entryCount: Int { entries.count }
 
-    func add(to gathering: inout ImportGathering) {
-        for entry in entries { entry.add(to: &gathering) }
+    func add(to builder: inout ImportBuilder) {
+        for entry in entries { entry.add(to: &builder) }
     }
 
     static func read(_ uri: String, line: Int) throws(ImportError) -> GoogleMigration {
@@ -44,7 +44,7 @@ struct GoogleMigration {
     }
 
     private init(_ payload: [UInt8]) throws {
-        var entries: [ForeignCode] = []
+        var entries: [ImportedCode] = []
         var numbers: [UInt64: UInt64] = [:]
         try ProtobufFields.forEach(in: payload[...]) { number, value in
             switch (number, value) {
@@ -67,13 +67,13 @@ struct GoogleMigration {
         self.entries = entries
     }
 
-    private static func entry(_ bytes: ArraySlice<UInt8>, number: Int) throws -> ForeignCode {
-        var code = ForeignCode(number: number)
+    private static func entry(_ bytes: ArraySlice<UInt8>, number: Int) throws -> ImportedCode {
+        var code = ImportedCode(number: number)
         var numbers: [UInt64: UInt64] = [:]
         var texts: [UInt64: String] = [:]
         try ProtobufFields.forEach(in: bytes) { field, value in
             switch (field, value) {
-            case (1, .bytes(let secret)): code.secret = .success(Array(secret))
+            case (1, .bytes(let secret)): code.secret = Array(secret)
             case (2...3, .bytes(let text)): texts[field] = String(decoding: text, as: UTF8.self)
             case (4...7, .integer(let value)): numbers[field] = value
             default: break
@@ -116,13 +116,13 @@ struct MigrationBatches {
     /// one entry.
     private static let mostNamed = 1_000
 
-    func addMissing(to gathering: inout ImportGathering) {
+    func addMissing(to builder: inout ImportBuilder) {
         let missing = given.values.reduce(0) { $0 + $1.count - $1.indices.count }
         for (_, known) in given.sorted(by: { $0.key < $1.key }) {
             guard missing <= Self.mostNamed else {
                 let count = known.count - known.indices.count
                 if count > 0 {
-                    gathering.skip(
+                    builder.skip(
                         SkippedEntry(
                             "\(count) of \(known.count) QR codes", type: "unknown", .missingPart,
                             "these parts of the export were not given; give all its codes at once"))
@@ -130,7 +130,7 @@ struct MigrationBatches {
                 continue
             }
             for index in 0..<known.count where !known.indices.contains(index) {
-                gathering.skip(
+                builder.skip(
                     SkippedEntry(
                         "QR code \(index + 1) of \(known.count)", type: "unknown", .missingPart,
                         "this part of the export was not given; give all its codes at once, or this one later"))

@@ -26,9 +26,9 @@ public struct ImportContent: Sendable, Hashable {
     /// Returns the content of several files as one. When several files have the same entry, the first one is used.
     public static func combined(_ contents: [ImportContent]) -> ImportContent {
         guard contents.count != 1 else { return contents[0] }
-        var gathering = ImportGathering()
-        for content in contents { gathering.add(content) }
-        return gathering.content
+        var builder = ImportBuilder()
+        for content in contents { builder.add(content) }
+        return builder.content
     }
 
     /// The number of mechanisms in all accounts.
@@ -168,8 +168,8 @@ extension Mechanism.KindName {
     }
 }
 
-/// A collector of the entries of a file that groups them by account.
-struct ImportGathering {
+/// A builder of the content of a file. It groups the entries by account.
+struct ImportBuilder {
     private(set) var content = ImportContent()
     private var places: [AccountID: Int] = [:]
     private var refused: Set<AccountID> = []
@@ -203,6 +203,28 @@ struct ImportGathering {
     /// Changes the data of an account, and creates the account if needed.
     mutating func describe(_ id: AccountID, _ change: (inout ImportedAccount) -> Void) {
         change(&content.accounts[place(of: id)])
+    }
+
+    /// Adds the data of an account.
+    /// - Parameter timeAdded: The time of enrollment; nil when the file has none.
+    mutating func add(_ account: Account, timeAdded: Date?) {
+        describe(account.id) { imported in
+            imported.displayIssuer = account.displayIssuer
+            imported.displayAccountName = account.displayAccountName
+            imported.imageURL = account.imageURL
+            imported.backgroundColor = account.backgroundColor
+            imported.timeAdded = timeAdded
+            imported.policies = account.policies
+            imported.lockingPolicy = account.lockingPolicy
+        }
+    }
+
+    /// Adds a mechanism to its account, and creates the account if needed. A second mechanism of the same kind is skipped.
+    /// - Parameter timeAdded: The time of enrollment; nil when the file has none.
+    mutating func add(_ mechanism: Mechanism, timeAdded: Date?) {
+        var imported = ImportedMechanism(uid: mechanism.uid, kind: mechanism.kind)
+        (imported.timeAdded, imported.userID, imported.resourceID) = (timeAdded, mechanism.userID, mechanism.resourceID)
+        add(imported, to: mechanism.account)
     }
 
     mutating func add(_ other: ImportContent) {

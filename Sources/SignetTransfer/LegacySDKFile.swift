@@ -1,11 +1,5 @@
 import SignetCore
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Accounts, mechanisms and notifications in the JSON of the ForgeRock SDK for Android and of the legacy one for iOS
 /// (protocol/authenticator.md section 7.2). The SDKs write single objects, and each app decides how to combine them. The reader
 /// therefore recognizes each object by its members. Objects may be in lists, in objects under any names, inside each other, in
@@ -69,7 +63,7 @@ enum LegacySDKFile {
         var accounts: [JSONMembers] = []
         var mechanisms: [JSONMembers] = []
         var notifications: [JSONMembers] = []
-        var gathering = ImportGathering()
+        var builder = ImportBuilder()
         var (count, unknown) = (0, 0)
         for document in try documents(bytes) {
             try forEachRecord(in: document) { record throws(ImportError) in
@@ -81,18 +75,18 @@ enum LegacySDKFile {
                 case .account(let members): accounts.append(members)
                 case .mechanism(let members): mechanisms.append(members)
                 case .notification(let members): notifications.append(members)
-                case .deviceToken: gathering.leaveOut("device token")
+                case .deviceToken: builder.leaveOut("device token")
                 case .unknown(let detail):
                     unknown += 1
-                    gathering.skip(SkippedEntry("entry without a name", type: "unknown", .invalid, detail))
+                    builder.skip(SkippedEntry("entry without a name", type: "unknown", .invalid, detail))
                 }
             }
         }
         guard count > unknown else { throw format.malformed("file", "it holds no account, mechanism or notification") }
-        for account in accounts { add(account: account, to: &gathering) }
-        for mechanism in mechanisms { add(mechanism: mechanism, policy: policy, to: &gathering) }
-        for notification in notifications { add(notification: notification, to: &gathering) }
-        return gathering.content
+        for account in accounts { add(account: account, to: &builder) }
+        for mechanism in mechanisms { add(mechanism: mechanism, policy: policy, to: &builder) }
+        for notification in notifications { add(notification: notification, to: &builder) }
+        return builder.content
     }
 
     private static func documents(_ bytes: [UInt8]) throws(ImportError) -> [JSONValue] {
@@ -135,203 +129,34 @@ enum LegacySDKFile {
         }
     }
 
-    // MARK: Accounts
-
-    /// The error for a record that cannot be imported.
-    private struct Fault: Error {
-        let detail: String
-    }
-
-    private static func id(_ members: JSONMembers) throws(Fault) -> AccountID {
-        guard let issuer = try text(members, "issuer"), let name = try text(members, "accountName") else {
-            throw Fault(detail: "issuer or accountName: required, and not there")
+    private static func add(account members: JSONMembers, to builder: inout ImportBuilder) {
+        do throws(JSONMemberError) {
+            builder.add(try Account(forgeRock: members), timeAdded: members.forgeRockTimeAdded)
+        } catch {
+            if let id = try? AccountID(forgeRock: members) { builder.refuse(id) }
+            builder.skip(SkippedEntry(reportName(members), type: "account", error))
         }
-        return AccountID(issuer: issuer, accountName: name)
     }
 
-    /// Returns a text that is safe to show; nil when the member is absent or empty.
-    private static func text(_ members: JSONMembers, _ name: String) throws(Fault) -> String? {
-        guard let text = members[name]?.string, !text.isEmpty else { return nil }
-        guard text.isSafeToShow else {
-            throw Fault(detail: "\(name): it contains control characters or changes the direction of the text")
+    private static func add(mechanism members: JSONMembers, policy: EndpointPolicy, to builder: inout ImportBuilder) {
+        do throws(JSONMemberError) {
+            builder.add(try Mechanism(forgeRock: members, policy: policy), timeAdded: members.forgeRockTimeAdded)
+        } catch {
+            let type = members["oathType"]?.string ?? members["type"]?.string
+            builder.skip(SkippedEntry(reportName(members), type: SkippedEntry.shownType(type), error))
         }
-        return text
     }
 
-    /// Returns a date that is stored as milliseconds since 1970.
-    private static func date(_ members: JSONMembers, _ name: String) -> Date? {
-        members[name]?.wholeNumber.map { Date(timeIntervalSince1970: Double($0) / 1000) }
+    private static func add(notification members: JSONMembers, to builder: inout ImportBuilder) {
+        do throws(JSONMemberError) {
+            builder.add(try PushNotification(forgeRock: members))
+        } catch {
+            builder.skip(SkippedEntry("notification", type: "notification", error))
+        }
     }
 
     private static func reportName(_ members: JSONMembers) -> String {
-        guard let issuer = members["issuer"]?.string, let name = members["accountName"]?.string else {
-            return "entry without a name"
-        }
-        return AccountID(issuer: issuer, accountName: name).reportName
-    }
-
-    private static func add(account members: JSONMembers, to gathering: inout ImportGathering) {
-        do throws(Fault) {
-            let id = try id(members)
-            let displayIssuer = try text(members, "displayIssuer")
-            let displayAccountName = try text(members, "displayAccountName")
-            let image = try text(members, "imageURL")
-            let lock = try lock(members)
-            let policies = try policies(members)
-            let color = try text(members, "backgroundColor").map { "#" + $0.drop { $0 == "#" } }
-            gathering.describe(id) { account in
-                // The SDKs write the enrollment names as display names when the user chose no others.
-                account.displayIssuer = displayIssuer == id.issuer ? nil : displayIssuer
-                account.displayAccountName = displayAccountName == id.accountName ? nil : displayAccountName
-                account.imageURL = image
-                account.backgroundColor = color
-                account.timeAdded = date(members, "timeAdded")
-                account.policies = policies
-                account.lockingPolicy = lock
-            }
-        } catch {
-            if let id = try? id(members) { gathering.refuse(id) }
-            gathering.skip(SkippedEntry(reportName(members), type: "account", .invalid, error.detail))
-        }
-    }
-
-    /// Returns the policy of a lock. A locked account stays locked, even when the policy's name is missing.
-    private static func lock(_ members: JSONMembers) throws(Fault) -> String? {
-        guard members["lock"]?.bool == true else { return nil }
-        return try text(members, "lockingPolicy") ?? "unknown"
-    }
-
-    /// Returns the policies, which are JSON inside a string. Policies protect the account, so an account with unreadable policies
-    /// is rejected; its policies are never dropped.
-    private static func policies(_ members: JSONMembers) throws(Fault) -> [String: JSONValue] {
-        guard let value = members["policies"], value.string != "" else { return [:] }
-        let parsed = value.string.map { text in try? JSON.value(of: text.utf8) } ?? value
-        guard let policies = parsed?.object, parsed?.isStorable == true else {
-            throw Fault(detail: "policies: not JSON text of an object")
-        }
-        return policies
-    }
-
-    // MARK: Mechanisms
-
-    private static func add(mechanism members: JSONMembers, policy: EndpointPolicy, to gathering: inout ImportGathering) {
-        let type = members["type"]?.string?.lowercased() ?? ""
-        let isPush = type == "pushauth" || type == "push"
-        do throws(Fault) {
-            let id = try id(members)
-            guard let uid = try text(members, "mechanismUID") else { throw Fault(detail: "mechanismUID: it is empty") }
-            var mechanism: ImportedMechanism
-            if isPush {
-                mechanism = ImportedMechanism(kind: .push(try push(members, policy: policy)))
-            } else {
-                switch code(members, id: id).mechanism() {
-                case .success(let made): mechanism = made
-                case .failure(let skipped): return gathering.skip(skipped.entry)
-                }
-            }
-            mechanism.uid = uid
-            mechanism.timeAdded = date(members, "timeAdded")
-            mechanism.userID = try text(members, "uid")
-            mechanism.resourceID = try text(members, "resourceId")
-            gathering.add(mechanism, to: id)
-        } catch {
-            gathering.skip(SkippedEntry(reportName(members), type: isPush ? "push" : "unknown", .invalid, error.detail))
-        }
-    }
-
-    private static func code(_ members: JSONMembers, id: AccountID) -> ForeignCode {
-        var code = ForeignCode(number: 0)
-        (code.issuer, code.account) = (id.issuer, id.accountName)
-        let type = members["oathType"]?.string ?? members["type"]?.string
-        code.type = type
-        code.setSecret(base32: members["secret"]?.string)
-        code.algorithm = members["algorithm"]?.string
-        code.digits = members["digits"]?.wholeNumber
-        code.period = members["period"]?.wholeNumber
-        // The Android SDK increments the counter before it generates a code, so the stored counter is already used. That SDK
-        // writes the type in capitals.
-        let stored = members["counter"]?.wholeNumber
-        code.counter = type == "HOTP" ? stored.map { $0 < .max ? $0 + 1 : $0 } : stored
-        return code
-    }
-
-    private static func push(_ members: JSONMembers, policy: EndpointPolicy) throws(Fault) -> PushSettings {
-        guard let secret = members["secret"]?.string.flatMap({ try? Base64.decode($0) }) else {
-            throw Fault(detail: "secret: not base64")
-        }
-        guard secret.count >= 32 else { throw Fault(detail: "secret: shorter than 32 bytes") }
-        var cookie: String?
-        if let text = try text(members, "loadBalancer") {
-            guard let readable = LoadBalancerCookie.text(from: text) else {
-                throw Fault(detail: "loadBalancer: not a cookie name and value")
-            }
-            cookie = readable
-        }
-        let registration = try endpoint(members, "registrationEndpoint", policy)
-        // Signet's own FRAuthenticator module writes these three members in addition to those of the SDKs.
-        let server = try optionalEndpoint(members, "deskEndpoint", policy)
-        if let server, !server.hasSameOrigin(as: registration) {
-            throw Fault(detail: "deskEndpoint: not at the server that the device was registered with")
-        }
-        return PushSettings(
-            secret: Secret(secret), registrationEndpoint: registration,
-            authenticationEndpoint: try endpoint(members, "authenticationEndpoint", policy), loadBalancerCookie: cookie,
-            streamEndpoint: server, platform: try text(members, "platform"),
-            gatewayEndpoint: try optionalEndpoint(members, "frontEndpoint", policy))
-    }
-
-    private static func endpoint(_ members: JSONMembers, _ name: String, _ policy: EndpointPolicy) throws(Fault) -> Endpoint {
-        guard let endpoint = try optionalEndpoint(members, name, policy) else {
-            throw Fault(detail: "\(name): required, and not there")
-        }
-        return endpoint
-    }
-
-    private static func optionalEndpoint(
-        _ members: JSONMembers, _ name: String, _ policy: EndpointPolicy
-    ) throws(Fault) -> Endpoint? {
-        guard let text = members[name]?.string else { return nil }
-        do {
-            return try Endpoint(text, policy: policy)
-        } catch {
-            throw Fault(detail: "\(name): \(error.description)")
-        }
-    }
-
-    // MARK: Notifications
-
-    private static func add(notification members: JSONMembers, to gathering: inout ImportGathering) {
-        do throws(PushMessageError) {
-            guard let id = members["messageId"]?.string, !id.isEmpty, id.isSafeToShow else { throw .claim("messageId") }
-            guard let received = date(members, "timeAdded") else { throw .claim("timeAdded") }
-            let message = try PushMessage(claims: claims(members))
-            var decision: PushNotification.Decision?
-            if members["pending"]?.bool == false { decision = members["approved"]?.bool == true ? .approved : .denied }
-            gathering.add(PushNotification(messageID: id, message: message, receivedAt: received, decision: decision))
-        } catch {
-            gathering.skip(SkippedEntry("notification", type: "notification", .invalid, error.description))
-        }
-    }
-
-    /// Returns the claims of the received message under their names in the protocol.
-    private static func claims(_ members: JSONMembers) throws(PushMessageError) -> [String: JSONValue] {
-        func text(_ name: String) -> String? { members[name]?.string }
-        var cookie: String?
-        if let value = members["amlbCookie"], value != .string("") {
-            guard let readable = value.string.flatMap(LoadBalancerCookie.text) else { throw .claim("amlbCookie") }
-            cookie = readable
-        }
-        var claims = Dictionary(texts: [
-            "u": text("mechanismUID"), "c": text("challenge"), "k": text("pushType"), "m": text("message"),
-            "n": text("numbersChallenge"), "p": text("customPayload"), "x": text("contextInfo"),
-            "l": cookie.map { Base64.encode(Array($0.utf8), as: .standard) },
-        ])
-        if let value = members["ttl"] {
-            guard let seconds = value.wholeNumber else { throw .claim("ttl") }
-            claims["t"] = .string(String(seconds))
-        }
-        claims["i"] = members["timeAdded"]?.wholeNumber.map { .string(String($0)) }
-        return claims
+        (try? AccountID(forgeRock: members))?.reportName ?? "entry without a name"
     }
 }
 

@@ -41,7 +41,7 @@ enum TwoFASFile {
     }
 
     private static func gather(_ services: JSONValue?) throws(ImportError) -> ImportContent {
-        var gathering = ImportGathering()
+        var builder = ImportBuilder()
         let services = try format.entries(services, part: "services")
         var codes = services.enumerated().map { code($1, number: $0 + 1) }
         // When entries differ only in the names that the user gave them, these names are used as issuers.
@@ -50,19 +50,19 @@ enum TwoFASFile {
             codes[index].issuer = codes[index].displayIssuer ?? codes[index].issuer
         }
         for (service, code) in zip(services, codes) {
-            code.add(to: &gathering)
+            code.add(to: &builder)
             let name = text(service["name"])
-            gathering.leaveOut("name", name != nil && code.displayIssuer == nil)
-            gathering.leaveOut("icon", service["icon"]?.object != nil)
-            gathering.leaveOut("group", service["groupId"]?.string != nil)
+            builder.leaveOut("name", name != nil && code.displayIssuer == nil)
+            builder.leaveOut("icon", service["icon"]?.object != nil)
+            builder.leaveOut("group", service["groupId"]?.string != nil)
         }
-        return gathering.content
+        return builder.content
     }
 
     private static func text(_ value: JSONValue?) -> String? { value?.string.flatMap { $0.isEmpty ? nil : $0 } }
 
-    private static func code(_ service: JSONValue, number: Int) -> ForeignCode {
-        var code = ForeignCode(number: number)
+    private static func code(_ service: JSONValue, number: Int) -> ImportedCode {
+        var code = ImportedCode(number: number)
         let otp = service["otp"]
         let name = text(service["name"])?.trimmingWhitespace()
         code.issuer = text(otp?["issuer"]) ?? name

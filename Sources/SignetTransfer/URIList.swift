@@ -15,7 +15,7 @@ enum URIList {
     }
 
     static func read(_ bytes: [UInt8], as format: ImportFormat, policy: EndpointPolicy) throws(ImportError) -> ImportContent {
-        var gathering = ImportGathering()
+        var builder = ImportBuilder()
         var batches = MigrationBatches()
         var count = 0
         for (number, line) in Lines(bytes) where saysSomething(line) {
@@ -26,13 +26,13 @@ enum URIList {
                 throw ImportError(.tooLarge, format, "line \(number)", "more than \(ImportFormat.maxEntries) entries")
             }
             if let part {
-                if batches.isNew(part) { part.add(to: &gathering) }
+                if batches.isNew(part) { part.add(to: &builder) }
             } else {
-                add(uri, line: number, to: &gathering, policy: policy)
+                add(uri, line: number, to: &builder, policy: policy)
             }
         }
-        batches.addMissing(to: &gathering)
-        return gathering.content
+        batches.addMissing(to: &builder)
+        return builder.content
     }
 
     /// The lines of a file with their numbers, from 1, as editors count them. A line ends with LF, CR or CRLF.
@@ -72,9 +72,9 @@ enum URIList {
 
     // MARK: Enrollment URIs
 
-    private static func add(_ uri: String, line: Int, to gathering: inout ImportGathering, policy: EndpointPolicy) {
+    private static func add(_ uri: String, line: Int, to builder: inout ImportBuilder, policy: EndpointPolicy) {
         func skip(_ reason: SkippedEntry.Reason, _ detail: String, type: String = "unknown", name: String? = nil) {
-            gathering.skip(SkippedEntry(name ?? "line \(line)", type: type, reason, detail))
+            builder.skip(SkippedEntry(name ?? "line \(line)", type: type, reason, detail))
         }
         // Other programs write their own types of codes as an ordinary type with an extra parameter. Without support for that
         // parameter the codes would be wrong.
@@ -94,8 +94,8 @@ enum URIList {
         var mechanism = ImportedMechanism(kind: .oath(oath))
         mechanism.userID = enrollment.userID
         mechanism.resourceID = enrollment.oathResourceID
-        gathering.add(mechanism, to: enrollment.account)
-        gathering.describe(enrollment.account) { account in
+        builder.add(mechanism, to: enrollment.account)
+        builder.describe(enrollment.account) { account in
             account.imageURL = account.imageURL ?? enrollment.imageURL
             account.backgroundColor = account.backgroundColor ?? enrollment.backgroundColor
             account.policies.merge(enrollment.policies) { first, _ in first }

@@ -81,6 +81,36 @@ struct ForeignFileTests {
         }
     }
 
+    @Test("of the ForgeRock SDKs: the rows of the engine's table of JSON are read as the engine reads them")
+    func readsVectors() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../SignetCoreTests/Vectors/forgerock.json")
+        let vectors = try JSON.value(of: Data(contentsOf: file))
+        for row in try ["accounts", "mechanisms", "notifications"].flatMap({ try #require(vectors[$0]?.array) }) {
+            let json = try #require(row["json"])
+            let content = try? Self.read(JSON.text(of: .array([json, .object(["tokenId": .string("other")])])))
+            let members = JSONMembers(try #require(json.object))
+            let name = row["name"]?.string ?? ""
+            // A file recognizes a mechanism by its identifier. Without one the record is an account.
+            if row["refuses"] == .string("mechanismUID") { continue }
+            if row["refuses"] != nil {
+                let mechanisms = content?.accounts.flatMap(\.mechanisms) ?? []
+                #expect(mechanisms.isEmpty && content?.notifications.isEmpty ?? true, "\(name)")
+                #expect(content?.skipped.isEmpty == false, "\(name)")
+            } else if let notification = content?.notifications.first {
+                #expect(notification == (try PushNotification(forgeRock: members)), "\(name)")
+            } else if let mechanism = content?.accounts.first?.mechanisms.first {
+                let wanted = try Mechanism(forgeRock: members, policy: .secure)
+                #expect(mechanism.kind == wanted.kind && mechanism.uid == wanted.uid, "\(name)")
+            } else {
+                let (account, wanted) = (content?.accounts.first, try Account(forgeRock: members))
+                #expect(account?.id == wanted.id && account?.displayIssuer == wanted.displayIssuer, "\(name)")
+                #expect(account?.lockingPolicy == wanted.lockingPolicy && account?.policies == wanted.policies, "\(name)")
+                #expect(account?.backgroundColor == wanted.backgroundColor, "\(name)")
+            }
+        }
+    }
+
     // MARK: 2FAS
 
     private static func services(_ entries: [(name: String, issuer: String, secret: String)]) throws -> ImportContent {
