@@ -1,8 +1,9 @@
-import FRAuthenticator
 import Foundation
 import SignetCore
 import SignetTesting
 import Testing
+
+@testable import FRAuthenticator
 
 @Suite("Models")
 struct ModelTests {
@@ -153,9 +154,51 @@ struct ModelTests {
         #expect(!context.debugDescription.contains("KDJ7CDBN"))
     }
 
-    @Test("of an account are locked only when both parts of a lock are there")
-    func halfLocked() throws {
+    @Test("An account with a lock is locked, also when the policy has no name, and can be unlocked")
+    func locksWithoutPolicyName() throws {
         let json = #"{"issuer":"i","accountName":"a","timeAdded":1,"lock":true}"#
-        #expect(try !Account.fromJson(json).lock)
+        let notebook = Notebook()
+        _ = notebook.change("add") { $0.accounts["i-a"] = json }
+        let account = try #require(try Bench(RecordingClient(notebook)).client.getAccount(identifier: "i-a"))
+        #expect(account.lock && account.lockingPolicy == "unknown")
+    }
+
+    @Test("read the rows of the engine's table of JSON as the engine does")
+    func readsVectors() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../SignetCoreTests/Vectors/forgerock.json")
+        let vectors = try JSON.value(of: Data(contentsOf: file))
+        for row in try #require(vectors["accounts"]?.array) {
+            try compare(row) {
+                try Account.fromJson($0).core
+            } with: {
+                try SignetCore.Account(forgeRock: $0)
+            }
+        }
+        for row in try #require(vectors["mechanisms"]?.array) {
+            try compare(row) {
+                try (Mechanisms.fromJson($0) as? any MechanismState)?.core
+            } with: {
+                try SignetCore.Mechanism(forgeRock: $0)
+            }
+        }
+        for row in try #require(vectors["notifications"]?.array) {
+            try compare(row) {
+                try PushNotification.fromJson($0).core
+            } with: {
+                try SignetCore.PushNotification(forgeRock: $0)
+            }
+        }
+    }
+
+    /// Compares what this module reads from a row with what the engine reads.
+    private func compare<Value: Equatable>(
+        _ row: JSONValue, _ read: (String) throws -> Value?, with reference: (JSONMembers) throws -> Value
+    ) throws {
+        let json = try #require(row["json"])
+        let value = try? read(JSON.text(of: json))
+        let wanted = try? reference(JSONMembers(try #require(json.object)))
+        #expect(value == wanted, "\(row["name"]?.string ?? "")")
+        #expect((value == nil) == (row["refuses"] != nil), "\(row["name"]?.string ?? "")")
     }
 }

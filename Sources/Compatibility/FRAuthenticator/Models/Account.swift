@@ -115,32 +115,13 @@ public final class Account: Sendable, Codable {
         return members
     }
 
-    private convenience init(_ members: JSONMembers) throws {
-        var policies: [String: JSONValue] = [:]
-        if let text = try members.optionalText("policies"), !text.isEmpty {
-            guard let object = try JSON.value(of: text.utf8).object else { throw JSONMemberError(name: "policies") }
-            policies = object
-        }
-        var value = SignetCore.Account(
-            id: AccountID(issuer: try members.text("issuer"), accountName: try members.text("accountName")),
-            displayIssuer: try members.optionalText("displayIssuer"),
-            displayAccountName: try members.optionalText("displayAccountName"), imageURL: try members.optionalText("imageURL"),
-            backgroundColor: try members.optionalText("backgroundColor"),
-            // The ForgeRock SDK for Android stores no time for an account that came from a URI. Such an account sorts before all
-            // others.
-            timeAdded: try members.optionalMoment("timeAdded") ?? Date(timeIntervalSince1970: 0), policies: policies)
-        // The ForgeRock SDK treats an account as locked only when both members are present.
-        if try members.optionalTruth("lock") == true { value.lockingPolicy = try members.optionalText("lockingPolicy") }
-        self.init(value)
-    }
-
     /// Returns the account as JSON text, in the form of the ForgeRock SDK for iOS.
     public func toJson() -> String? { LegacyJSON.text(of: members) }
 
     /// Reads an account from the output of ``toJson()``, in the iOS or the Android form.
     /// - Throws: `DecodingError`, which names the missing or invalid member but never its content.
     public static func fromJson(_ json: String) throws -> Account {
-        try LegacyJSON.read("account", json) { try Account($0) }
+        Account(try LegacyJSON.read("account", json) { try SignetCore.Account(forgeRock: $0) })
     }
 
     /// Writes the members of ``toJson()``.
@@ -149,7 +130,6 @@ public final class Account: Sendable, Codable {
     /// Reads the members of ``toJson()``.
     /// - Throws: `DecodingError`.
     public convenience init(from decoder: any Decoder) throws {
-        let account = try LegacyJSON.read("account", from: decoder) { try Account($0) }
-        self.init(account.core)
+        self.init(try LegacyJSON.read("account", from: decoder) { try SignetCore.Account(forgeRock: $0) })
     }
 }

@@ -53,18 +53,3 @@ extension JSONValue {
         Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded()).map { JSONValue.integer($0) } ?? .null
     }
 }
-
-extension JSONMembers {
-    func moment(_ name: String) throws -> Date {
-        guard let date = try optionalMoment(name) else { throw JSONMemberError(name: name) }
-        return date
-    }
-
-    /// Returns a time from milliseconds since 1970, which may be a number or a string.
-    func optionalMoment(_ name: String) throws -> Date? {
-        guard let value = self[name] else { return nil }
-        if case .number(let milliseconds) = value { return Date(timeIntervalSince1970: milliseconds / 1000) }
-        guard let milliseconds = value.wholeNumber else { throw JSONMemberError(name: name) }
-        return Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-    }
-}

@@ -55,7 +55,7 @@ public enum Mechanisms {
     /// Reads a mechanism from the output of `toJson()`, in the iOS or the Android form.
     /// - Throws: `DecodingError`, which names the missing or invalid member but never its content.
     public static func fromJson(_ json: String) throws -> Mechanism {
-        try LegacyJSON.read("mechanism", json) { object(for: try SignetCore.Mechanism(legacy: $0)) }
+        try LegacyJSON.read("mechanism", json) { object(for: try SignetCore.Mechanism(forgeRock: $0)) }
     }
 
     /// Returns the object for a mechanism of the engine.

@@ -88,40 +88,14 @@ public final class PushNotification: Sendable, Codable {
         return members
     }
 
-    private static func value(_ members: JSONMembers) throws -> SignetCore.PushNotification {
-        let timeAdded = try members.moment("timeAdded")
-        let decision: SignetCore.PushNotification.Decision? =
-            if try members.optionalTruth("pending") ?? true { nil } else {
-                try members.optionalTruth("approved") == true ? .approved : .denied
-            }
-        return SignetCore.PushNotification(
-            messageID: try members.text("messageId"), message: try PushMessage(claims: claims(members)),
-            receivedAt: try members.optionalMoment("receivedAt") ?? timeAdded, decision: decision,
-            clockOffset: try members.optionalNumber("clockOffset"))
-    }
-
-    /// Returns the original claims, or the claims that the legacy members contain.
-    private static func claims(_ members: JSONMembers) throws -> [String: JSONValue] {
-        if let claims = try members.optionalObject("claims") { return claims.all }
-        var claims = Dictionary(texts: [
-            "u": try members.text("mechanismUID"), "c": try members.text("challenge"),
-            "l": try members.optionalText("amlbCookie"),
-            "m": try members.optionalText("message"), "p": try members.optionalText("customPayload"),
-            "x": try members.optionalText("contextInfo"), "n": try members.optionalText("numbersChallenge"),
-            "k": try members.optionalText("pushType"),
-        ])
-        claims["t"] = members["ttl"]
-        claims["i"] = .milliseconds(try members.moment("timeAdded"))
-        return claims
-    }
-
     /// Returns the notification as JSON text, in the form of the ForgeRock SDK for iOS.
     public func toJson() -> String? { LegacyJSON.text(of: members) }
 
     /// Reads a notification from the output of ``toJson()``, in the iOS or the Android form.
     /// - Throws: `DecodingError`, which names the missing or invalid member but never its content.
     public static func fromJson(_ json: String) throws -> PushNotification {
-        try LegacyJSON.read("push notification", json) { PushNotification(try value($0), origin: nil) }
+        PushNotification(
+            try LegacyJSON.read("push notification", json) { try SignetCore.PushNotification(forgeRock: $0) }, origin: nil)
     }
 
     /// Writes the members of ``toJson()``.
@@ -130,6 +104,8 @@ public final class PushNotification: Sendable, Codable {
     /// Reads the members of ``toJson()``.
     /// - Throws: `DecodingError`.
     public convenience init(from decoder: any Decoder) throws {
-        self.init(try LegacyJSON.read("push notification", from: decoder, Self.value), origin: nil)
+        self.init(
+            try LegacyJSON.read("push notification", from: decoder) { try SignetCore.PushNotification(forgeRock: $0) },
+            origin: nil)
     }
 }
