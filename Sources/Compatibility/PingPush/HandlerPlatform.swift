@@ -13,7 +13,7 @@ struct HandlerPlatform: PushPlatform {
     /// Returns the delivery of a message that is a dictionary.
     func delivery(_ messageData: [String: Any]) throws -> PushDelivery {
         let parsed = try handler.parseMessage(messageData: messageData)
-        guard let data = JSONValue(untyped: messageData) else { throw PushMessageError.form }
+        guard let data = JSONValue(any: messageData) else { throw PushMessageError.form }
         return PushDelivery(
             messageId: parsed["messageId"] as? String ?? "", message: JSON.text(of: .object([Self.dataMember: data])))
     }
@@ -99,51 +99,19 @@ struct HandlerPlatform: PushPlatform {
         guard delivery.message.hasPrefix("{"), let members = (try? JSON.value(of: delivery.message.utf8))?.object,
             members.count == 1
         else { return nil }
-        return members[dataMember]?.object?.mapValues(\.untyped)
+        return members[dataMember]?.object?.mapValues(\.any)
     }
 
     /// Returns the result of a handler's parser under the names of AM's claims, so that the same rules apply to it.
     private static func claims(_ parsed: [String: Any], messageID: String) -> [String: JSONValue] {
-        var claims = parsed["additionalData"].flatMap { JSONValue(untyped: $0) }?.object ?? [:]
+        var claims = parsed["additionalData"].flatMap { JSONValue(any: $0) }?.object ?? [:]
         let names = [
             "u": "credentialId", "c": "challenge", "t": "ttl", "i": "timeInterval", "m": "messageText", "p": "customPayload",
             "n": "numbersChallenge", "x": "contextInfo", "l": "amlbCookie", "k": "pushType", "d": "userId",
         ]
-        for (claim, name) in names { claims[claim] = parsed[name].flatMap { JSONValue(untyped: $0) } }
+        for (claim, name) in names { claims[claim] = parsed[name].flatMap { JSONValue(any: $0) } }
         // For a platform without challenges, the message id takes the place of the challenge that an answer is bound to.
         if claims["c"] == nil { claims["c"] = .string(Base64.encode(Array(messageID.utf8), as: .standard)) }
         return claims
-    }
-}
-
-extension JSONValue {
-    /// Converts an untyped value from the app or from a push service of the operating system; returns nil for a value that JSON
-    /// cannot represent.
-    init?(untyped value: Any) {
-        switch value {
-        case let value as JSONValue: self = value
-        case let text as String: self = .string(text)
-        case let truth as Bool: self = .bool(truth)
-        case let whole as any BinaryInteger:
-            guard let whole = Int64(exactly: whole) else { return nil }
-            self = .integer(whole)
-        case let number as Double: self = .number(number)
-        case let members as [String: Any]: self = .object(members.compactMapValues { JSONValue(untyped: $0) })
-        case let elements as [Any]: self = .array(elements.compactMap { JSONValue(untyped: $0) })
-        default: return nil
-        }
-    }
-
-    /// The value as an untyped Swift value.
-    var untyped: Any {
-        switch self {
-        case .null: Any?.none as Any
-        case .bool(let value): value
-        case .integer(let value): Int(value)
-        case .number(let value): value
-        case .string(let value): value
-        case .array(let value): value.map(\.untyped)
-        case .object(let value): value.mapValues(\.untyped)
-        }
     }
 }

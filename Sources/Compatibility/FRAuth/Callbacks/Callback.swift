@@ -94,30 +94,10 @@ public class TypedValuesCallback<View: TypedCallback>: MultipleValuesCallback {
 
 /// Conversions between JSON and the types of the ForgeRock SDK.
 enum LegacyJSON {
-    static func dictionary(_ json: JSONValue) -> [String: Any] { json.object?.mapValues(any) ?? [:] }
+    static func dictionary(_ json: JSONValue) -> [String: Any] { json.object?.mapValues(\.any) ?? [:] }
 
-    static func any(_ json: JSONValue) -> Any {
-        switch json {
-        case .null: Optional<Any>.none as Any
-        case .bool(let value): value
-        case .integer(let value): Int(clamping: value)
-        case .number(let value): value
-        case .string(let value): value
-        case .array(let values): values.map(any)
-        case .object(let members): members.mapValues(any)
-        }
-    }
+    static func any(_ json: JSONValue) -> Any { json.any }
 
     /// Returns the JSON value for the value of an input; nil for a value that JSON cannot express.
-    static func value(_ any: Any?) -> JSONValue? {
-        switch any {
-        case nil: .null
-        case let value as JSONValue: value
-        case let value as String: .string(value)
-        case let value as Bool: .bool(value)
-        case let value as Int: .integer(Int64(value))
-        case let value as Double: Int64(exactly: value).map { .integer($0) } ?? (value.isFinite ? .number(value) : nil)
-        default: nil
-        }
-    }
+    static func value(_ any: Any?) -> JSONValue? { JSONValue(any: any) }
 }

@@ -65,7 +65,7 @@ open class FRAPolicyEvaluator {
         for policy in policies {
             guard let parameters = accountPolicies[policy.name] else { continue }
             var policy = policy
-            policy.data = parameters.unconstrained
+            policy.data = parameters.any
             if !policy.evaluate() { return Result(comply: false, nonCompliancePolicy: policy) }
         }
         return Result(comply: true, nonCompliancePolicy: nil)

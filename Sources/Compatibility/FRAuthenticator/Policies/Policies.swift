@@ -40,5 +40,5 @@ public final class DeviceTamperingPolicy: FRAPolicy {
     }
 
     /// Returns true when the device's score is below the issuer's.
-    public func evaluate() -> Bool { policy.isMetNow(JSONValue(unconstrained: data)) }
+    public func evaluate() -> Bool { policy.isMetNow(JSONValue(any: data) ?? .null) }
 }

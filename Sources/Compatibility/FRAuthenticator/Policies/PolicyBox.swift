@@ -67,7 +67,7 @@ final class HandedOver: Sendable {
 
     private func evaluate(_ place: Int, _ parameters: JSONValue) -> Bool {
         policies.withLock { policies in
-            policies[place].data = parameters.unconstrained
+            policies[place].data = parameters.any
             return policies[place].evaluate()
         }
     }
@@ -82,6 +82,6 @@ final class HandedOver: Sendable {
             (self.owner, self.place) = (owner, place)
         }
 
-        func evaluate() -> Bool { owner.evaluate(place, JSONValue(unconstrained: data)) }
+        func evaluate() -> Bool { owner.evaluate(place, JSONValue(any: data) ?? .null) }
     }
 }

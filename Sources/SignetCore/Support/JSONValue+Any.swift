@@ -1,0 +1,37 @@
+/// The conversion between JSON and the untyped values in which other SDKs and push services pass it: dictionaries, arrays, strings,
+/// numbers and Boolean values.
+extension JSONValue {
+    /// Creates a JSON value from an untyped value. Nil becomes null. Members and elements that JSON can't express are left out.
+    ///
+    /// Returns nil for a value that JSON can't express.
+    package init?(any value: Any?) {
+        switch value {
+        case nil: self = .null
+        case let value as JSONValue: self = value
+        case let text as String: self = .string(text)
+        case let truth as Bool: self = .bool(truth)
+        case let whole as any BinaryInteger:
+            guard let whole = Int64(exactly: whole) else { return nil }
+            self = .integer(whole)
+        case let number as Double:
+            guard number.isFinite else { return nil }
+            self = Int64(exactly: number).map { .integer($0) } ?? .number(number)
+        case let members as [String: Any]: self = .object(members.compactMapValues { JSONValue(any: $0) })
+        case let elements as [Any]: self = .array(elements.compactMap { JSONValue(any: $0) })
+        default: return nil
+        }
+    }
+
+    /// The value as an untyped Swift value; null is an `Any?` that is nil.
+    package var any: Any {
+        switch self {
+        case .null: Any?.none as Any
+        case .bool(let value): value
+        case .integer(let value): Int(clamping: value)
+        case .number(let value): value
+        case .string(let value): value
+        case .array(let elements): elements.map(\.any)
+        case .object(let members): members.mapValues(\.any)
+        }
+    }
+}
