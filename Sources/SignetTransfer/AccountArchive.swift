@@ -189,7 +189,7 @@ extension AccountArchive {
         var values: [Value] = []
         for (index, element) in elements.enumerated() {
             do {
-                guard let members = element.object else { throw Damaged() }
+                guard let members = element.object else { throw UndecodableRecord() }
                 values.append(try Value(stored: JSONMembers(members)))
             } catch {
                 skipped.append(

@@ -14,13 +14,13 @@ package protocol StoredForm: Sendable {
     /// The members of the object.
     var storedMembers: [String: JSONValue] { get }
     /// Creates a value from the members of a stored object.
-    /// - Throws: ``Damaged`` or ``JSONMemberError`` when the members do not form a valid value, or the error of an initializer
+    /// - Throws: ``UndecodableRecord`` or ``JSONMemberError`` when the members do not form a valid value, or the error of an initializer
     ///   that rejects one of them.
     init(stored members: JSONMembers) throws
 }
 
 /// An error for a stored object whose content does not form a valid value.
-package struct Damaged: Error {
+package struct UndecodableRecord: Error {
     /// Creates the error.
     package init() {}
 }
@@ -106,7 +106,7 @@ extension Mechanism: StoredForm {
         switch (try members.optionalObject("oath"), try members.optionalObject("push")) {
         case (let oath?, nil): kind = .oath(try OATHSettings(stored: oath, secret: secret))
         case (nil, let push?): kind = .push(try PushSettings(stored: push, secret: secret))
-        default: throw Damaged()
+        default: throw UndecodableRecord()
         }
         self.init(
             uid: try members.text("uid"), account: try AccountID(stored: members.object("account")), kind: kind,
@@ -130,16 +130,16 @@ extension OATHSettings {
     fileprivate init(stored members: JSONMembers, secret: Secret) throws {
         guard let algorithm = OTPAlgorithm(rawValue: try members.text("algorithm")),
             let digits = OTPDigits(try members.integer("digits"))
-        else { throw Damaged() }
+        else { throw UndecodableRecord() }
         let factor: MovingFactor
         switch (try members.optionalInteger("period"), try members.optionalText("counter")) {
         case (let seconds?, nil):
-            guard let period = OTPPeriod(seconds: seconds) else { throw Damaged() }
+            guard let period = OTPPeriod(seconds: seconds) else { throw UndecodableRecord() }
             factor = .time(period: period)
         case (nil, let counter?):
-            guard let next = UInt64(counter) else { throw Damaged() }
+            guard let next = UInt64(counter) else { throw UndecodableRecord() }
             factor = .counter(next: next)
-        default: throw Damaged()
+        default: throw UndecodableRecord()
         }
         self.init(secret: secret, algorithm: algorithm, digits: digits, factor: factor)
     }
@@ -179,7 +179,7 @@ extension PushNotification: StoredForm {
 
     package init(stored members: JSONMembers) throws {
         let decision = try members.optionalText("decision").map { text in
-            guard let decision = Decision(rawValue: text) else { throw Damaged() }
+            guard let decision = Decision(rawValue: text) else { throw UndecodableRecord() }
             return decision
         }
         self.init(
@@ -202,7 +202,7 @@ extension StoredDeviceToken: StoredForm {
     }
 
     package init(stored members: JSONMembers) throws {
-        guard let outstanding = members["outstanding"]?.array else { throw Damaged() }
+        guard let outstanding = members["outstanding"]?.array else { throw UndecodableRecord() }
         self.init(
             token: try members.text("token"), timeAdded: try members.date("timeAdded"),
             outstanding: Set(outstanding.compactMap(\.string)),
@@ -216,7 +216,7 @@ extension SentAnswer: StoredForm {
     }
 
     package init(stored members: JSONMembers) throws {
-        guard let decision = PushNotification.Decision(rawValue: try members.text("decision")) else { throw Damaged() }
+        guard let decision = PushNotification.Decision(rawValue: try members.text("decision")) else { throw UndecodableRecord() }
         self.init(notificationID: try members.text("notificationID"), decision: decision)
     }
 }
