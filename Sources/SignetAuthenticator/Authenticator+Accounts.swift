@@ -9,9 +9,9 @@ extension Authenticator {
         }
         var enrolled: [EnrolledAccount] = []
         enrolled.reserveCapacity(accounts.count)
-        var judge = Judge(policies: policies)
+        var evaluator = PolicyEvaluator(policies: policies)
         for (account, mechanisms) in accounts {
-            enrolled.append(EnrolledAccount(account: account, mechanisms: mechanisms, lock: await judge.lock(on: account)))
+            enrolled.append(EnrolledAccount(account: account, mechanisms: mechanisms, lock: await evaluator.lock(on: account)))
         }
         enrolled.sort(by: order)
         return enrolled
@@ -108,7 +108,7 @@ extension Authenticator {
 }
 
 /// Evaluates the policies of many accounts for one list. Each policy is evaluated once for each distinct set of parameters.
-private struct Judge {
+private struct PolicyEvaluator {
     private struct Question: Hashable {
         let name: String
         let parameters: JSONValue
@@ -122,7 +122,7 @@ private struct Judge {
     }
 
     mutating func lock(on account: Account) async -> AccountLock? {
-        if policies.areJudgedElsewhere { return await policies.lock(on: account) }
+        if policies.haveEvaluator { return await policies.lock(on: account) }
         if let policy = account.lockingPolicy { return .manual(policy: policy) }
         for question in policies.questions(account.policies) {
             let key = Question(name: question.policy.name, parameters: question.parameters)

@@ -39,7 +39,7 @@ package struct CredentialReader: Sendable {
 
     /// Returns all mechanisms of these kinds, oldest first.
     package func all() async throws(StoreError) -> [EnrolledMechanism] {
-        if let kept = cache?.content { return await judged(kept) }
+        if let kept = cache?.content { return await evaluated(kept) }
         let age = cache?.age
         let found = try await authenticator.accounts().flatMap { enrolled in
             enrolled.mechanisms.map { EnrolledMechanism(mechanism: $0, account: enrolled.account, lock: enrolled.lock) }
@@ -52,7 +52,7 @@ package struct CredentialReader: Sendable {
 
     /// Returns the mechanism with this id; nil when it does not exist or is of another kind.
     package func one(_ uid: String) async throws(StoreError) -> EnrolledMechanism? {
-        if let kept = cache?.content { return await judged(kept.filter { $0.mechanism.uid == uid }).first }
+        if let kept = cache?.content { return await evaluated(kept.filter { $0.mechanism.uid == uid }).first }
         if cache != nil { return try await all().first { $0.mechanism.uid == uid } }
         let found = try await authenticator.store.read { (records: any AccountReader) throws(StoreError) in
             try records.mechanism(uid).map { mechanism throws(StoreError) in
@@ -60,7 +60,7 @@ package struct CredentialReader: Sendable {
             }
         }
         guard let found, kinds.contains(found.mechanism.kindName) else { return nil }
-        return await judged([found]).first
+        return await evaluated([found]).first
     }
 
     /// Empties the cache. Call it before and after each change.
@@ -74,13 +74,13 @@ package struct CredentialReader: Sendable {
     }
 
     /// Evaluates the locks of mechanisms from the cache again, because locks are never cached.
-    private func judged(_ mechanisms: [EnrolledMechanism]) async -> [EnrolledMechanism] {
-        var judged: [EnrolledMechanism] = []
+    private func evaluated(_ mechanisms: [EnrolledMechanism]) async -> [EnrolledMechanism] {
+        var evaluated: [EnrolledMechanism] = []
         for var one in mechanisms {
             one.lock = if let account = one.account { await authenticator.policies.lock(on: account) } else { nil }
-            judged.append(one)
+            evaluated.append(one)
         }
-        return judged
+        return evaluated
     }
 
     private final class Cache: Sendable {

@@ -13,7 +13,7 @@ public struct AccountPolicies: Sendable {
     /// The policies in the order of their registration.
     public let policies: [any AccountPolicy]
     /// The evaluator that replaces the policies, if one was given.
-    private var judge: (@Sendable (Subject) async -> String?)?
+    private var evaluator: (@Sendable (Subject) async -> String?)?
 
     /// The subject of a whole evaluation.
     package enum Subject: Sendable {
@@ -25,9 +25,9 @@ public struct AccountPolicies: Sendable {
 
     /// Creates policies with an evaluator that returns the name of the unmet policy. It serves the FRAuthenticator target, whose
     /// evaluators evaluate whole accounts.
-    package init(judgedBy judge: @escaping @Sendable (Subject) async -> String?) {
+    package init(evaluatedBy evaluator: @escaping @Sendable (Subject) async -> String?) {
         policies = []
-        self.judge = judge
+        self.evaluator = evaluator
     }
 
     /// Creates policies in evaluation order. Of two policies with the same name the last one counts, at the position of the
@@ -69,7 +69,7 @@ public struct AccountPolicies: Sendable {
 
     /// Returns the name of the first unmet policy; nil when all are met. The result is not stored.
     public func violated(_ accountPolicies: [String: JSONValue]) async -> String? {
-        if let judge { return await judge(.enrollment(accountPolicies)) }
+        if let evaluator { return await evaluator(.enrollment(accountPolicies)) }
         for question in questions(accountPolicies) where await !question.policy.isMet(question.parameters) {
             return question.policy.name
         }
@@ -79,16 +79,16 @@ public struct AccountPolicies: Sendable {
     /// Returns true when the account is known to be unlocked without evaluating any policy. No account is never locked.
     package func leaveFree(_ account: Account?) -> Bool {
         guard let account else { return true }
-        return account.lockingPolicy == nil && judge == nil && questions(account.policies).isEmpty
+        return account.lockingPolicy == nil && evaluator == nil && questions(account.policies).isEmpty
     }
 
     /// A Boolean value that indicates whether an evaluator replaces the policies.
-    package var areJudgedElsewhere: Bool { judge != nil }
+    package var haveEvaluator: Bool { evaluator != nil }
 
     /// Returns the current lock of an account; nil when it is not locked. A manual lock comes before the policies.
     public func lock(on account: Account) async -> AccountLock? {
         if let policy = account.lockingPolicy { return .manual(policy: policy) }
-        if let judge { return await judge(.account(account)).map { .byPolicy($0) } }
+        if let evaluator { return await evaluator(.account(account)).map { .byPolicy($0) } }
         return await violated(account.policies).map { .byPolicy($0) }
     }
 }

@@ -28,7 +28,7 @@ final class PolicyBox: Sendable {
     /// Returns the policies in the form that the engine uses.
     /// - Parameter uri: The URI that is being enrolled.
     func engine(enrolling uri: String? = nil) -> AccountPolicies {
-        AccountPolicies(judgedBy: { subject in
+        AccountPolicies(evaluatedBy: { subject in
             switch subject {
             case .account(let account): self.violated(account)
             case .enrollment(let policies): self.violated(policies, uri)
