@@ -79,7 +79,7 @@ private enum Work {
     static func useCounter(_ accounts: AccountRecords) throws {
         let settings = try accounts.write { (records: any AccountWriter) throws(StoreError) in
             let uid = try records.mechanisms().first { $0.kindName == .hotp }?.uid
-            return try AccountRules.reserveCounter(uid ?? "", in: records)
+            return try AccountRules.reserveCounter(uid ?? "", in: records).map(\.settings)
         }.get()
         guard case .counter(let counter) = settings.factor else { exit(70) }
         FileHandle.standardOutput.write(Data("\(counter)\n".utf8))

@@ -56,11 +56,11 @@ package enum AccountRules {
         return .success(CodeSource(settings: settings, account: try records.account(mechanism.account)))
     }
 
-    /// Increments the counter of a mechanism. Returns the settings that generate the code of the old counter; show that code only
-    /// after the transaction is durable.
+    /// Increments the counter of a mechanism. Returns the settings that generate the code of the old counter, and the mechanism
+    /// with the new counter. Show the code only after the transaction is durable.
     package static func reserveCounter(
         _ uid: String, in records: any AccountWriter
-    ) throws(StoreError) -> Result<OATHSettings, AuthenticatorError> {
+    ) throws(StoreError) -> Result<(settings: OATHSettings, mechanism: Mechanism), AuthenticatorError> {
         guard var mechanism = try records.mechanism(uid) else { return .failure(.unknownMechanism(uid)) }
         guard var settings = mechanism.oath else { return .failure(.noCodes) }
         if let policy = try records.account(mechanism.account)?.lockingPolicy {
@@ -71,7 +71,7 @@ package enum AccountRules {
         }
         mechanism.kind = .oath(settings)
         try records.save(mechanism)
-        return .success(reserved)
+        return .success((reserved, mechanism))
     }
 
     /// Moves a counter forward. A lower value than the current one is rejected.

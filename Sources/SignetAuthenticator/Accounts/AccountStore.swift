@@ -112,6 +112,9 @@ public struct StoredDeviceToken: Sendable, Hashable {
     /// The mechanisms whose servers have answered that they don't support token updates. They don't know this token and are not
     /// asked again.
     public var unsupported: Set<String>
+    /// True while the token was stored and has not been sent to any server. All push mechanisms then need it, not only those in
+    /// ``outstanding``. Only a storage client of the FRAuthenticator module has such a token.
+    package var isUnsent = false
 
     /// Creates a stored token.
     public init(token: String, timeAdded: Date, outstanding: Set<String> = [], unsupported: Set<String> = []) {

@@ -45,12 +45,12 @@ public struct DeviceTokenUpdate: Sendable {
 extension Authenticator {
     /// Returns the stored device token; nil before the first ``updateDeviceToken(_:only:)``.
     public func deviceToken() async throws(StoreError) -> StoredDeviceToken? {
-        try await store.read { (records: any AccountReader) throws(StoreError) in try records.deviceToken() }
+        try await store.read { records throws(StoreError) in try records.deviceToken() }
     }
 
     /// Removes the stored device token. No request is sent.
     public func clearDeviceToken() async throws(StoreError) {
-        try await store.write { (records: any AccountWriter) throws(StoreError) in try records.removeDeviceToken() }
+        try await store.write { records throws(StoreError) in try records.removeDeviceToken() }
     }
 
     /// Stores the device's new token and sends it to the servers of all push mechanisms, including those of locked accounts,
@@ -69,15 +69,15 @@ extension Authenticator {
     ) async throws -> [DeviceTokenUpdate] {
         let now = clock.now
         // The token is stored before it is sent. A server without a stored outcome is told again.
-        let (mechanisms, stored) = try await store.write { (records: any AccountWriter) throws(StoreError) in
+        let (mechanisms, stored) = try await store.write { records throws(StoreError) in
             try AccountRules.setDeviceToken(token, now: now, in: records)
         }
         let concerned = mechanisms.filter { mechanismUID == nil || $0.uid == mechanismUID }
         let updates = await tell(device.called(token), concerned, stored)
         let finished = updates.filter { !$0.isOutstanding && stored.outstanding.contains($0.mechanism.uid) }
-        if !finished.isEmpty {
-            try await store.write { (records: any AccountWriter) throws(StoreError) in
-                try AccountRules.recordTokenUpdates(token, finished, in: records)
+        if !finished.isEmpty || stored.isUnsent {
+            try await store.write { records throws(StoreError) in
+                try AccountRules.recordTokenUpdates(stored, finished, in: records)
             }
         }
         return updates
@@ -137,8 +137,12 @@ extension AccountRules {
     ) throws(StoreError) -> (mechanisms: [Mechanism], stored: StoredDeviceToken) {
         let stored = try records.deviceToken()
         let mechanisms = try records.mechanisms().filter { $0.push != nil }
-        if let stored, stored.token == token { return (mechanisms, stored) }
-        let new = StoredDeviceToken(token: token, timeAdded: now, outstanding: Set(mechanisms.map(\.uid)))
+        let all = Set(mechanisms.map(\.uid))
+        if var stored, stored.token == token {
+            if stored.isUnsent { stored.outstanding = all }
+            return (mechanisms, stored)
+        }
+        let new = StoredDeviceToken(token: token, timeAdded: now, outstanding: all)
         try records.save(new)
         return (mechanisms, new)
     }
@@ -146,9 +150,11 @@ extension AccountRules {
     /// Records which servers have been told and which don't support token updates. Does nothing when the stored token is another
     /// one by now.
     static func recordTokenUpdates(
-        _ token: String, _ finished: [DeviceTokenUpdate], in records: any AccountWriter
+        _ sent: StoredDeviceToken, _ finished: [DeviceTokenUpdate], in records: any AccountWriter
     ) throws(StoreError) {
-        guard var stored = try records.deviceToken(), stored.token == token else { return }
+        guard var stored = try records.deviceToken(), stored.token == sent.token else { return }
+        if stored.isUnsent { stored.outstanding.formUnion(sent.outstanding) }
+        stored.isUnsent = false
         for update in finished {
             stored.outstanding.remove(update.mechanism.uid)
             if case .notSupported = update.outcome { stored.unsupported.insert(update.mechanism.uid) }

@@ -17,17 +17,19 @@ extension Authenticator {
     ///   nothing is stored.
     public func receive(_ delivery: PushDelivery) async throws -> PushNotification {
         await flushAnswers()
-        let (platform, uid) = try platforms.claim(delivery)
+        let message = try incoming(delivery)
         // The message is verified without write access first, so that forged messages never block writers.
-        let opened = try await store.read { (records: any AccountReader) throws(StoreError) in
-            try AccountRules.open(delivery, as: uid, by: platform, in: records)
-        }.get()
+        let opened = try await store.read(message.open).get()
         if let known = opened.known { return known }
-        let now = clock.now
-        let offset = opened.mechanism.push.flatMap { clocks.clock(of: $0.authenticationEndpoint).offset }
-        return try await store.write { (records: any AccountWriter) throws(StoreError) in
-            try AccountRules.receive(opened, now: now, clockOffset: offset, retention: retention, in: records)
-        }.get()
+        return try await store.write(message.storing(opened)).get()
+    }
+
+    /// Receives a push message like ``receive(_:)``, in a synchronous store.
+    package func receive(_ delivery: PushDelivery, in store: any ImmediateAccountStore) throws -> PushNotification {
+        let message = try incoming(delivery)
+        let opened = try settled(in: store, message.open).get()
+        if let known = opened.known { return known }
+        return try store.write(message.storing(opened)).get()
     }
 
     /// Returns all notifications, newest first.
@@ -99,6 +101,32 @@ extension Authenticator {
                 throw AuthenticatorError(.presenceRefused, "the person was not recognized")
             }
             return .approve
+        }
+    }
+}
+
+/// The two transactions that receive a push message.
+private struct IncomingMessage: Sendable {
+    /// Opens the message, without write access.
+    let open: @Sendable (any AccountReader) throws(StoreError) -> Result<OpenedMessage, any Error>
+    /// Returns the transaction that stores the opened message.
+    let storing:
+        @Sendable (OpenedMessage) -> @Sendable (any AccountWriter) throws(StoreError) -> Result<PushNotification, any Error>
+}
+
+extension Authenticator {
+    /// - Throws: `PushMessageError` for a message that no platform can read.
+    private func incoming(_ delivery: PushDelivery) throws -> IncomingMessage {
+        let (platform, uid) = try platforms.claim(delivery)
+        let (retention, clock, clocks) = (retention, clock, clocks)
+        return IncomingMessage { records throws(StoreError) in
+            try AccountRules.open(delivery, as: uid, by: platform, in: records)
+        } storing: { opened in
+            let now = clock.now
+            let offset = opened.mechanism.push.flatMap { clocks.clock(of: $0.authenticationEndpoint).offset }
+            return { records throws(StoreError) in
+                try AccountRules.receive(opened, now: now, clockOffset: offset, retention: retention, in: records)
+            }
         }
     }
 }

@@ -131,14 +131,10 @@ struct ModernFamily: Family {
     private static let most = 3
     private let authenticator: Authenticator
 
-    init(_ backing: LegacyEngine.Backing, _ transport: any HTTPTransport, _ clock: any WallClock) {
-        let store: any AccountStore =
-            switch backing {
-            case .client(let box): ClientStore(box)
-            case .records(let records): records
-            }
+    init(_ kind: StoreKind, _ transport: any HTTPTransport, _ clock: any WallClock) {
         authenticator = Authenticator(
-            store: store, transport: transport, device: PushDevice(token: "unused", name: "Mira's laptop"), clock: clock,
+            store: ClientStore(kind), transport: transport, device: PushDevice(token: "unused", name: "Mira's laptop"),
+            clock: clock,
             retention: .newest(Self.most))
     }
 

@@ -13,14 +13,13 @@ struct LegacyFamily: Family {
     private let client: FRAClient
     private let failures = Tally()
 
-    init(_ backing: LegacyEngine.Backing, _ transport: any HTTPTransport, _ clock: any WallClock) {
+    init(_ kind: StoreKind, _ transport: any HTTPTransport, _ clock: any WallClock) {
         var settings = Bench.settings(transport, ManualClock(Sample.start))
         settings.clock = clock
         let failures = failures
         settings.logger = Logger(label: "test", factory: { _ in CountingLog(lines: failures) })
-        client = FRAClient(
-            LegacyEngine(
-                backing: backing, policies: PolicyBox(FRAPolicyEvaluator()), presence: Recognized(), settings: settings))
+        settings.presence = Recognized()
+        client = FRAClient(LegacyEngine(settings, kind))
     }
 
     /// It keeps every message.

@@ -47,7 +47,7 @@ struct Place: Sendable {
     }
 
     /// The place, opened as by the next start of the app.
-    func opened() throws -> LegacyEngine.Backing {
+    func opened() throws -> StoreKind {
         switch part {
         case .store(_, let records): .records(records)
         case .client(let path, let fault) where kind == .jsonClient:
@@ -83,12 +83,7 @@ struct Place: Sendable {
 
     /// What is stored, asked of the place itself.
     func state() throws -> State {
-        let store: any ImmediateAccountStore =
-            switch try opened() {
-            case .client(let box): ClientStore(box)
-            case .records(let records): records
-            }
-        return try store.read { (records: any AccountReader) throws(StoreError) in
+        try ClientStore(try opened()).read { (records: any AccountReader) throws(StoreError) in
             State(
                 accounts: try records.accounts(), mechanisms: try records.mechanisms(),
                 notifications: try records.notifications(), token: try records.deviceToken(),

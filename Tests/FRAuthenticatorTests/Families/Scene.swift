@@ -60,7 +60,7 @@ final class Stage: Sendable {
 enum FamilyKind: String, CaseIterable, Sendable {
     case modern, legacy
 
-    func family(over backing: LegacyEngine.Backing, _ server: any CaseServer) throws -> any Family {
+    func family(over backing: StoreKind, _ server: any CaseServer) throws -> any Family {
         switch self {
         case .modern: ModernFamily(backing, server.transport, server.clock)
         case .legacy: LegacyFamily(backing, server.transport, server.clock)

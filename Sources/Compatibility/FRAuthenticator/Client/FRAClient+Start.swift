@@ -31,7 +31,7 @@ extension FRAClient {
     public static func setStorage(storage: sending any StorageClient) -> Result<Void, FRAError> {
         guard shared == nil else { return refuse(.invalidStateForChangingStorage) }
         let box = ClientBox(storage)
-        return FRAProcess.current.set { $0.storage = box } ? .success(()) : refuse(.invalidStateForChangingStorage)
+        return FRAProcess.current.setUp { $0.storage = box } ? .success(()) : refuse(.invalidStateForChangingStorage)
     }
 
     /// Sets an evaluator with other policies than ``FRAPolicyEvaluator/defaultPolicies``. The evaluator is handed over to the
@@ -39,33 +39,29 @@ extension FRAClient {
     /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
     public static func setPolicyEvaluator(policyEvaluator: sending FRAPolicyEvaluator) throws {
         let box = PolicyBox(policyEvaluator)
-        guard FRAProcess.current.set({ $0.policies = box }) else {
-            throw FRAError.invalidStateForChangingPolicyEvaluator
-        }
+        try change { $0.policies = box }
     }
 
     /// Sets the user check for ``PushNotification/accept(title:allowDeviceCredentials:onSuccess:onError:)``.
     /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
     public static func setUserPresence(userPresence: any FRAUserPresence) throws {
-        guard FRAProcess.current.set({ $0.presence = userPresence }) else {
-            throw FRAError.invalidStateForChangingPolicyEvaluator
-        }
+        try change { $0.presence = userPresence }
     }
 
     /// Sets the transport to servers, for example for a proxy or for pinned certificates.
     /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
     public static func setTransport(transport: any HTTPTransport) throws {
-        guard FRAProcess.current.setUp({ $0.transport = transport }) else {
-            throw FRAError.invalidStateForChangingPolicyEvaluator
-        }
+        try change { $0.transport = transport }
     }
 
     /// Sets the interceptors, which see each request of the push protocol, in this order, before it is sent.
     /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
     public static func setInterceptors(interceptors: [any RequestInterceptor]) throws {
-        guard FRAProcess.current.setUp({ $0.interceptors = interceptors }) else {
-            throw FRAError.invalidStateForChangingPolicyEvaluator
-        }
+        try change { $0.interceptors = interceptors }
+    }
+
+    private static func change(_ change: (inout LegacySettings) -> Void) throws {
+        guard FRAProcess.current.setUp(change) else { throw FRAError.invalidStateForChangingPolicyEvaluator }
     }
 
     private static func refuse(_ refusal: FRAError) -> Result<Void, FRAError> {

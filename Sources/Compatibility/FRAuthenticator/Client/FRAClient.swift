@@ -63,7 +63,7 @@ public final class FRAClient: Sendable {
     public func getAccount(mechanism: Mechanism) -> Account? {
         let id = AccountID(issuer: mechanism.issuer, accountName: mechanism.accountName)
         return engine.perform("read an account", otherwise: nil) {
-            try engine.account { (records: any AccountReader) throws(StoreError) in try records.account(id) }
+            try engine.account { records throws(StoreError) in try records.account(id) }
         }
     }
 
@@ -137,9 +137,7 @@ public final class FRAClient: Sendable {
 
     /// Returns all notifications, oldest first; a client of ``FRAClientBuilder`` returns the newest first.
     public func getAllNotifications() -> [PushNotification] {
-        engine.perform("list notifications", otherwise: []) {
-            try engine.notifications { (records: any AccountReader) throws(StoreError) in try records.notifications() }
-        }
+        engine.perform("list notifications", otherwise: []) { try engine.notifications() }
     }
 
     /// Returns the notification with this ``PushNotification/identifier``.

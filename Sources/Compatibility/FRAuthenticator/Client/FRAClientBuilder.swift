@@ -15,12 +15,9 @@ extension FRAClient {
 ///
 /// Call the other functions in any order, and `start()` last. A builder creates one client.
 public final class FRAClientBuilder {
-    private var storage: ClientBox?
-    private var evaluator: PolicyBox?
     /// The policies that replace the default policies; nil for the default policies.
-    private var replacing: HandedOver?
-    private var policies: [HandedOver] = []
-    private var presence: (any FRAUserPresence)?
+    private var replacing: PolicyList?
+    private var policies: [PolicyList] = []
     private var settings: LegacySettings
 
     /// Creates a builder for a client with the user's own vault and the default policies.
@@ -37,7 +34,7 @@ public final class FRAClientBuilder {
 
     /// Sets the app's own storage client, in which the client stores all data. It is handed over.
     public func withStorage(_ storage: sending any StorageClient) -> FRAClientBuilder {
-        self.storage = ClientBox(storage)
+        settings.storage = ClientBox(storage)
         return self
     }
 
@@ -55,7 +52,7 @@ public final class FRAClientBuilder {
 
     /// Sets the user check for notifications of the type ``PushType/biometric``.
     public func withUserPresence(_ presence: any FRAUserPresence) -> FRAClientBuilder {
-        self.presence = presence
+        settings.presence = presence
         return self
     }
 
@@ -74,8 +71,8 @@ public final class FRAClientBuilder {
         return self
     }
 
-    private static func named(_ policies: sending [any FRAPolicy]) throws -> HandedOver {
-        let policies = HandedOver(policies)
+    private static func named(_ policies: sending [any FRAPolicy]) throws -> PolicyList {
+        let policies = PolicyList(policies)
         guard policies.names.allSatisfy({ !$0.isEmpty }) else {
             throw FRAError.invalidPolicyRegisteredWithPolicyEvaluator("it has no name")
         }
@@ -84,14 +81,14 @@ public final class FRAClientBuilder {
 
     /// Removes the default policies: only those of ``withPolicies(_:)`` and ``withPolicy(_:)`` apply.
     public func withoutDefaultPolicies() -> FRAClientBuilder {
-        replacing = replacing ?? HandedOver([])
+        replacing = replacing ?? PolicyList([])
         return self
     }
 
     /// Sets another evaluator, which is handed over. The policies of ``withPolicy(_:)`` and ``withPolicies(_:)`` are then
     /// ignored.
     public func withPolicyEvaluator(_ evaluator: sending FRAPolicyEvaluator) -> FRAClientBuilder {
-        self.evaluator = PolicyBox(evaluator)
+        settings.policies = PolicyBox(evaluator)
         return self
     }
 
@@ -101,7 +98,7 @@ public final class FRAClientBuilder {
     @available(*, noasync, message: "opening a vault holds the thread up: await start()")
     public func start() throws -> FRAClient {
         do {
-            return try client(over: LegacyEngine.Backing(storage, vault: settings.vault))
+            return FRAClient(try LegacyEngine(opening: try finished()))
         } catch {
             throw LegacyErrors.error(error)
         }
@@ -111,21 +108,20 @@ public final class FRAClientBuilder {
     /// - Throws: ``FRAError/failToSaveIntoStorageClient(_:)`` when the vault cannot be opened.
     public func start() async throws -> FRAClient {
         do {
-            return try client(over: await LegacyEngine.Backing.opened(storage, vault: settings.vault))
+            return FRAClient(try await LegacyEngine(opening: try finished()))
         } catch {
             throw LegacyErrors.error(error)
         }
     }
 
-    private func client(over backing: LegacyEngine.Backing) throws -> FRAClient {
-        FRAClient(
-            LegacyEngine(backing: backing, policies: try evaluator ?? registered(), presence: presence, settings: settings))
-    }
-
-    private func registered() throws -> PolicyBox {
+    /// Returns the settings with the builder's policies, unless the app gave an evaluator.
+    private func finished() throws -> LegacySettings {
+        guard settings.policies == nil else { return settings }
         let evaluator = FRAPolicyEvaluator()
         let given = [replacing].compactMap { $0 } + policies
         try evaluator.registerPolicies(policies: given.flatMap(\.asPolicies), shouldOverride: replacing != nil)
-        return PolicyBox(evaluator)
+        var settings = settings
+        settings.policies = PolicyBox(evaluator)
+        return settings
     }
 }

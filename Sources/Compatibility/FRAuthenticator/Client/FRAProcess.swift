@@ -11,11 +11,8 @@ package final class FRAProcess: Sendable {
 
     private let state: Mutex<State>
 
-    struct State: Sendable {
-        var storage: ClientBox?
-        var policies: PolicyBox?
-        var presence: (any FRAUserPresence)?
-        var settings: LegacySettings?
+    private struct State: Sendable {
+        var settings: LegacySettings
         var started: FRAClient?
         /// The number of starts in progress. Each start uses the settings that were present when it began.
         var startsUnderWay = 0
@@ -25,7 +22,7 @@ package final class FRAProcess: Sendable {
 
     /// Creates a process without settings.
     package init(_ settings: LegacySettings? = nil) {
-        state = Mutex(State(settings: settings))
+        state = Mutex(State(settings: settings ?? LegacySettings(platform: .iOS)))
     }
 
     var started: FRAClient? { state.withLock { $0.started } }
@@ -38,97 +35,53 @@ package final class FRAProcess: Sendable {
     func set(_ logLevel: FRALog.LogLevel) { state.withLock { $0.logLevel = logLevel } }
 
     /// The levels that are logged, and the logger.
-    var logging: (FRALog.LogLevel, Logger) {
-        let (level, settings) = state.withLock { ($0.logLevel, $0.settings) }
-        return (level, settings?.logger ?? LegacySettings.usualLogger)
-    }
+    var logging: (FRALog.LogLevel, Logger) { state.withLock { ($0.logLevel, $0.settings.logger) } }
 
     /// Changes the settings for the next start.
     /// - Returns: False, with nothing changed, when the client has started or is about to start.
-    func set(_ change: (inout State) -> Void) -> Bool {
+    func setUp(_ change: (inout LegacySettings) -> Void) -> Bool {
         state.withLock { state in
             guard state.started == nil, state.startsUnderWay == 0 else { return false }
-            change(&state)
+            change(&state.settings)
             return true
-        }
-    }
-
-    /// Changes the engine's settings for the next start.
-    /// - Returns: False, with nothing changed, when the client has started or is about to start.
-    func setUp(_ change: (inout LegacySettings) -> Void) -> Bool {
-        set { state in
-            var settings = state.settings ?? LegacySettings(platform: .iOS)
-            change(&settings)
-            state.settings = settings
         }
     }
 
     /// Creates a client from the settings.
     func start() {
-        let start = begin()
-        end(start, Result { () throws(StoreError) in try LegacyEngine.Backing(start.storage, vault: start.settings.vault) })
+        let settings = begin()
+        end(settings, Result { () throws(StoreError) in try LegacyEngine(opening: settings) })
     }
 
     /// Creates a client from the settings without blocking the thread.
     func start() async {
-        let start = begin()
+        let settings = begin()
         do throws(StoreError) {
-            end(start, .success(try await LegacyEngine.Backing.opened(start.storage, vault: start.settings.vault)))
+            end(settings, .success(try await LegacyEngine(opening: settings)))
         } catch {
-            end(start, .failure(error))
+            end(settings, .failure(error))
         }
-    }
-
-    /// The settings of one start.
-    private struct Start {
-        let storage: ClientBox?
-        let policies: PolicyBox
-        let presence: (any FRAUserPresence)?
-        let settings: LegacySettings
     }
 
     /// Begins a start. From now on the settings cannot be changed.
-    private func begin() -> Start {
+    private func begin() -> LegacySettings {
         state.withLock { state in
-            let policies = state.policies ?? PolicyBox(FRAPolicyEvaluator())
-            let settings = state.settings ?? LegacySettings(platform: .iOS)
-            (state.policies, state.settings) = (policies, settings)
             state.startsUnderWay += 1
-            return Start(storage: state.storage, policies: policies, presence: state.presence, settings: settings)
+            return state.settings
         }
     }
 
-    private func end(_ start: Start, _ backing: Result<LegacyEngine.Backing, StoreError>) {
+    private func end(_ settings: LegacySettings, _ engine: Result<LegacyEngine, StoreError>) {
         defer { state.withLock { $0.startsUnderWay -= 1 } }
-        switch backing {
-        case .success(let backing):
-            let engine = LegacyEngine(
-                backing: backing, policies: start.policies, presence: start.presence, settings: start.settings)
+        switch engine {
+        case .success(let engine):
             state.withLock { state in
                 state.started = FRAClient(engine)
                 state.failure = nil
             }
         case .failure(let error):
-            start.settings.note(error, "start")
+            settings.note(error, "start")
             state.withLock { $0.failure = error }
         }
-    }
-}
-
-extension LegacyEngine.Backing {
-    /// Opens the app's own storage client, or the user's vault when the app set none: in `vault`, or in the default location.
-    init(_ storage: ClientBox?, vault: VaultDirectory?) throws(StoreError) {
-        if let storage {
-            self = .client(storage)
-        } else {
-            // The opened store is a vault, which seals its records itself.
-            let place = if let vault { vault } else { try VaultDirectory.default() }
-            self = .records(AccountRecords(unsealed: try StandardStore.open(in: place)))
-        }
-    }
-
-    /// Opens the store on a separate thread.
-    static func opened(_ storage: ClientBox?, vault: VaultDirectory?) async throws(StoreError) -> LegacyEngine.Backing {
-        try await Blocking.run { () throws(StoreError) in try LegacyEngine.Backing(storage, vault: vault) }
     }
 }

@@ -93,7 +93,7 @@ public final class FRAPushHandler: Sendable {
     /// Stores a token and sends it to all servers that don't have it yet. Throws when the server of this mechanism could not be
     /// updated; failures of other servers are not reported.
     public func updateDeviceToken(mechanism: PushMechanism, deviceToken: String) async throws {
-        try await LegacyEngine.of(mechanism.held.origin).update(token: deviceToken, of: mechanism.mechanismUUID)
+        try await LegacyEngine.of(mechanism.box.token).update(token: deviceToken, of: mechanism.mechanismUUID)
     }
 
     /// Removes the device's token from the store. The servers are not notified.

@@ -9,21 +9,19 @@ extension LegacyEngine {
     /// Enrolls all mechanisms of a URI, or none if one fails. For a combined URI it returns the push mechanism.
     func enroll(uri: String) async throws -> Mechanism {
         do {
-            let enrollment = try EnrollmentURI.parse(uri, policy: endpoints)
+            let enrollment = try EnrollmentURI.parse(uri, policy: settings.endpoints)
             if enrollment.push != nil, try token() == nil { throw PushNotificationError.missingDeviceToken }
-            let operation = operation()
+            let store = store()
             do {
-                let enrolled = try await operation.authenticator(enrolling: uri).enroll(enrollment)
+                let enrolled = try await authenticator.over(store, policies: policies.engine(enrolling: uri)).enroll(enrollment)
                 let wanted = enrollment.push == nil ? enrollment.oathKind : .push
                 guard let made = enrolled.mechanisms.first(where: { $0.kindName == wanted }) else {
                     throw MechanismError.invalidType
                 }
-                return Mechanisms.object(for: made, origin: operation.origin)
+                return Mechanisms.object(for: made, token(of: store))
             } catch let error as AuthenticatorError where error.code == .duplicateMechanism {
-                let existing = try operation.read { (records: any AccountReader) throws(StoreError) in
-                    try records.mechanisms(of: enrollment.account).first { $0.uid == error.mechanismUID }
-                }
-                throw LegacyErrors.error(error, identifier: existing?.legacyIdentifier)
+                let existing = try store.read { records throws(StoreError) in try records.mechanisms(of: enrollment.account) }
+                throw LegacyErrors.error(error, identifier: existing.first { $0.uid == error.mechanismUID }?.legacyIdentifier)
             }
         } catch {
             throw noted(error, "enroll")
@@ -40,76 +38,53 @@ extension LegacyEngine {
 
     /// Verifies a push message and stores it if it is new.
     func receive(messageID: String, message: String) throws -> PushNotification {
-        let platform = AccessManagerPlatform()
-        let delivery = PushDelivery(messageId: messageID, message: message)
         do {
-            guard let uid = try platform.claimedMechanismUID(of: delivery) else {
-                throw NotificationError.invalidPayload("it is no push message of an AM server")
-            }
-            let operation = operation()
-            let opened = try operation.readSettled { (records: any AccountReader) throws(StoreError) in
-                try AccountRules.open(delivery, as: uid, by: platform, in: records)
-            }.get()
-            if let known = opened.known { return PushNotification(known, origin: operation.origin) }
-            let now = clock.now
-            let offset = opened.mechanism.push.flatMap { authenticator.clock(of: $0.authenticationEndpoint).offset }
-            let notification = try operation.write { (records: any AccountWriter) throws(StoreError) in
-                try AccountRules.receive(opened, now: now, clockOffset: offset, retention: .all, in: records)
-            }.get()
-            return PushNotification(notification, origin: operation.origin)
+            let store = store()
+            let received = try authenticator.receive(PushDelivery(messageId: messageID, message: message), in: store)
+            return PushNotification(received, token(of: store))
         } catch {
             throw noted(error, "receive a push message")
         }
     }
 
-    func notifications(
-        _ read: @Sendable (any AccountReader) throws(StoreError) -> [SignetCore.PushNotification]
-    ) throws -> [PushNotification] {
-        let operation = operation()
-        let found = try operation.readSettled(read)
-        return objects(for: found, origin: operation.origin)
+    func notifications() throws -> [PushNotification] {
+        let store = store()
+        let found = try authenticator.settled(in: store) { records throws(StoreError) in try records.notifications() }
+        return objects(for: found, token(of: store))
     }
 
     func notifications(of mechanism: PushMechanism) throws -> [PushNotification] {
-        let (value, origin) = mechanism.held.snapshot
-        let operation = operation(on: origin) { $0.mechanisms[value.uid] = value }
-        let found = try operation.readSettled { (records: any AccountReader) throws(StoreError) in
-            try records.notifications(of: value.uid)
+        let (value, token) = mechanism.box.content
+        let store = store(token) { $0.mechanisms[value.uid] = .present(value) }
+        let found = try authenticator.settled(in: store) { records throws(StoreError) in try records.notifications(of: value.uid)
         }
-        return objects(for: found, origin: operation.origin)
+        return objects(for: found, self.token(of: store))
     }
 
     func notification(id: String) throws -> PushNotification? {
-        let operation = operation()
-        let found = try operation.readSettled { (records: any AccountReader) throws(StoreError) in
-            try records.notification(id: id)
-        }
-        return found.map { PushNotification($0, origin: operation.origin) }
+        let store = store()
+        let found = try authenticator.settled(in: store) { records throws(StoreError) in try records.notification(id: id) }
+        return found.map { PushNotification($0, token(of: store)) }
     }
 
     func remove(_ notification: PushNotification) throws -> Bool {
-        let (value, origin) = notification.held.snapshot
-        return try operation(on: origin) { $0.notifications[value.id] = value }.write {
-            (records: any AccountWriter) throws(StoreError) in
+        let (value, token) = notification.box.content
+        return try store(token) { $0.notifications[value.id] = .present(value) }.write { records throws(StoreError) in
             try AccountRules.removeNotification(value.id, in: records)
         }
     }
 
-    // MARK: Answers
-
-    /// Answers a notification. Only one answer to a notification can be in progress at a time.
+    /// Answers a notification with the asynchronous engine.
     func answer(
         _ notification: PushNotification,
         _ send: (Authenticator, String) async throws -> SignetCore.PushNotification
     ) async throws {
         do {
-            try await answering(notification.identifier) {
-                let (value, origin) = notification.held.snapshot
-                guard value.decision == nil else { throw PushNotificationError.notificationInvalidStatus }
-                let operation = operation(on: origin) { $0.notifications[value.id] = value }
-                let answered = try await send(operation.authenticator, value.id)
-                notification.held.take(answered, origin: operation.origin)
-            }
+            let (value, token) = notification.box.content
+            guard value.decision == nil else { throw PushNotificationError.notificationInvalidStatus }
+            let store = store(token) { $0.notifications[value.id] = .present(value) }
+            let answered = try await send(authenticator.over(store), value.id)
+            notification.box.take(answered, self.token(of: store))
         } catch {
             throw noted(error, "answer a notification")
         }
@@ -119,57 +94,35 @@ extension LegacyEngine {
 
     /// Returns the push token of this device.
     func token() throws(StoreError) -> StoredDeviceToken? {
-        try operation().read { (records: any AccountReader) throws(StoreError) in try records.deviceToken() }
+        try store().read { records throws(StoreError) in try records.deviceToken() }
     }
 
-    /// Stores a token before any server gets it, as the ForgeRock SDK does.
-    func keep(token: String) throws(StoreError) {
-        guard case .client(let box) = backing else { return try keepRecord(of: token) }
-        guard box.token.token?.token != token else { return }
-        let (now, wasUntold) = (clock.now, box.token.isUntold)
-        // The storage client is asked for the mechanisms when the token is sent. The flag that it must be sent is stored now, in
-        // case the app ends before that.
-        box.token.isUntold = true
-        do throws(StoreError) {
-            try operation().write { (records: any AccountWriter) throws(StoreError) in
-                try records.save(StoredDeviceToken(token: token, timeAdded: now))
-                box.token.isUntold = true
+    /// Stores a token before any server gets it, as the ForgeRock SDK does. A storage client is asked for the mechanisms only when
+    /// the token is sent; in case the app ends before that, the stored token says that no server has got it.
+    private func keep(token: String) throws(StoreError) {
+        let now = settings.clock.now
+        guard case .client = kind else {
+            return try store().write { records throws(StoreError) in
+                _ = try AccountRules.setDeviceToken(token, now: now, in: records)
             }
-        } catch {
-            box.token.isUntold = wasUntold
-            throw error
         }
-    }
-
-    private func keepRecord(of token: String) throws(StoreError) {
-        let now = clock.now
-        try operation().write { (records: any AccountWriter) throws(StoreError) in
-            _ = try AccountRules.setDeviceToken(token, now: now, in: records)
+        try store().write { records throws(StoreError) in
+            guard try records.deviceToken()?.token != token else { return }
+            var stored = StoredDeviceToken(token: token, timeAdded: now)
+            stored.isUnsent = true
+            try records.save(stored)
         }
-    }
-
-    /// Returns the operation for sending a token to servers. While no server has got the stored token, the engine's view of the
-    /// store hides it, so that the engine treats it as new.
-    private func updateOperation() -> Operation {
-        guard case .client(let box) = backing else { return operation() }
-        return Operation(engine: self, store: ClientStore(box, hidesUntoldToken: true))
-    }
-
-    /// Stores, in a storage client, the list of servers that could not get the token.
-    private func keepOutstanding() throws(StoreError) {
-        guard case .client(let box) = backing, let seen = box.token.token else { return }
-        try operation().write { (records: any AccountWriter) throws(StoreError) in try records.save(seen) }
     }
 
     /// Stores the first token. Mechanisms from before, such as imported ones, are recorded as those that still need it.
     func register(token: String) throws {
-        let now = clock.now
-        let other = try operation().write { (records: any AccountWriter) throws(StoreError) -> Bool in
-            if let known = try records.deviceToken() { return known.token != token }
+        let now = settings.clock.now
+        let isKnown = try store().write { records throws(StoreError) in
+            if let known = try records.deviceToken() { return known.token == token }
             _ = try AccountRules.setDeviceToken(token, now: now, in: records)
-            return false
+            return true
         }
-        if other {
+        guard isKnown else {
             throw PushNotificationError.storageError("another device token is registered: tell servers with updateDeviceToken")
         }
     }
@@ -177,17 +130,15 @@ extension LegacyEngine {
     /// Stores a token and sends it to the servers of all push mechanisms that don't have it yet.
     func update(token: String) async throws -> [DeviceTokenUpdate] {
         do {
-            return try await inTurn { try await self.tell(token) }.value
+            return try await inTurn { try await self.send(token) }.value
         } catch {
             throw noted(error, "update the device token")
         }
     }
 
-    private func tell(_ token: String) async throws -> [DeviceTokenUpdate] {
+    private func send(_ token: String) async throws -> [DeviceTokenUpdate] {
         try keep(token: token)
-        let updates = try await updateOperation().authenticator.updateDeviceToken(token)
-        try keepOutstanding()
-        return updates
+        return try await authenticator.over(store()).updateDeviceToken(token)
     }
 
     /// Stores a token immediately and sends it to servers in the background, unless another token has arrived by then.
@@ -196,7 +147,7 @@ extension LegacyEngine {
         _ = inTurn {
             do {
                 guard try self.token()?.token == token else { return }
-                for update in try await self.tell(token) {
+                for update in try await self.send(token) {
                     if let error = update.error { self.note(error, "tell \(update.mechanism.account.issuer) the device token") }
                 }
             } catch {
@@ -222,7 +173,7 @@ extension LegacyEngine {
     }
 
     func clearToken() throws(StoreError) {
-        try operation().write { (records: any AccountWriter) throws(StoreError) in try records.removeDeviceToken() }
+        try store().write { records throws(StoreError) in try records.removeDeviceToken() }
     }
 }
 

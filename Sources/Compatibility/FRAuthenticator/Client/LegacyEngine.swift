@@ -19,54 +19,40 @@ import Foundation
 /// storage client than the ForgeRock SDK does. After a change it reads the value again, so that a counter is never reused and an
 /// answer is never sent twice.
 final class LegacyEngine: Sendable {
-    let backing: Backing
-    let clock: any WallClock
+    let settings: LegacySettings
+    let kind: StoreKind
     let policies: PolicyBox
-    let presence: (any FRAUserPresence)?
-    let endpoints: EndpointPolicy
     let authenticator: Authenticator
-    /// The platform of the ForgeRock SDK that decides the order of lists and the removal of accounts.
-    var platform: LegacySettings.Platform { settings.platform }
-    private let settings: LegacySettings
     private let state = Mutex(State())
 
     private struct State {
         var lastError: (any Error)?
-        /// The identifiers of the notifications that are being answered.
-        var answering: Set<String> = []
         /// The last task in the queue of token updates.
         var lastUpdate: Task<Void, Never>?
     }
 
-    /// The store behind the engine.
-    enum Backing: Sendable {
-        /// The app's own storage client.
-        case client(ClientBox)
-        /// Records with transactions.
-        case records(AccountRecords)
+    init(_ settings: LegacySettings, _ kind: StoreKind) {
+        let policies = settings.policies ?? PolicyBox(FRAPolicyEvaluator())
+        (self.settings, self.kind, self.policies) = (settings, kind, policies)
+        authenticator = Authenticator(
+            store: ClientStore(kind), transport: settings.transport ?? AsyncHTTPTransport(), device: settings.device,
+            clock: settings.clock, policies: policies.engine(), retention: .all, interceptors: settings.interceptors)
     }
 
-    init(backing: Backing, policies: PolicyBox, presence: (any FRAUserPresence)?, settings: LegacySettings) {
-        self.backing = backing
-        self.policies = policies
-        self.presence = presence
-        clock = settings.clock
-        endpoints = settings.endpoints
-        self.settings = settings
-        let store: any ImmediateAccountStore =
-            switch backing {
-            case .client(let box): ClientStore(box)
-            case .records(let records): records
-            }
-        authenticator = Authenticator(
-            store: store, transport: settings.transport ?? AsyncHTTPTransport(), device: settings.device, clock: settings.clock,
-            policies: policies.engine(), retention: .all, interceptors: settings.interceptors)
+    /// Opens the app's own storage client, or the user's vault when the app set none.
+    convenience init(opening settings: LegacySettings) throws(StoreError) {
+        self.init(settings, try StoreKind(opening: settings))
+    }
+
+    /// Opens the store without blocking the thread.
+    convenience init(opening settings: LegacySettings) async throws(StoreError) {
+        self.init(settings, try await Blocking.run { () throws(StoreError) in try StoreKind(opening: settings) })
     }
 
     /// Returns the engine that created an object, or the engine of the started client.
     /// - Throws: ``FRAError/failToSaveIntoStorageClient(_:)`` when no client is started.
-    static func of(_ origin: Origin?) throws -> LegacyEngine {
-        if let origin { return origin.engine }
+    static func of(_ token: CacheToken?) throws -> LegacyEngine {
+        if let token { return token.engine }
         guard let started = FRAClient.shared else {
             throw FRAError.failToSaveIntoStorageClient("the SDK has not started; call FRAClient.start() first")
         }
@@ -75,20 +61,20 @@ final class LegacyEngine: Sendable {
 
     // MARK: Operations
 
-    /// Returns an operation over the store.
+    /// Returns the store for one operation.
     /// - Parameters:
-    ///   - origin: The origin of the object that the operation is about.
-    ///   - note: Adds the object's values to the known records. It is called only when the object is up to date.
-    func operation(on origin: Origin? = nil, _ note: (inout Knowledge) -> Void = { _ in }) -> Operation {
-        switch backing {
-        case .records(let records): return Operation(engine: self, store: records)
-        case .client(let box):
-            var known = Knowledge()
-            known.generation = box.generation
-            if let origin, origin.engine === self, origin.generation == known.generation { note(&known) }
-            return Operation(engine: self, store: ClientStore(box, knowing: known))
-        }
+    ///   - token: The cache token of the object that the operation is about.
+    ///   - fill: Adds the object's values to the cache. It is called only when the object is up to date.
+    func store(_ token: CacheToken? = nil, _ fill: (inout ReadCache) -> Void = { _ in }) -> ClientStore {
+        guard case .client(let client) = kind else { return ClientStore(kind) }
+        var cache = ReadCache()
+        cache.generation = client.generation
+        if let token, token.engine === self, token.generation == cache.generation { fill(&cache) }
+        return ClientStore(kind, cache)
     }
+
+    /// Returns the cache token of the objects that the last transaction of a store read or wrote.
+    func token(of store: ClientStore) -> CacheToken { CacheToken(engine: self, generation: store.generation) }
 
     /// Runs a synchronous operation. Its error is logged and kept for ``FRAClient/lastStorageError``.
     func perform<R>(_ operation: String, otherwise: R, _ body: () throws -> R) -> R {
@@ -129,17 +115,6 @@ final class LegacyEngine: Sendable {
         if let policy = account.lockingPolicy { return .manual(policy: policy) }
         return policies.violated(account).map { .byPolicy($0) }
     }
-
-    // MARK: Answers
-
-    /// Runs `body` unless the notification is already being answered.
-    func answering<R>(_ id: String, _ body: () async throws -> R) async throws -> R {
-        guard state.withLock({ $0.answering.insert(id).inserted }) else {
-            throw PushNotificationError.notificationInvalidStatus
-        }
-        defer { state.withLock { _ = $0.answering.remove(id) } }
-        return try await body()
-    }
 }
 
 extension LegacyEngine {
@@ -158,47 +133,34 @@ extension LegacyEngine {
     }
 }
 
-/// An operation over the store, for one call of the app.
-struct Operation: Sendable {
-    let engine: LegacyEngine
-    let store: any ImmediateAccountStore
-
-    func read<R: Sendable>(_ body: @Sendable (any AccountReader) throws(StoreError) -> R) throws(StoreError) -> R {
-        try store.read(body)
-    }
-
-    /// Reads after pending changes have been stored: changes that a server accepted while the store failed.
-    func readSettled<R: Sendable>(
-        _ body: @Sendable (any AccountReader) throws(StoreError) -> R
-    ) throws(StoreError) -> R {
-        try engine.authenticator.settled(in: store, body)
-    }
-
-    func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) throws(StoreError) -> R {
-        try store.write(body)
-    }
-
-    /// The origin of the objects that the last transaction read or wrote.
-    var origin: Origin { Origin(engine: engine, generation: (store as? ClientStore)?.generation ?? 0) }
-
-    /// The asynchronous engine over this operation's store.
-    var authenticator: Authenticator { engine.authenticator.over(store) }
-
-    /// Returns the asynchronous engine over this operation's store, with the policies for the enrollment of a URI.
-    func authenticator(enrolling uri: String) -> Authenticator {
-        engine.authenticator.over(store, policies: engine.policies.engine(enrolling: uri))
-    }
-}
-
-/// The origin of an object: its engine and the time at which it was read.
-struct Origin: Sendable {
+/// The version of the store at which an object was read, and the engine that read it.
+struct CacheToken: Sendable {
     let engine: LegacyEngine
     /// The number of changes of the store at which the object was read.
     let generation: Int
 }
 
-/// The settings of a client other than its store.
+extension StoreKind {
+    /// Opens the app's own storage client, or the user's vault when the app set none, in the settings' or the default location.
+    init(opening settings: LegacySettings) throws(StoreError) {
+        if let client = settings.storage {
+            self = .client(client)
+        } else {
+            // The opened store seals its records itself.
+            let directory = if let vault = settings.vault { vault } else { try VaultDirectory.default() }
+            self = .records(AccountRecords(unsealed: try StandardStore.open(in: directory)))
+        }
+    }
+}
+
+/// The settings of a client.
 package struct LegacySettings: Sendable {
+    /// The app's own storage client; nil for the user's vault.
+    var storage: ClientBox?
+    /// The app's evaluator of policies; nil for the default policies.
+    var policies: PolicyBox?
+    /// The app's check of the user's presence.
+    var presence: (any FRAUserPresence)?
     /// The transport to servers; nil for the client's own transport.
     package var transport: (any HTTPTransport)?
     /// The clock.

@@ -23,22 +23,22 @@ public final class Account: Sendable, Codable {
         /// The policy that locked the account at the time it was read. It is never stored.
         var violatedPolicy: String?
         var mechanisms: [Mechanism]
-        var origin: Origin?
+        var token: CacheToken?
     }
 
-    init(_ value: SignetCore.Account, violatedPolicy: String? = nil, mechanisms: [Mechanism] = [], origin: Origin? = nil) {
+    init(_ value: SignetCore.Account, violatedPolicy: String? = nil, mechanisms: [Mechanism] = [], token: CacheToken? = nil) {
         state = Mutex(
             State(
-                value: value, stored: value, areMechanismsRead: origin != nil, violatedPolicy: violatedPolicy,
-                mechanisms: mechanisms, origin: origin))
+                value: value, stored: value, areMechanismsRead: token != nil, violatedPolicy: violatedPolicy,
+                mechanisms: mechanisms, token: token))
     }
 
     /// The account as a value of the engine.
     var core: SignetCore.Account { state.withLock { $0.value } }
-    /// The account as it was read, its mechanisms and their origin, in a consistent state. The mechanisms are nil when they were
+    /// The account as it was read, its mechanisms and their cache token, in a consistent state. The mechanisms are nil when they were
     /// not read together with the account.
-    var snapshot: (stored: SignetCore.Account, mechanisms: [Mechanism]?, origin: Origin?) {
-        state.withLock { ($0.stored, $0.areMechanismsRead ? $0.mechanisms : nil, $0.origin) }
+    var snapshot: (stored: SignetCore.Account, mechanisms: [Mechanism]?, token: CacheToken?) {
+        state.withLock { ($0.stored, $0.areMechanismsRead ? $0.mechanisms : nil, $0.token) }
     }
 
     /// The issuer from the enrollment.
@@ -92,12 +92,12 @@ public final class Account: Sendable, Codable {
     }
 
     /// Takes over the stored value.
-    func take(_ value: SignetCore.Account, origin: Origin?) {
+    func take(_ value: SignetCore.Account, token: CacheToken) {
         state.withLock { state in
             state.value = value
             state.stored = value
             state.areMechanismsRead = false
-            state.origin = origin
+            state.token = token
         }
     }
 

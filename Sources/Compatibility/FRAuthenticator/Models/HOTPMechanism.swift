@@ -8,10 +8,10 @@ public import Foundation
 
 /// A mechanism that generates counter-based one-time codes (HOTP) for an account.
 public final class HOTPMechanism: OathMechanismObject, MechanismState, Codable {
-    let held: Held<SignetCore.Mechanism>
+    let box: Box<SignetCore.Mechanism>
 
-    init(_ value: SignetCore.Mechanism, origin: Origin?) {
-        held = Held(value, origin: origin)
+    init(_ value: SignetCore.Mechanism, _ token: CacheToken? = nil) {
+        box = Box(value, token)
     }
 
     /// The mechanism's identifier on the server.
@@ -46,7 +46,7 @@ public final class HOTPMechanism: OathMechanismObject, MechanismState, Codable {
     /// - Throws: ``AccountError/accountLocked(_:)``; ``MechanismError/failedToUpdateInformation(_:)`` when the store fails: the
     ///   counter is then unchanged; ``FRAError`` when the SDK has not started.
     public func generateCode() throws -> OathTokenCode {
-        try LegacyEngine.of(held.origin).generateCode(self)
+        try LegacyEngine.of(box.token).generateCode(self)
     }
 
     /// Returns the mechanism as JSON text, in the form of the ForgeRock SDK for iOS. The text contains the secret.
@@ -59,6 +59,6 @@ public final class HOTPMechanism: OathMechanismObject, MechanismState, Codable {
     /// - Throws: `DecodingError`, also for a mechanism of another type.
     public convenience init(from decoder: any Decoder) throws {
         let value = try LegacyJSON.read("mechanism", from: decoder) { try SignetCore.Mechanism(legacy: $0, .hotp) }
-        self.init(value, origin: nil)
+        self.init(value)
     }
 }

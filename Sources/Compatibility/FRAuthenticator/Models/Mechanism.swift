@@ -59,41 +59,39 @@ public enum Mechanisms {
     }
 
     /// Returns the object for a mechanism of the engine.
-    static func object(for value: SignetCore.Mechanism, origin: Origin? = nil) -> any MechanismState {
+    static func object(for value: SignetCore.Mechanism, _ token: CacheToken? = nil) -> any MechanismState {
         switch value.kindName {
-        case .totp: TOTPMechanism(value, origin: origin)
-        case .hotp: HOTPMechanism(value, origin: origin)
-        case .push: PushMechanism(value, origin: origin)
+        case .totp: TOTPMechanism(value, token)
+        case .hotp: HOTPMechanism(value, token)
+        case .push: PushMechanism(value, token)
         }
     }
 }
 
 /// The internal interface of a mechanism's object.
 protocol MechanismState: MechanismObject {
-    var held: Held<SignetCore.Mechanism> { get }
+    var box: Box<SignetCore.Mechanism> { get }
 }
 
 extension MechanismState {
-    var core: SignetCore.Mechanism { held.value }
+    var core: SignetCore.Mechanism { box.value }
 }
 
-/// The engine's value inside an object of this module, with its origin.
-final class Held<Value: Sendable>: Sendable {
-    private let state: Mutex<(value: Value, origin: Origin?)>
+/// The engine's value inside an object of this module, with its cache token.
+final class Box<Value: Sendable>: Sendable {
+    private let state: Mutex<(value: Value, token: CacheToken?)>
 
-    init(_ value: Value, origin: Origin?) {
-        state = Mutex((value, origin))
+    init(_ value: Value, _ token: CacheToken?) {
+        state = Mutex((value, token))
     }
 
-    var value: Value { state.withLock { $0.value } }
-    var origin: Origin? { state.withLock { $0.origin } }
-    /// The value and its origin, in a consistent state.
-    var snapshot: (value: Value, origin: Origin?) { state.withLock { $0 } }
+    /// The value and its cache token, in a consistent state.
+    var content: (value: Value, token: CacheToken?) { state.withLock { $0 } }
+    var value: Value { content.value }
+    var token: CacheToken? { content.token }
 
     /// Takes over the stored value.
-    func take(_ value: Value, origin: Origin?) {
-        state.withLock { $0 = (value, origin) }
-    }
+    func take(_ value: Value, _ token: CacheToken) { state.withLock { $0 = (value, token) } }
 }
 
 extension SignetCore.Mechanism {

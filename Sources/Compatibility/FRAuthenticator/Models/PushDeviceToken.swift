@@ -10,19 +10,19 @@ public import Foundation
 /// The push token, by which the push service addresses this device.
 public final class PushDeviceToken: Sendable, Hashable, Codable {
     /// The token as a string.
-    public var tokenId: String { kept.stored.token }
+    public var tokenId: String { stored.token }
     /// The time at which the app got the token.
-    public var timeAdded: Date { kept.stored.timeAdded }
+    public var timeAdded: Date { stored.timeAdded }
     /// The token as the engine stores it, with the mechanisms that still need it.
-    let kept: TokenSlot.Kept
+    let stored: StoredDeviceToken
 
     /// Creates a token that came from the system.
     public convenience init(tokenId: String, timeAdded: Date) {
-        self.init(TokenSlot.Kept(stored: StoredDeviceToken(token: tokenId, timeAdded: timeAdded), isUntold: false))
+        self.init(StoredDeviceToken(token: tokenId, timeAdded: timeAdded))
     }
 
-    init(_ kept: TokenSlot.Kept) {
-        self.kept = kept
+    init(_ stored: StoredDeviceToken) {
+        self.stored = stored
     }
 
     /// Returns true when two tokens have the same string and the same time.
@@ -37,21 +37,22 @@ public final class PushDeviceToken: Sendable, Hashable, Codable {
         var members: [String: JSONValue] = ["tokenId": .string(tokenId)]
         members["timeAdded"] = .integer(Int64(timeAdded.timeIntervalSince1970.rounded(.down)))
         // Members that only this SDK has.
-        for (name, uids) in [("outstanding", kept.stored.outstanding), ("unsupported", kept.stored.unsupported)]
+        for (name, uids) in [("outstanding", stored.outstanding), ("unsupported", stored.unsupported)]
         where !uids.isEmpty {
             members[name] = .array(uids.sorted().map { .string($0) })
         }
-        if kept.isUntold { members["untold"] = .bool(true) }
+        if stored.isUnsent { members["untold"] = .bool(true) }
         return members
     }
 
-    private convenience init(_ members: JSONMembers) throws {
+    private static func stored(_ members: JSONMembers) throws -> StoredDeviceToken {
         guard let seconds = members["timeAdded"]?.wholeNumber else { throw JSONMemberError(name: "timeAdded") }
         func uids(_ name: String) -> Set<String> { Set(members[name]?.array?.compactMap(\.string) ?? []) }
-        let stored = StoredDeviceToken(
+        var stored = StoredDeviceToken(
             token: try members.text("tokenId"), timeAdded: Date(timeIntervalSince1970: Double(seconds)),
             outstanding: uids("outstanding"), unsupported: uids("unsupported"))
-        self.init(TokenSlot.Kept(stored: stored, isUntold: try members.optionalTruth("untold") ?? false))
+        stored.isUnsent = try members.optionalTruth("untold") ?? false
+        return stored
     }
 
     /// Returns the token as JSON text, in the form of the ForgeRock SDK for iOS: `timeAdded` is in seconds since 1970.
@@ -60,7 +61,7 @@ public final class PushDeviceToken: Sendable, Hashable, Codable {
     /// Reads a token from the output of ``toJson()``.
     /// - Throws: `DecodingError`.
     public static func fromJson(_ json: String) throws -> PushDeviceToken {
-        try LegacyJSON.read("push device token", json) { try PushDeviceToken($0) }
+        PushDeviceToken(try LegacyJSON.read("push device token", json, stored))
     }
 
     /// Writes the members of ``toJson()``.
@@ -69,7 +70,6 @@ public final class PushDeviceToken: Sendable, Hashable, Codable {
     /// Reads the members of ``toJson()``.
     /// - Throws: `DecodingError`.
     public convenience init(from decoder: any Decoder) throws {
-        let token = try LegacyJSON.read("push device token", from: decoder) { try PushDeviceToken($0) }
-        self.init(token.kept)
+        self.init(try LegacyJSON.read("push device token", from: decoder, Self.stored))
     }
 }

@@ -10,10 +10,10 @@ public import Foundation
 /// A mechanism that answers push messages for an account.
 public final class PushMechanism: MechanismObject, MechanismState, Codable {
     private let attached = Mutex<[PushNotification]>([])
-    let held: Held<SignetCore.Mechanism>
+    let box: Box<SignetCore.Mechanism>
 
-    init(_ value: SignetCore.Mechanism, origin: Origin?, notifications: [PushNotification] = []) {
-        held = Held(value, origin: origin)
+    init(_ value: SignetCore.Mechanism, _ token: CacheToken? = nil, notifications: [PushNotification] = []) {
+        box = Box(value, token)
         attached.withLock { $0 = notifications }
     }
 
@@ -51,6 +51,6 @@ public final class PushMechanism: MechanismObject, MechanismState, Codable {
     /// - Throws: `DecodingError`, also for a mechanism of another type.
     public convenience init(from decoder: any Decoder) throws {
         let value = try LegacyJSON.read("mechanism", from: decoder) { try SignetCore.Mechanism(legacy: $0, .push) }
-        self.init(value, origin: nil)
+        self.init(value)
     }
 }

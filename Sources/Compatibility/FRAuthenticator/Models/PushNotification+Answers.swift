@@ -66,7 +66,7 @@ extension PushNotification {
     public func accept(title: String, allowDeviceCredentials: Bool) async throws {
         try check(.biometric, "accept(title:allowDeviceCredentials:)")
         let engine = try engine()
-        let presence = engine.presence.map {
+        let presence = engine.settings.presence.map {
             Prompt(presence: $0, title: title, allowDeviceCredentials: allowDeviceCredentials, notification: self)
         }
         try await engine.answer(self) { authenticator, id in try await authenticator.approve(id, presence: presence) }
@@ -82,7 +82,7 @@ extension PushNotification {
         try await engine().answer(self) { authenticator, id in try await authenticator.deny(id) }
     }
 
-    private func engine() throws -> LegacyEngine { try LegacyEngine.of(held.origin) }
+    private func engine() throws -> LegacyEngine { try LegacyEngine.of(box.token) }
 
     private func check(_ type: PushType, _ method: String) throws(MechanismError) {
         guard pushType == type else {

@@ -11,13 +11,13 @@ public import Foundation
 /// It is an object, as in the ForgeRock SDK, and tasks may share it. After an answer, the object with which it was answered has
 /// the new state. Other objects for the same message keep their state until they are read again.
 public final class PushNotification: Sendable, Codable {
-    let held: Held<SignetCore.PushNotification>
+    let box: Box<SignetCore.PushNotification>
 
-    init(_ value: SignetCore.PushNotification, origin: Origin?) {
-        held = Held(value, origin: origin)
+    init(_ value: SignetCore.PushNotification, _ token: CacheToken? = nil) {
+        box = Box(value, token)
     }
 
-    var core: SignetCore.PushNotification { held.value }
+    var core: SignetCore.PushNotification { box.value }
 
     /// The message's identifier on the server.
     public var messageId: String { core.messageID }
@@ -63,7 +63,7 @@ public final class PushNotification: Sendable, Codable {
     /// True when the user denied the notification.
     public var isDenied: Bool { core.decision == .denied }
     /// True when the server no longer waits for an answer.
-    public var isExpired: Bool { (held.origin?.engine.clock ?? SystemWallClock()).now > core.expiresAt }
+    public var isExpired: Bool { (box.token?.engine.settings.clock ?? SystemWallClock()).now > core.expiresAt }
 
     // MARK: JSON
 
@@ -95,7 +95,7 @@ public final class PushNotification: Sendable, Codable {
     /// - Throws: `DecodingError`, which names the missing or invalid member but never its content.
     public static func fromJson(_ json: String) throws -> PushNotification {
         PushNotification(
-            try LegacyJSON.read("push notification", json) { try SignetCore.PushNotification(forgeRock: $0) }, origin: nil)
+            try LegacyJSON.read("push notification", json) { try SignetCore.PushNotification(forgeRock: $0) })
     }
 
     /// Writes the members of ``toJson()``.
@@ -105,7 +105,6 @@ public final class PushNotification: Sendable, Codable {
     /// - Throws: `DecodingError`.
     public convenience init(from decoder: any Decoder) throws {
         self.init(
-            try LegacyJSON.read("push notification", from: decoder) { try SignetCore.PushNotification(forgeRock: $0) },
-            origin: nil)
+            try LegacyJSON.read("push notification", from: decoder) { try SignetCore.PushNotification(forgeRock: $0) })
     }
 }

@@ -53,7 +53,7 @@ extension FRAPolicyEvaluator.Result {
 }
 
 /// Policies that the app handed over, with access for one caller at a time.
-final class HandedOver: Sendable {
+final class PolicyList: Sendable {
     private let policies: Mutex<[any FRAPolicy]>
     let names: [String]
 
@@ -63,25 +63,25 @@ final class HandedOver: Sendable {
     }
 
     /// Policies that forward each evaluation to those that were handed over.
-    var asPolicies: [any FRAPolicy] { names.indices.map { Asking(owner: self, place: $0) } }
+    var asPolicies: [any FRAPolicy] { names.indices.map { Element(list: self, index: $0) } }
 
-    private func evaluate(_ place: Int, _ parameters: JSONValue) -> Bool {
+    private func evaluate(_ index: Int, _ parameters: JSONValue) -> Bool {
         policies.withLock { policies in
-            policies[place].data = parameters.any
-            return policies[place].evaluate()
+            policies[index].data = parameters.any
+            return policies[index].evaluate()
         }
     }
 
-    private struct Asking: FRAPolicy {
-        let owner: HandedOver
-        let place: Int
+    private struct Element: FRAPolicy {
+        let list: PolicyList
+        let index: Int
         var data: Any?
-        var name: String { owner.names[place] }
+        var name: String { list.names[index] }
 
-        init(owner: HandedOver, place: Int) {
-            (self.owner, self.place) = (owner, place)
+        init(list: PolicyList, index: Int) {
+            (self.list, self.index) = (list, index)
         }
 
-        func evaluate() -> Bool { owner.evaluate(place, JSONValue(any: data) ?? .null) }
+        func evaluate() -> Bool { list.evaluate(index, JSONValue(any: data) ?? .null) }
     }
 }

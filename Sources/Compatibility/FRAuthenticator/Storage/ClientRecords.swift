@@ -10,13 +10,11 @@ import Foundation
 
 /// A ``StorageClient`` during one transaction. It turns the engine's calls into calls of the client, and can undo the changes.
 final class ClientRecords: AccountWriter {
-    private let client: any StorageClient
-    private let token: TokenSlot
-    private let sent: SentAnswers
-    private let hidesUntoldToken: Bool
-    private(set) var known: Knowledge
-    private var changes: [Change] = []
+    private(set) var state: ClientBox.State
+    private(set) var cache: ReadCache
     private(set) var hasCalledSetter = false
+    private let initial: (token: StoredDeviceToken?, sentAnswers: [String: SentAnswer])
+    private var changes: [Change] = []
 
     /// A change with the function that undoes it.
     private struct Change {
@@ -24,123 +22,121 @@ final class ClientRecords: AccountWriter {
         var isDone = false
     }
 
-    init(
-        _ client: any StorageClient, token: TokenSlot, sent: SentAnswers, hidesUntoldToken: Bool, knowing known: Knowledge
-    ) {
-        self.client = client
-        self.hidesUntoldToken = hidesUntoldToken
-        self.token = token
-        self.sent = sent
-        self.known = known
+    /// The calls of a client that store and remove one kind of value.
+    private struct Calls<Value: Sendable>: Sendable {
+        let name: String
+        let set: @Sendable (any StorageClient, Value) -> Bool
+        let remove: @Sendable (any StorageClient, Value) -> Bool
+    }
+
+    private static let account = Calls<SignetCore.Account>(name: "an account") {
+        $0.setAccount(account: Account($1))
+    } remove: {
+        $0.removeAccount(account: Account($1))
+    }
+    private static let mechanism = Calls<SignetCore.Mechanism>(name: "a mechanism") {
+        $0.setMechanism(mechanism: Mechanisms.object(for: $1))
+    } remove: {
+        $0.removeMechanism(mechanism: Mechanisms.object(for: $1))
+    }
+    private static let notification = Calls<SignetCore.PushNotification>(name: "a notification") {
+        $0.setNotification(notification: PushNotification($1))
+    } remove: {
+        $0.removeNotification(notification: PushNotification($1))
+    }
+    private static let token = Calls<StoredDeviceToken>(name: "the device token") {
+        $0.setPushDeviceToken(pushDeviceToken: PushDeviceToken($1))
+    } remove: { client, _ in
+        client.removePushDeviceToken()
+    }
+
+    init(_ state: ClientBox.State, _ cache: ReadCache) {
+        self.state = state
+        self.cache = cache
+        initial = (state.token, state.sentAnswers)
     }
 
     // MARK: Accounts
 
     func account(_ id: AccountID) throws(StoreError) -> SignetCore.Account? {
-        if let known = known.accounts[id] { return known }
-        let found = client.getAccount(accountIdentifier: id.legacyIdentifier)?.core
+        if let entry = cache.accounts[id] { return entry.value }
+        let found = state.client.getAccount(accountIdentifier: id.legacyIdentifier)?.core
         if let found, found.id != id {
             throw StoreError(
                 .invalid, "read an account",
                 "the storage client keeps another account under the identifier \(id.legacyIdentifier); nothing was changed")
         }
-        known.accounts[id] = .some(found)
+        cache.accounts[id] = ReadCache.Entry(found)
         return found
     }
 
     /// Returns the account with a legacy identifier.
     func account(identifier: String) -> SignetCore.Account? {
-        let found = client.getAccount(accountIdentifier: identifier)?.core
-        if let found { known.accounts[found.id] = found }
+        let found = state.client.getAccount(accountIdentifier: identifier)?.core
+        if let found { cache.accounts[found.id] = .present(found) }
         return found
     }
 
     func accounts() throws(StoreError) -> [SignetCore.Account] {
-        let accounts = client.getAllAccounts().map(\.core).sorted {
+        let accounts = state.client.getAllAccounts().map(\.core).sorted {
             ($0.timeAdded, $0.id.legacyIdentifier) < ($1.timeAdded, $1.id.legacyIdentifier)
         }
-        for account in accounts { known.accounts[account.id] = account }
+        for account in accounts { cache.accounts[account.id] = .present(account) }
         return accounts
     }
 
     func save(_ account: SignetCore.Account) throws(StoreError) {
-        let before = known.accounts[account.id]
-        try change("store an account") {
-            $0.setAccount(account: Account(account))
-        } undo: { client in
-            switch before {
-            case .some(let before?): client.setAccount(account: Account(before))
-            case .some(nil): client.removeAccount(account: Account(account))
-            case nil: true
-            }
-        }
-        known.accounts[account.id] = account
+        try store(account, over: cache.accounts[account.id], Self.account)
+        cache.accounts[account.id] = .present(account)
     }
 
     func remove(account id: AccountID) throws(StoreError) {
         guard let account = try account(id) else { return }
-        try change("remove an account") {
-            $0.removeAccount(account: Account(account))
-        } undo: {
-            $0.setAccount(account: Account(account))
-        }
-        known.accounts[id] = .some(nil)
+        try remove(account, Self.account)
+        cache.accounts[id] = .absent
     }
 
     // MARK: Mechanisms
 
     func mechanism(_ uid: String) throws(StoreError) -> SignetCore.Mechanism? {
-        if let known = known.mechanisms[uid] { return known }
-        let found = try client.getMechanismForUUID(uuid: uid).map { object throws(StoreError) in try value(object) }
-        known.mechanisms[uid] = .some(found)
+        if let entry = cache.mechanisms[uid] { return entry.value }
+        let found = try state.client.getMechanismForUUID(uuid: uid).map { object throws(StoreError) in try value(object) }
+        cache.mechanisms[uid] = ReadCache.Entry(found)
         return found
     }
 
     func mechanisms(of account: AccountID) throws(StoreError) -> [SignetCore.Mechanism] {
-        if let uids = known.mechanismsOfAccount[account] { return uids.compactMap { known.mechanisms[$0].flatMap { $0 } } }
-        let owner = known.accounts[account].flatMap { $0 } ?? SignetCore.Account(id: account, timeAdded: .distantPast)
+        if let uids = cache.mechanismsOfAccount[account] { return uids.compactMap { cache.mechanisms[$0]?.value } }
+        let owner = cache.accounts[account]?.value ?? SignetCore.Account(id: account, timeAdded: .distantPast)
         var mechanisms: [SignetCore.Mechanism] = []
-        for object in client.getMechanismsForAccount(account: Account(owner)) {
+        for object in state.client.getMechanismsForAccount(account: Account(owner)) {
             let mechanism = try value(object)
             if mechanism.account == account { mechanisms.append(mechanism) }
         }
-        mechanisms.sort { ($0.timeAdded, $0.kindName.rawValue, $0.uid) < ($1.timeAdded, $1.kindName.rawValue, $1.uid) }
-        known.note(mechanisms, of: account)
+        mechanisms.sort(by: SignetCore.Mechanism.isBefore)
+        cache.add(mechanisms, of: account)
         return mechanisms
     }
 
     func mechanisms() throws(StoreError) -> [SignetCore.Mechanism] {
         var all: [SignetCore.Mechanism] = []
         for account in try accounts() { all += try mechanisms(of: account.id) }
-        return all.sorted { ($0.timeAdded, $0.kindName.rawValue, $0.uid) < ($1.timeAdded, $1.kindName.rawValue, $1.uid) }
+        return all.sorted(by: SignetCore.Mechanism.isBefore)
     }
 
     func save(_ mechanism: SignetCore.Mechanism) throws(StoreError) {
-        let before = known.mechanism(mechanism)
-        try change("store a mechanism") {
-            $0.setMechanism(mechanism: Mechanisms.object(for: mechanism))
-        } undo: { client in
-            switch before {
-            case .some(let before?): client.setMechanism(mechanism: Mechanisms.object(for: before))
-            case .some(nil): client.removeMechanism(mechanism: Mechanisms.object(for: mechanism))
-            case nil: true
-            }
-        }
-        known.mechanisms[mechanism.uid] = mechanism
-        if known.mechanismsOfAccount[mechanism.account]?.contains(mechanism.uid) == false {
-            known.mechanismsOfAccount[mechanism.account]?.append(mechanism.uid)
-        }
+        let (uid, uids) = (mechanism.uid, cache.mechanismsOfAccount[mechanism.account])
+        // A mechanism that is not in the list of its account's mechanisms is known not to exist.
+        try store(mechanism, over: cache.mechanisms[uid] ?? (uids == nil ? nil : .absent), Self.mechanism)
+        cache.mechanisms[uid] = .present(mechanism)
+        if let uids, !uids.contains(uid) { cache.mechanismsOfAccount[mechanism.account] = uids + [uid] }
     }
 
     func remove(mechanism uid: String) throws(StoreError) {
         guard let mechanism = try mechanism(uid) else { return }
-        try change("remove a mechanism") {
-            $0.removeMechanism(mechanism: Mechanisms.object(for: mechanism))
-        } undo: {
-            $0.setMechanism(mechanism: Mechanisms.object(for: mechanism))
-        }
-        known.mechanisms[uid] = .some(nil)
-        known.mechanismsOfAccount[mechanism.account]?.removeAll { $0 == uid }
+        try remove(mechanism, Self.mechanism)
+        cache.mechanisms[uid] = .absent
+        cache.mechanismsOfAccount[mechanism.account]?.removeAll { $0 == uid }
     }
 
     /// Returns the engine's value of a mechanism that the client returned.
@@ -156,120 +152,103 @@ final class ClientRecords: AccountWriter {
     // MARK: Notifications
 
     func notification(id: String) throws(StoreError) -> SignetCore.PushNotification? {
-        if let known = known.notifications[id] { return known }
-        let found = client.getNotification(notificationIdentifier: id)?.core
-        known.notifications[id] = .some(found)
+        if let entry = cache.notifications[id] { return entry.value }
+        let found = state.client.getNotification(notificationIdentifier: id)?.core
+        cache.notifications[id] = ReadCache.Entry(found)
         return found
     }
 
     func notification(messageID: String, mechanismUID: String) throws(StoreError) -> SignetCore.PushNotification? {
         let id = SignetCore.PushNotification.id(mechanismUID: mechanismUID, messageID: messageID)
-        if let known = known.notifications[id] { return known }
-        var found = client.getNotificationByMessageId(messageId: messageID)?.core
+        if let entry = cache.notifications[id] { return entry.value }
+        var found = state.client.getNotificationByMessageId(messageId: messageID)?.core
         // The client may have returned another mechanism's message with the same identifier.
-        if let other = found, other.id != id { found = client.getNotification(notificationIdentifier: id)?.core }
-        known.notifications[id] = .some(found)
+        if let other = found, other.id != id { found = state.client.getNotification(notificationIdentifier: id)?.core }
+        cache.notifications[id] = ReadCache.Entry(found)
         return found
     }
 
-    func notifications() throws(StoreError) -> [SignetCore.PushNotification] {
-        note(client.getAllNotifications().map(\.core))
-    }
+    func notifications() throws(StoreError) -> [SignetCore.PushNotification] { newestFirst(state.client.getAllNotifications()) }
 
     func notifications(of mechanismUID: String) throws(StoreError) -> [SignetCore.PushNotification] {
         guard let mechanism = try mechanism(mechanismUID) else { return [] }
-        return note(client.getAllNotificationsForMechanism(mechanism: Mechanisms.object(for: mechanism)).map(\.core))
+        return newestFirst(state.client.getAllNotificationsForMechanism(mechanism: Mechanisms.object(for: mechanism)))
             .filter { $0.message.mechanismUID == mechanismUID }
     }
 
-    private func note(_ notifications: [SignetCore.PushNotification]) -> [SignetCore.PushNotification] {
-        for notification in notifications { known.notifications[notification.id] = notification }
+    private func newestFirst(_ objects: [PushNotification]) -> [SignetCore.PushNotification] {
+        let notifications = objects.map(\.core)
+        for notification in notifications { cache.notifications[notification.id] = .present(notification) }
         return notifications.sorted { ($0.receivedAt, $0.id) > ($1.receivedAt, $1.id) }
     }
 
     func save(_ notification: SignetCore.PushNotification) throws(StoreError) {
-        let before = known.notifications[notification.id]
-        try change("store a notification") {
-            $0.setNotification(notification: PushNotification(notification, origin: nil))
-        } undo: {
-            switch before {
-            case .some(let before?): $0.setNotification(notification: PushNotification(before, origin: nil))
-            case .some(nil): $0.removeNotification(notification: PushNotification(notification, origin: nil))
-            case nil: true
-            }
-        }
-        known.notifications[notification.id] = notification
+        try store(notification, over: cache.notifications[notification.id], Self.notification)
+        cache.notifications[notification.id] = .present(notification)
     }
 
     func remove(notification id: String) throws(StoreError) {
         guard let notification = try notification(id: id) else { return }
-        try change("remove a notification") {
-            $0.removeNotification(notification: PushNotification(notification, origin: nil))
-        } undo: {
-            $0.setNotification(notification: PushNotification(notification, origin: nil))
-        }
-        known.notifications[id] = .some(nil)
+        try remove(notification, Self.notification)
+        cache.notifications[id] = .absent
     }
 
     // MARK: Device token and sent answers
 
-    func deviceToken() throws(StoreError) -> StoredDeviceToken? {
-        hidesUntoldToken && token.isUntold ? nil : token.token
-    }
+    func deviceToken() throws(StoreError) -> StoredDeviceToken? { state.token }
 
-    func save(_ new: StoredDeviceToken) throws(StoreError) {
-        guard let news = token.news(of: new) else { return token.see(new) }
-        let (token, before, seen) = (token, token.kept, token.token)
-        try change("store the device token") { client in
-            client.setPushDeviceToken(pushDeviceToken: PushDeviceToken(news))
-        } undo: { client in
-            token.see(seen)
-            token.keep(before)
-            return before.map { client.setPushDeviceToken(pushDeviceToken: PushDeviceToken($0)) }
-                ?? client.removePushDeviceToken()
-        }
-        token.keep(news)
-        token.see(new)
+    func save(_ token: StoredDeviceToken) throws(StoreError) {
+        guard token != state.token else { return }
+        try store(token, over: ReadCache.Entry(state.token), Self.token)
+        state.token = token
     }
 
     func removeDeviceToken() throws(StoreError) {
-        let (token, before, seen) = (token, token.kept, token.token)
+        let before = state.token
         try change("remove the device token") {
             $0.removePushDeviceToken()
         } undo: { client in
-            token.see(seen)
-            token.keep(before)
-            return before.map { client.setPushDeviceToken(pushDeviceToken: PushDeviceToken($0)) } ?? true
+            before.map { Self.token.set(client, $0) } ?? true
         }
-        token.keep(nil)
-        token.see(nil)
+        state.token = nil
     }
 
-    func isEmpty() throws(StoreError) -> Bool { client.isEmpty() }
+    func isEmpty() throws(StoreError) -> Bool { state.client.isEmpty() }
 
-    func sentAnswer(to notificationID: String) throws(StoreError) -> SentAnswer? { sent.answer(to: notificationID) }
-    func save(_ answer: SentAnswer) throws(StoreError) { note(answer, to: answer.notificationID) }
-    func removeSentAnswer(to notificationID: String) throws(StoreError) { note(nil, to: notificationID) }
+    func sentAnswer(to notificationID: String) throws(StoreError) -> SentAnswer? { state.sentAnswers[notificationID] }
+    func save(_ answer: SentAnswer) throws(StoreError) { state.sentAnswers[answer.notificationID] = answer }
+    func removeSentAnswer(to notificationID: String) throws(StoreError) { state.sentAnswers[notificationID] = nil }
 
-    private func note(_ answer: SentAnswer?, to notificationID: String) {
-        let (sent, before) = (sent, sent.answer(to: notificationID))
-        sent.note(answer, to: notificationID)
-        changes.append(
-            Change(
-                undo: { _ in
-                    sent.note(before, to: notificationID)
-                    return true
-                }, isDone: true))
+    // MARK: Changes and undo
+
+    private func store<Value>(
+        _ value: Value, over before: ReadCache.Entry<Value>?, _ calls: Calls<Value>
+    ) throws(StoreError) {
+        try change("store \(calls.name)") {
+            calls.set($0, value)
+        } undo: { client in
+            switch before {
+            case .present(let before): calls.set(client, before)
+            case .absent: calls.remove(client, value)
+            case nil: true
+            }
+        }
     }
 
-    // MARK: Undo
+    private func remove<Value>(_ value: Value, _ calls: Calls<Value>) throws(StoreError) {
+        try change("remove \(calls.name)") {
+            calls.remove($0, value)
+        } undo: {
+            calls.set($0, value)
+        }
+    }
 
     private func change(
         _ operation: String, _ body: (any StorageClient) -> Bool, undo: @escaping (any StorageClient) -> Bool
     ) throws(StoreError) {
         changes.append(Change(undo: undo))
         hasCalledSetter = true
-        guard body(client) else {
+        guard body(state.client) else {
             throw StoreError(.failed, operation, "the storage client answered that it did not")
         }
         changes[changes.count - 1].isDone = true
@@ -278,12 +257,12 @@ final class ClientRecords: AccountWriter {
     /// Undoes all changes, last one first. The change that failed is included, because a client may report a failure after it
     /// made the change. Returns the error for the caller.
     func undo(after error: StoreError) -> StoreError {
+        (state.token, state.sentAnswers) = initial
         var isComplete = true
         for change in changes.reversed() {
-            let isUndone = change.undo(client)
+            let isUndone = change.undo(state.client)
             if change.isDone, !isUndone { isComplete = false }
         }
-        changes = []
         guard !isComplete else { return error }
         return StoreError(
             .outcomeUnknown, error.operation,

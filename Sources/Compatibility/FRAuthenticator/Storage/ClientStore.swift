@@ -3,97 +3,110 @@ import SignetCore
 import SignetStorage
 import Synchronization
 
+/// The store behind a client.
+enum StoreKind: Sendable {
+    /// The app's own storage client.
+    case client(ClientBox)
+    /// Records with transactions.
+    case records(AccountRecords)
+}
+
 /// The app's own ``StorageClient``, with access for one caller at a time.
 final class ClientBox: Sendable {
     private let state: Mutex<State>
-    let token: TokenSlot
-    private let sent = SentAnswers()
 
-    private struct State {
+    struct State {
         let client: any StorageClient
         /// The number of changes. Values that were read at another number may be out of date.
         var generation = 0
+        /// The device token as the client has it. The client is asked for it once.
+        var token: StoredDeviceToken?
+        /// The answers that were sent and that have an unknown outcome. They are in memory, because a storage client can't store
+        /// them. When the server has accepted an answer and its response was lost, the server rejects the repeated answer. Only
+        /// with this record does the engine know that the rejection doesn't mean failure.
+        var sentAnswers: [String: SentAnswer] = [:]
     }
 
     init(_ client: sending any StorageClient) {
-        token = TokenSlot(client.getPushDeviceToken()?.kept)
-        state = Mutex(State(client: client))
+        let token = client.getPushDeviceToken()?.stored
+        state = Mutex(State(client: client, token: token))
     }
 
     var generation: Int { state.withLock { $0.generation } }
 
     /// Runs `body` with exclusive access to the client. If `body` throws, its changes are undone.
     fileprivate func transaction<R: Sendable>(
-        knowing known: Knowledge, hidesUntoldToken: Bool, _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
-    ) -> (outcome: Result<R, StoreError>, known: Knowledge) {
-        state.withLock { state in
-            let records = ClientRecords(
-                state.client, token: token, sent: sent, hidesUntoldToken: hidesUntoldToken,
-                knowing: known.generation == state.generation ? known : Knowledge())
-            let outcome: Result<R, StoreError>
-            do throws(StoreError) {
-                outcome = .success(try body(records))
-            } catch {
-                outcome = .failure(records.undo(after: error))
-            }
-            if records.hasCalledSetter { state.generation += 1 }
-            var known = records.known
-            if case .failure = outcome { known = Knowledge() }
-            known.generation = state.generation
-            return (outcome, known)
+        _ cache: inout ReadCache, _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        let known = cache
+        let outcome: Result<(R, ReadCache), StoreError> = state.withLock { state in
+            let records = ClientRecords(state, known.generation == state.generation ? known : ReadCache())
+            let outcome = Result { () throws(StoreError) in try body(records) }.mapError { records.undo(after: $0) }
+            let hasChanged = records.hasCalledSetter
+            (state.token, state.sentAnswers) = (records.state.token, records.state.sentAnswers)
+            if hasChanged { state.generation += 1 }
+            var cache = records.cache
+            cache.generation = state.generation
+            return outcome.map { ($0, cache) }
+        }
+        cache = ReadCache()
+        let value: R
+        (value, cache) = try outcome.get()
+        return value
+    }
+}
+
+/// The store of a client during one operation. Values that the operation has read from a storage client, or written to it, are
+/// not read again, unless another operation has changed the store.
+final class ClientStore: ImmediateAccountStore {
+    private let kind: StoreKind
+    private let cache: Mutex<ReadCache>
+
+    init(_ kind: StoreKind, _ cache: ReadCache = ReadCache()) {
+        self.kind = kind
+        self.cache = Mutex(cache)
+    }
+
+    /// The number of changes at the end of the last transaction on a storage client.
+    var generation: Int { cache.withLock { $0.generation } }
+
+    func read<R: Sendable>(_ body: @Sendable (any AccountReader) throws(StoreError) -> R) throws(StoreError) -> R {
+        if case .records(let records) = kind { return try records.read(body) }
+        return try write { records throws(StoreError) in try body(records) }
+    }
+
+    func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) throws(StoreError) -> R {
+        switch kind {
+        case .records(let records): try records.write(body)
+        case .client(let client): try cache.withLock { cache throws(StoreError) in try client.transaction(&cache, body) }
         }
     }
 }
 
-/// A ``StorageClient`` as the engine's store, for one operation. Values that the operation has read or written are not read
-/// again, unless another operation has changed the store.
-final class ClientStore: ImmediateAccountStore {
-    private let box: ClientBox
-    private let known: Mutex<Knowledge>
-    private let hidesUntoldToken: Bool
+/// The values that an operation has seen in a storage client.
+struct ReadCache: Sendable {
+    /// A value that was looked up.
+    enum Entry<Value: Sendable>: Sendable {
+        /// The client has no such value.
+        case absent
+        /// The client's value.
+        case present(Value)
 
-    init(_ box: ClientBox, knowing known: Knowledge = Knowledge(), hidesUntoldToken: Bool = false) {
-        self.box = box
-        self.hidesUntoldToken = hidesUntoldToken
-        self.known = Mutex(known)
+        init(_ value: Value?) { self = value.map { .present($0) } ?? .absent }
+
+        var value: Value? { if case .present(let value) = self { value } else { nil } }
     }
 
-    /// The number of changes at the end of the last transaction.
-    var generation: Int { known.withLock { $0.generation } }
-
-    func read<R: Sendable>(_ body: @Sendable (any AccountReader) throws(StoreError) -> R) throws(StoreError) -> R {
-        try write { (records: any AccountWriter) throws(StoreError) in try body(records) }
-    }
-
-    func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) throws(StoreError) -> R {
-        let (outcome, known) = box.transaction(
-            knowing: self.known.withLock { $0 }, hidesUntoldToken: hidesUntoldToken, body)
-        self.known.withLock { $0 = known }
-        return try outcome.get()
-    }
-}
-
-/// The values that an operation has seen in a store.
-struct Knowledge: Sendable {
-    /// The number of changes of the store at which the values were seen.
+    /// The number of changes of the client at which the values were seen.
     var generation = 0
-    /// The accounts. A nil value means that the account is known not to exist.
-    var accounts: [AccountID: SignetCore.Account?] = [:]
-    /// The mechanisms. A nil value means that the mechanism is known not to exist.
-    var mechanisms: [String: SignetCore.Mechanism?] = [:]
+    var accounts: [AccountID: Entry<SignetCore.Account>] = [:]
+    var mechanisms: [String: Entry<SignetCore.Mechanism>] = [:]
     /// The identifiers of an account's mechanisms, oldest first.
     var mechanismsOfAccount: [AccountID: [String]] = [:]
-    /// The notifications. A nil value means that the notification is known not to exist.
-    var notifications: [String: SignetCore.PushNotification?] = [:]
+    var notifications: [String: Entry<SignetCore.PushNotification>] = [:]
 
-    mutating func note(_ mechanisms: [SignetCore.Mechanism], of account: AccountID) {
-        for mechanism in mechanisms { self.mechanisms[mechanism.uid] = mechanism }
+    mutating func add(_ mechanisms: [SignetCore.Mechanism], of account: AccountID) {
+        for mechanism in mechanisms { self.mechanisms[mechanism.uid] = .present(mechanism) }
         mechanismsOfAccount[account] = mechanisms.map(\.uid)
-    }
-
-    /// Returns the stored value of a mechanism, with an inner nil if it is known not to exist; an outer nil if that is unknown.
-    func mechanism(_ value: SignetCore.Mechanism) -> SignetCore.Mechanism?? {
-        if let known = mechanisms[value.uid] { return .some(known) }
-        return mechanismsOfAccount[value.account] == nil ? nil : .some(nil)
     }
 }
