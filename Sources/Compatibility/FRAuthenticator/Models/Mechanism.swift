@@ -40,6 +40,38 @@ public protocol MechanismObject: AnyObject, Sendable, Encodable {
     func toJson() -> String?
 }
 
+extension MechanismObject {
+    /// The engine's value. Nil for no object, because only this module's classes conform.
+    private var value: SignetCore.Mechanism? { (self as? any MechanismState)?.core }
+
+    /// The mechanism's identifier on the server.
+    public var mechanismUUID: String { value?.uid ?? "" }
+    /// `totp`, `hotp` or `push`.
+    public var type: String { value?.kindName.rawValue ?? "" }
+    /// The issuer from the enrollment.
+    public var issuer: String { value?.account.issuer ?? "" }
+    /// The user's name from the enrollment.
+    public var accountName: String { value?.account.accountName ?? "" }
+    /// The time of the enrollment.
+    public var timeAdded: Date { value?.timeAdded ?? .distantPast }
+    /// The user's identifier on the server, if the server sent one.
+    public var uid: String? { value?.userID }
+    /// The device's identifier on the server, if the server sent one.
+    public var resourceId: String? { value?.resourceID }
+    /// `issuer-accountName-type`, which is unique because an account has one mechanism of each type.
+    public var identifier: String { value?.legacyIdentifier ?? "" }
+    /// The identifier of the account that the mechanism belongs to.
+    public var accountIdentifier: String { value?.account.legacyIdentifier ?? "" }
+
+    /// Returns the mechanism as JSON text, in the form of the ForgeRock SDK for iOS. The text contains the secret.
+    public func toJson() -> String? { value.map { LegacyJSON.text(of: $0.legacyMembers) } }
+
+    /// Writes the members of ``toJson()``.
+    public func encode(to encoder: any Encoder) throws {
+        try value.map { JSONValue.object($0.legacyMembers) }.encode(to: encoder)
+    }
+}
+
 /// A mechanism that generates one-time codes.
 public protocol OathMechanismObject: MechanismObject {
     /// The number of digits in a code.
@@ -48,6 +80,15 @@ public protocol OathMechanismObject: MechanismObject {
     var algorithm: String { get }
     /// Returns the current code; see ``TOTPMechanism/generateCode()`` and ``HOTPMechanism/generateCode()``.
     func generateCode() throws -> OathTokenCode
+}
+
+extension OathMechanismObject {
+    private var settings: OATHSettings? { (self as? any MechanismState)?.core.oath }
+
+    /// The number of digits in a code.
+    public var digits: Int { (settings?.digits ?? .six).count }
+    /// `sha1`, `sha256` or `sha512`.
+    public var algorithm: String { (settings?.algorithm ?? .sha1).rawValue.lowercased() }
 }
 
 /// Functions that read mechanisms of any type.
