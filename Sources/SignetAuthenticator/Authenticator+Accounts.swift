@@ -4,9 +4,7 @@ public import SignetStorage
 extension Authenticator {
     /// Returns all accounts with their mechanisms and their current locks. The call doesn't change the store.
     public func accounts(sortedBy order: AccountOrder = .timeAdded) async throws(StoreError) -> [EnrolledAccount] {
-        let accounts = try await store.read { (records: any AccountReader) throws(StoreError) in
-            try records.accountsWithMechanisms()
-        }
+        let accounts = try await store.read { records throws(StoreError) in try records.accountsWithMechanisms() }
         var enrolled: [EnrolledAccount] = []
         enrolled.reserveCapacity(accounts.count)
         var evaluator = PolicyEvaluator(policies: policies)
@@ -35,7 +33,7 @@ extension Authenticator {
         _ id: AccountID, displayIssuer: String?, displayAccountName: String?
     ) async throws -> Account {
         try await refuseIfLocked(id)
-        return try await store.write { (records: any AccountWriter) throws(StoreError) in
+        return try await store.write { records throws(StoreError) in
             try AccountRules.rename(id, displayIssuer: displayIssuer, displayAccountName: displayAccountName, in: records)
         }.get()
     }
@@ -44,9 +42,7 @@ extension Authenticator {
     /// - Returns: True when the account existed.
     @discardableResult
     public func removeAccount(_ id: AccountID) async throws(StoreError) -> Bool {
-        try await store.write { (records: any AccountWriter) throws(StoreError) in
-            try AccountRules.removeAccount(id, in: records)
-        }
+        try await store.write { records throws(StoreError) in try AccountRules.removeAccount(id, in: records) }
     }
 
     /// Removes a mechanism with its notifications in one transaction.
@@ -56,7 +52,7 @@ extension Authenticator {
     /// - Returns: True when the mechanism existed.
     @discardableResult
     public func removeMechanism(_ uid: String, keepingAccount: Bool = false) async throws(StoreError) -> Bool {
-        try await store.write { (records: any AccountWriter) throws(StoreError) in
+        try await store.write { records throws(StoreError) in
             try AccountRules.removeMechanism(uid, keepingAccount: keepingAccount, in: records)
         }
     }
@@ -65,8 +61,7 @@ extension Authenticator {
     /// - Returns: True when the notification existed.
     @discardableResult
     public func removeNotification(_ id: String) async throws(StoreError) -> Bool {
-        let wasThere = try await store.write { (records: any AccountWriter) throws(StoreError) in
-            try AccountRules.removeNotification(id, in: records)
+        let wasThere = try await store.write { records throws(StoreError) in try AccountRules.removeNotification(id, in: records)
         }
         pendingWrites.removeAnswer(to: id)
         return wasThere
@@ -81,22 +76,20 @@ extension Authenticator {
     ///   ``AuthenticatorError/Code/unknownAccount``.
     @discardableResult
     public func lock(_ id: AccountID, policy: String) async throws -> Account {
-        try await store.write { (records: any AccountWriter) throws(StoreError) in
-            try AccountRules.lock(id, policy: policy, in: records)
-        }.get()
+        try await store.write { records throws(StoreError) in try AccountRules.lock(id, policy: policy, in: records) }.get()
     }
 
     /// Removes a manual lock. A lock that comes from a violated policy isn't affected: it ends when the device meets the policy.
     /// - Throws: ``AuthenticatorError/Code/notLocked``, ``AuthenticatorError/Code/unknownAccount``.
     @discardableResult
     public func unlock(_ id: AccountID) async throws -> Account {
-        try await store.write { (records: any AccountWriter) throws(StoreError) in try AccountRules.unlock(id, in: records) }
+        try await store.write { records throws(StoreError) in try AccountRules.unlock(id, in: records) }
             .get()
     }
 
     /// - Throws: ``AuthenticatorError/Code/accountLocked``, ``AuthenticatorError/Code/unknownAccount``.
     private func refuseIfLocked(_ id: AccountID) async throws {
-        let found = try await store.read { (records: any AccountReader) throws(StoreError) in try records.account(id) }
+        let found = try await store.read { records throws(StoreError) in try records.account(id) }
         guard let found else { throw AuthenticatorError.unknownAccount(id) }
         try await refuseIfLocked(found)
     }

@@ -40,7 +40,7 @@ extension Authenticator {
         var offer = EnrollmentOffer(enrollment, now: clock.now)
         let (mechanisms, now) = (offer.mechanisms, clock.now)
         guard !mechanisms.isEmpty else { throw AuthenticatorError.nothingOffered }
-        let (duplicate, token) = try await store.read { (records: any AccountReader) throws(StoreError) in
+        let (duplicate, token) = try await store.read { records throws(StoreError) in
             (try AccountRules.duplicate(of: mechanisms, in: records), try records.deviceToken()?.token)
         }
         if let duplicate { throw AuthenticatorError.duplicate(duplicate) }

@@ -67,7 +67,7 @@ public struct Authenticator: Sendable {
     /// Returns the records that ``accounts(sortedBy:)`` and ``notifications()`` leave out because they cannot be read. The call
     /// doesn't change the store.
     public func damagedRecords() async throws(StoreError) -> [DamagedRecord] {
-        try await store.read { (records: any AccountReader) throws(StoreError) in try records.damagedRecords() }
+        try await store.read { records throws(StoreError) in try records.damagedRecords() }
     }
 
     /// Returns the clock of the server at an address, derived from the server's responses. The expiry of push messages is
@@ -75,7 +75,7 @@ public struct Authenticator: Sendable {
     public func clock(of server: Endpoint) -> ServerClock { clocks.clock(of: server) }
 
     func mechanism(_ uid: String) async throws -> Mechanism {
-        let found = try await store.read { (records: any AccountReader) throws(StoreError) in try records.mechanism(uid) }
+        let found = try await store.read { records throws(StoreError) in try records.mechanism(uid) }
         guard let found else { throw AuthenticatorError.unknownMechanism(uid) }
         return found
     }

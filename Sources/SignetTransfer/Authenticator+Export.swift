@@ -27,7 +27,7 @@ extension Authenticator {
         includingNotifications: Bool = false, skippingDamaged: Bool = false
     ) async throws(StoreError) -> AccountArchive {
         let now = clock.now
-        return try await store.read { (records: any AccountReader) throws(StoreError) in
+        return try await store.read { records throws(StoreError) in
             let damaged = try records.damagedRecords()
             guard skippingDamaged || damaged.isEmpty else {
                 throw StoreError(

@@ -58,11 +58,9 @@ extension Authenticator {
     public func importAccounts(_ content: ImportContent, dryRun: Bool = false) async throws(StoreError) -> ImportReport {
         let now = clock.now
         if dryRun {
-            return try await store.read { (records: any AccountReader) throws(StoreError) in
-                try ImportPlan(content, now: now, in: records).report
-            }
+            return try await store.read { records throws(StoreError) in try ImportPlan(content, now: now, in: records).report }
         }
-        return try await store.write { (records: any AccountWriter) throws(StoreError) in
+        return try await store.write { records throws(StoreError) in
             let plan = try ImportPlan(content, now: now, in: records)
             for account in plan.accounts { try records.save(account) }
             for mechanism in plan.mechanisms {

@@ -77,7 +77,7 @@ public final class OathClient: Sendable {
         try await run("saveCredential", credential.id) {
             let now = authenticator.clock.now
             let saved = try await credentials.changing {
-                try await authenticator.store.write { (records: any AccountWriter) throws(StoreError) in
+                try await authenticator.store.write { records throws(StoreError) in
                     let stored = try records.mechanism(credential.id)
                     return try Self.save(credential, over: stored, now: now, in: records)
                 }.get()
@@ -153,9 +153,7 @@ public final class OathClient: Sendable {
     }
 
     private func isOurs(_ uid: String) async throws(StoreError) -> Bool {
-        try await authenticator.store.read { (records: any AccountReader) throws(StoreError) in
-            try records.mechanism(uid)?.oath != nil
-        }
+        try await authenticator.store.read { records throws(StoreError) in try records.mechanism(uid)?.oath != nil }
     }
 
     private static func credential(_ enrolled: EnrolledMechanism) throws(OathError) -> OathCredential {

@@ -107,7 +107,7 @@ public final class PushClient: Sendable {
         try await run("saveCredential", credential.id) {
             let now = authenticator.clock.now
             let saved = try await credentials.changing {
-                try await authenticator.store.write { (records: any AccountWriter) throws(StoreError) in
+                try await authenticator.store.write { records throws(StoreError) in
                     let stored = try records.mechanism(credential.id)
                     return try Self.save(credential, over: stored, now: now, in: records)
                 }.get()
@@ -213,7 +213,7 @@ public final class PushClient: Sendable {
     /// - Returns: The number of removed notifications.
     func retain(_ credentialId: String?) async throws(StoreError) -> Int {
         let (retention, now) = (authenticator.retention, authenticator.clock.now)
-        return try await authenticator.store.write { (records: any AccountWriter) throws(StoreError) in
+        return try await authenticator.store.write { records throws(StoreError) in
             let mechanisms =
                 if let credentialId { [try records.mechanism(credentialId)] } else { try records.mechanisms() }
             let uids = mechanisms.compactMap { $0?.push == nil ? nil : $0?.uid }
@@ -224,9 +224,7 @@ public final class PushClient: Sendable {
     }
 
     func isOurs(_ uid: String) async throws(StoreError) -> Bool {
-        try await authenticator.store.read { (records: any AccountReader) throws(StoreError) in
-            try records.mechanism(uid)?.push != nil
-        }
+        try await authenticator.store.read { records throws(StoreError) in try records.mechanism(uid)?.push != nil }
     }
 
     private static func credential(_ enrolled: EnrolledMechanism) throws(PushError) -> PushCredential {

@@ -54,7 +54,7 @@ package struct CredentialReader: Sendable {
     package func one(_ uid: String) async throws(StoreError) -> EnrolledMechanism? {
         if let kept = cache?.content { return await evaluated(kept.filter { $0.mechanism.uid == uid }).first }
         if cache != nil { return try await all().first { $0.mechanism.uid == uid } }
-        let found = try await authenticator.store.read { (records: any AccountReader) throws(StoreError) in
+        let found = try await authenticator.store.read { records throws(StoreError) in
             try records.mechanism(uid).map { mechanism throws(StoreError) in
                 EnrolledMechanism(mechanism: mechanism, account: try records.account(mechanism.account))
             }
