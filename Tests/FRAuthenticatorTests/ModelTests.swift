@@ -159,8 +159,11 @@ struct ModelTests {
         let json = #"{"issuer":"i","accountName":"a","timeAdded":1,"lock":true}"#
         let notebook = Notebook()
         _ = notebook.change("add") { $0.accounts["i-a"] = json }
-        let account = try #require(try Bench(RecordingClient(notebook)).client.getAccount(identifier: "i-a"))
+        let client = try Bench(RecordingClient(notebook)).client
+        let account = try #require(client.getAccount(identifier: "i-a"))
         #expect(account.lock && account.lockingPolicy == "unknown")
+        let unlocked = try client.unlockAccount(account: account)
+        #expect(unlocked && client.getAccount(identifier: "i-a")?.lock == false)
     }
 
     @Test("read the rows of the engine's table of JSON as the engine does")

@@ -112,6 +112,22 @@ struct JSONValueTests {
         #expect(try encode(decode(text)) == text)
     }
 
+    @Test("Untyped values convert to JSON and back, and values that JSON can't express are left out")
+    func convertsUntypedValues() throws {
+        let untyped: [String: Any] = ["text": "a", "whole": 3, "even": 3.0, "half": 0.5, "truth": true, "list": [1, "b"]]
+        let json = try #require(JSONValue(any: untyped))
+        let wanted: [String: JSONValue] = [
+            "text": .string("a"), "whole": .integer(3), "even": .integer(3), "half": .number(0.5), "truth": .bool(true),
+            "list": .array([.integer(1), .string("b")]),
+        ]
+        #expect(json == .object(wanted))
+        #expect(JSONValue(any: json.any) == json)
+        #expect(JSONValue(any: nil) == .null)
+        #expect(JSONValue(any: ["error": CancellationError(), "kept": 1] as [String: Any]) == .object(["kept": .integer(1)]))
+        #expect(JSONValue(any: Double.infinity) == nil)
+        #expect(JSONValue(any: UInt64.max) == nil)
+    }
+
     private static func value(depth: Int, using random: inout SeededGenerator) -> JSONValue {
         let texts = ["", "a", "/", "\"", "\\", "\u{0}", "\u{1F}", "ü", "🚀", "e\u{301}", "\u{2028}", "1", "null"]
         let text = texts[Int.random(in: 0..<texts.count, using: &random)]
