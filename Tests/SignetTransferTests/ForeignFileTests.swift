@@ -84,7 +84,7 @@ struct ForeignFileTests {
     @Test("of the ForgeRock SDKs: the rows of the engine's table of JSON are read as the engine reads them")
     func readsVectors() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../../SignetCoreTests/Vectors/forgerock.json")
+            path: "../SignetCoreTests/Vectors/forgerock.json")
         let vectors = try JSON.value(of: Data(contentsOf: file))
         for row in try ["accounts", "mechanisms", "notifications"].flatMap({ try #require(vectors[$0]?.array) }) {
             let json = try #require(row["json"])
