@@ -15,7 +15,7 @@ export SWIFT_BACKTRACE := enable=no
 export PYTHONDONTWRITEBYTECODE := 1
 
 # How many test cases run at once. Without a limit all of them begin together, and on two cores each waits for the others
-# until somebody's timeout ends.
+# until a timeout ends.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 24
 
 # What `make test` hands on to `swift test`, e.g. TEST_ARGS='--filter HOTP'.

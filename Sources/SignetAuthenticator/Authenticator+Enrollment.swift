@@ -32,7 +32,7 @@ extension Authenticator {
     /// An account that is already stored keeps its names, its lock, its creation time and its other mechanisms.
     /// - Parameters:
     ///   - enrollment: The enrollment to carry out.
-    ///   - pushFront: The push gateway that receives the messages of a server without a push stream; nil for no gateway.
+    ///   - pushGateway: The push gateway that receives the messages of a server without a push stream; nil for no gateway.
     /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account already has a mechanism of an offered kind, and
     ///   ``AuthenticatorError/Code/policyViolation`` when the device violates a policy of the enrollment; in both cases no
     ///   request is sent. ``AuthenticatorError/Code/refusedByServer``, ``AuthenticatorError/Code/registeredNotStored``.

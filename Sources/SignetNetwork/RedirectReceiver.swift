@@ -23,7 +23,7 @@ package final class RedirectReceiver: Sendable {
 
     /// Runs `open`, which starts the browser, and returns the query of the first answer that is accepted.
     /// - Parameters:
-    ///   - patience: The timeout for the answer.
+    ///   - timeout: The timeout for the answer.
     ///   - isOurs: A closure that returns true for the expected answer.
     ///   - open: A closure that opens the browser.
     /// - Throws: ``Failure``, and any error of `open`.

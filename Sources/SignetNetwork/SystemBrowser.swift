@@ -48,7 +48,7 @@ public enum SystemBrowser {
     /// (Gone).
     /// - Parameters:
     ///   - address: The confidential address to open.
-    ///   - patience: The timeout for the browser's request to the loopback page.
+    ///   - timeout: The timeout for the browser's request to the loopback page.
     ///   - open: The function that opens the address of the loopback page, which other users can read.
     /// - Throws: ``CannotOpen``, also when the browser sends no request in time; `CancellationError`; any error of `open`.
     public static func open(

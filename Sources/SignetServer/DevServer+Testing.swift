@@ -18,7 +18,7 @@ extension DevServer {
     /// Waits until the ``requestLog`` has an entry that matches a filter, and returns the oldest such entry.
     /// - Parameters:
     ///   - filter: The filter.
-    ///   - patience: The longest time to wait, by the machine's clock.
+    ///   - timeout: The longest time to wait, by the machine's clock.
     /// - Throws: ``RequestLogTimeout`` when no entry matched in time, `CancellationError` when the task was canceled.
     public func waitForEntry(matching filter: RequestLogFilter, within timeout: Duration = .seconds(10)) async throws
         -> RequestLogEntry

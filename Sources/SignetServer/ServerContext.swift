@@ -112,7 +112,7 @@ final class ServerContext: Sendable {
     func bound(to port: Int) { address.bound(to: port) }
 
     /// The present time, with the settings that depend on it.
-    var moment: RequestTime { RequestTime(now: clock.now, configuration: configuration, baseURL: baseURL) }
+    var time: RequestTime { RequestTime(now: clock.now, configuration: configuration, baseURL: baseURL) }
 
     /// Opens the state, so that errors in it are reported now.
     /// - Throws: `StoreError`.

@@ -11,7 +11,7 @@ struct CrashTests {
             for round in 0..<30 {
                 let environment = ["SIGNET_HOME": place.directory.file("vault\(round)")]
                 let child = try place.start(["init", "--protect", "keyfile"], environment: environment)
-                try await Task.sleep(for: Self.moment(round))
+                try await Task.sleep(for: Self.date(round))
                 child.signal(SIGKILL)
                 _ = await child.end()
                 let second = try await place.signet("init", "--protect", "keyfile", environment: environment)
@@ -43,7 +43,7 @@ struct CrashTests {
             for round in 0..<30 {
                 let uri = try PushInvitation.sample(port: server.port).uri(account: "person\(round)", oath: oath)
                 let child = try place.start(["enroll", uri])
-                try await Task.sleep(for: Self.moment(round))
+                try await Task.sleep(for: Self.date(round))
                 child.signal(SIGKILL)
                 _ = await child.end()
             }
@@ -69,5 +69,5 @@ struct CrashTests {
 
     /// When the nth is killed. Fixed, because what a run takes among other tests says nothing of the next: alone it takes about
     /// 25 ms, and on a busy machine the later rounds are those that hit.
-    private static func moment(_ round: Int) -> Duration { .milliseconds(5 * round) }
+    private static func date(_ round: Int) -> Duration { .milliseconds(5 * round) }
 }

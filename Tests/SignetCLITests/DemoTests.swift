@@ -31,10 +31,10 @@ struct DemoTests {
         "Interrupted, it ends with 130 and leaves no process and no file: a signal to it alone, or a Ctrl-C that all its children get",
         .timeLimit(.minutes(2)), arguments: RequestTime.allCases,
         [(SIGINT, true), (SIGINT, false), (SIGTERM, false)] as [(Int32, Bool)])
-    func interrupted(moment: RequestTime, how: (Int32, Bool)) async throws {
+    func interrupted(date: RequestTime, how: (Int32, Bool)) async throws {
         try await Workplace.with(vault: false) { place in
             let demo = try place.start(["demo"], ownGroup: true)
-            try await demo.said { output, _ in output.contains(moment.rawValue) }
+            try await demo.said { output, _ in output.contains(date.rawValue) }
             demo.signal(how.0, group: how.1)
             let outcome = await demo.end()
             #expect(outcome.status == 130, "\(outcome.output)\(outcome.errors)")

@@ -79,7 +79,7 @@ public struct IdentityClient: Sendable {
     }
 
     /// Creates a login in the user's own browser.
-    /// - Parameter patience: The timeout for the user.
+    /// - Parameter timeout: The timeout for the user.
     public func browserLogin(timeout: Duration = .seconds(300)) -> BrowserLogin { BrowserLogin(tokens, timeout: timeout) }
 
     /// Creates a login that the user completes on another device.

@@ -20,7 +20,7 @@ public struct BrowserLogin: Sendable {
     /// Creates a login for a token source.
     /// - Parameters:
     ///   - tokens: The token source that stores the tokens of the login.
-    ///   - patience: The timeout for the user.
+    ///   - timeout: The timeout for the user.
     ///   - open: A function that opens the address. The default is the system's own (`xdg-open`).
     public init(
         _ tokens: TokenSource, timeout: Duration = .seconds(300),

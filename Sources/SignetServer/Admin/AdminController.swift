@@ -60,11 +60,11 @@ struct AdminController: Sendable {
     func setClock(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try AdminQuery(request)
         var body = try await AdminBody(request, context)
-        let moment = try body.moment("now")
+        let date = try body.date("now")
         let stops = try body.truth("stopped")
         try body.end()
-        guard moment != nil || stops != nil else { throw APIError(.badRequest, "'now' or 'stopped' is missing.") }
-        if let moment { try await operations.setClock(to: moment) }
+        guard date != nil || stops != nil else { throw APIError(.badRequest, "'now' or 'stopped' is missing.") }
+        if let date { try await operations.setClock(to: date) }
         if let stops { try await operations.change(clock: stops ? .stop : .resume) }
         return try reply(AdminJSON.clock(server.clock))
     }

@@ -36,7 +36,7 @@ struct AdminBody: Sendable {
     }
 
     /// Reads a time: seconds since 1970, or `2026-01-31T12:00:00Z`.
-    mutating func moment(_ name: String) throws(APIError) -> Date? {
+    mutating func date(_ name: String) throws(APIError) -> Date? {
         try take(name, "a number of seconds since 1970, or a time such as 2026-01-31T12:00:00Z") { value in
             switch value {
             case .integer(let seconds): Date(timeIntervalSince1970: Double(seconds))
@@ -104,7 +104,7 @@ struct AdminQuery: Sendable {
         return number
     }
 
-    func moment(_ name: String) throws(APIError) -> Date? {
+    func date(_ name: String) throws(APIError) -> Date? {
         guard let text = text(name) else { return nil }
         if let seconds = Double(text), seconds.isFinite { return Date(timeIntervalSince1970: seconds) }
         guard let date = Self.date(text) else {
@@ -150,7 +150,7 @@ extension RequestLogFilter {
         user = query.text("user")
         action = query.text("action")
         after = try query.number("after", 0...Int.max)
-        since = try query.moment("since")
+        since = try query.date("since")
         fault = query.text("fault")
         for kind in Self.clients {
             guard let value = query.text(kind) else { continue }
@@ -173,7 +173,7 @@ extension FaultRule {
             else { throw FaultError.parameter("client", "has one member: oauth, device, userAgent or address, and its text") }
             client = match
         }
-        let (times, seconds, until) = (try body.integer("times"), try body.number("seconds"), try body.moment("until"))
+        let (times, seconds, until) = (try body.integer("times"), try body.number("seconds"), try body.date("until"))
         var extents: [Extent] = []
         if let times { extents.append(.times(times)) }
         if let seconds { extents.append(.until(now.addingTimeInterval(seconds))) }

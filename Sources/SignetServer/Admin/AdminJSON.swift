@@ -112,7 +112,7 @@ enum AdminJSON {
         members["number"] = push.number.map { .integer(Int64($0)) }
         switch row.progress {
         case .onStream: members["delivery"] = .string("stream")
-        case .onItsWay: members["delivery"] = .string("queued")
+        case .queued: members["delivery"] = .string("queued")
         case .sent(let id):
             members["delivery"] = .string("sent")
             members["snsMessageId"] = .string(id)

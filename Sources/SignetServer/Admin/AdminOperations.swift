@@ -24,11 +24,11 @@ struct AdminOperations: Sendable {
         try await change(clock: .move(seconds))
     }
 
-    func setClock(to moment: Date) async throws {
-        guard abs(moment.timeIntervalSince(server.clock.now)) <= 10 * Self.longestMove else {
+    func setClock(to date: Date) async throws {
+        guard abs(date.timeIntervalSince(server.clock.now)) <= 10 * Self.longestMove else {
             throw APIError(.badRequest, "The clock is set to a time within a hundred years of what it says.")
         }
-        try await change(clock: .set(moment))
+        try await change(clock: .set(date))
     }
 
     func change(clock kind: AdjustableClock.Change.Kind) async throws {

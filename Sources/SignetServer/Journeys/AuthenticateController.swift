@@ -46,7 +46,7 @@ struct AuthenticateController: Sendable {
     }
 
     private func cookies(session token: String?) -> HTTPFields {
-        let cookie = SessionCookie(server.moment)
+        let cookie = SessionCookie(server.time)
         var headers: HTTPFields = [:]
         if let token, !token.isEmpty { headers.append(cookie.set(token)) }
         if let routing = server.configuration.loadBalancerCookie { headers.append(cookie.plain(routing)) }

@@ -45,7 +45,7 @@ enum Interaction: Sendable {
 /// The input of a visit.
 struct NodeInput: Sendable {
     let answers: Answers?
-    let moment: RequestTime
+    let time: RequestTime
 }
 
 /// The next action that a node requests.

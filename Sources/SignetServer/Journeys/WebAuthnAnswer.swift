@@ -61,13 +61,13 @@ struct RelyingParty: Sendable, Hashable {
     let otherOrigins: [String]
 
     /// Creates the relying party. The server's configuration supplies the values that are nil.
-    init(_ moment: RequestTime, domain: String? = nil, name: String? = nil, otherOrigins: [String] = []) {
-        let host = (try? Endpoint(unchecked: moment.baseURL))?.host ?? "localhost"
+    init(_ time: RequestTime, domain: String? = nil, name: String? = nil, otherOrigins: [String] = []) {
+        let host = (try? Endpoint(unchecked: time.baseURL))?.host ?? "localhost"
         // An IP address isn't a valid relying party ID.
         let isAddress = host == "127.0.0.1" || host.contains(":")
-        id = domain ?? moment.configuration.webAuthnRelyingParty ?? (isAddress ? "localhost" : host)
-        self.name = name ?? moment.configuration.issuer
-        self.otherOrigins = moment.configuration.webAuthnOrigins + otherOrigins
+        id = domain ?? time.configuration.webAuthnRelyingParty ?? (isAddress ? "localhost" : host)
+        self.name = name ?? time.configuration.issuer
+        self.otherOrigins = time.configuration.webAuthnOrigins + otherOrigins
     }
 
     /// Returns true for an origin at the party's domain or a subdomain, and for a configured origin.

@@ -27,8 +27,8 @@ struct WebAuthnStyle: Sendable {
 
     var requiresVerification: Bool { userVerification == "required" }
 
-    func party(_ moment: RequestTime) -> RelyingParty {
-        RelyingParty(moment, domain: domain, name: partyName, otherOrigins: origins)
+    func party(_ time: RequestTime) -> RelyingParty {
+        RelyingParty(time, domain: domain, name: partyName, otherOrigins: origins)
     }
 }
 

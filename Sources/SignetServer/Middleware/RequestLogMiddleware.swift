@@ -8,7 +8,7 @@ struct RequestLogMiddleware: RouterMiddleware {
     let server: ServerContext
 
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
-        let (began, moment) = (ContinuousClock.now, server.clock.now)
+        let (began, time) = (ContinuousClock.now, server.clock.now)
         func record(_ status: HTTPResponse.Status) {
             guard !context.isTesters || status.kind == .serverError else { return }
             context.log.note {
@@ -16,7 +16,7 @@ struct RequestLogMiddleware: RouterMiddleware {
                 $0.client.address = context.client.address
             }
             server.requestLog.add(
-                request, context.method, path: Self.path(context.fullPath), status, context.log, at: moment, took: .now - began)
+                request, context.method, path: Self.path(context.fullPath), status, context.log, at: time, took: .now - began)
         }
         do {
             let response = try await next(request, context)

@@ -7,7 +7,7 @@ struct DiscoveryController: Sendable {
     let server: ServerContext
 
     func discovery(_ request: Request, context: AppRequestContext) async throws -> Response {
-        try JSONReply.make(.ok, Self.document(context.realm, server.clients, server.trees, server.moment))
+        try JSONReply.make(.ok, Self.document(context.realm, server.clients, server.trees, server.time))
     }
 
     func keys(_ request: Request, context: AppRequestContext) async throws -> Response {
@@ -15,13 +15,13 @@ struct DiscoveryController: Sendable {
     }
 
     private static func document(
-        _ realm: RealmPath, _ clients: ClientRegistry, _ trees: [String: JourneyTree], _ moment: RequestTime
+        _ realm: RealmPath, _ clients: ClientRegistry, _ trees: [String: JourneyTree], _ time: RequestTime
     ) -> [String: JSONValue] {
         func list(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
-        func address(_ route: Route) -> JSONValue { .string(moment.url(route, in: realm)) }
+        func address(_ route: Route) -> JSONValue { .string(time.url(route, in: realm)) }
         let authentication = list(["client_secret_basic", "client_secret_post", "none"])
         return [
-            "issuer": .string(moment.issuer(of: realm)),
+            "issuer": .string(time.issuer(of: realm)),
             "authorization_endpoint": address(.authorize), "token_endpoint": address(.accessToken),
             "userinfo_endpoint": address(.userInfo), "jwks_uri": address(.keys), "revocation_endpoint": address(.revocation),
             "introspection_endpoint": address(.introspection), "end_session_endpoint": address(.endSession),

@@ -231,8 +231,8 @@ extension ProofKey {
 
 extension RegisteredClient {
     /// Returns the client's lifetimes, each at least one second.
-    func lifetimes(_ moment: RequestTime) -> TokenLifetimes {
-        var lifetimes = self.lifetimes ?? moment.configuration.lifetimes
+    func lifetimes(_ time: RequestTime) -> TokenLifetimes {
+        var lifetimes = self.lifetimes ?? time.configuration.lifetimes
         for member in [
             \TokenLifetimes.authorizationCode, \.accessToken, \.refreshToken, \.idToken, \.deviceCode,
         ] { lifetimes[keyPath: member] = max(1, lifetimes[keyPath: member]) }

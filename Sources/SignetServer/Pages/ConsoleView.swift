@@ -195,7 +195,7 @@ struct ConsoleView: Sendable {
     private static func way(_ progress: PushReport.Progress) -> String {
         switch progress {
         case .onStream: "stream"
-        case .onItsWay: "on its way to SNS"
+        case .queued: "on its way to SNS"
         case .sent: "SNS has it"
         case .undeliverable(let reason): "not delivered: \(reason)"
         }

@@ -47,19 +47,19 @@ struct PendingPush: Codable, Sendable {
     /// number can be a mistake. After two, the remaining number is always correct, so two wrong numbers are treated as guessing.
     static let wrongNumbersAllowed = 1
 
-    init(_ prompt: PushPrompt, to device: PushDevice, _ moment: RequestTime) {
-        let lifetime = prompt.lifetime ?? moment.configuration.pushLifetime
-        messageID = MessageID.make("AUTHENTICATE", at: moment.now)
+    init(_ prompt: PushPrompt, to device: PushDevice, _ time: RequestTime) {
+        let lifetime = prompt.lifetime ?? time.configuration.pushLifetime
+        messageID = MessageID.make("AUTHENTICATE", at: time.now)
         realm = device.owner.realm
         mechanismUID = device.mechanismUID
         secret = device.secret
         challenge = RandomID.bytes(32)
         number = if case .number(let choices) = prompt.kind { choices.randomElement() } else { nil }
-        sentAt = moment.now
-        deadline = moment.now.addingTimeInterval(Double(lifetime))
+        sentAt = time.now
+        deadline = time.now.addingTimeInterval(Double(lifetime))
         sealed = PushMessage(
             mechanismUID: device.mechanismUID, challenge: challenge, kind: prompt.kind, timeToLive: lifetime, sentAt: sentAt,
-            text: prompt.text, loadBalancerCookie: moment.configuration.loadBalancerCookie, customPayload: prompt.customPayload,
+            text: prompt.text, loadBalancerCookie: time.configuration.loadBalancerCookie, customPayload: prompt.customPayload,
             contextInfo: prompt.contextInfo, userID: device.owner.name
         ).sealed(with: device.secret)
     }

@@ -23,15 +23,15 @@ struct PendingRegistration: Codable, Sendable {
     var isRegistered = false
 
     /// Creates an invitation. It is nil when the public address of the server is not a valid endpoint for a device.
-    init?(user: UserKey, _ style: EnrollmentStyle, withOATH: Bool, _ moment: RequestTime) {
+    init?(user: UserKey, _ style: EnrollmentStyle, withOATH: Bool, _ time: RequestTime) {
         func endpoint(_ action: PushAction) -> Endpoint? {
-            Self.endpoint("\(moment.url(.pushMessage, in: user.realm))?_action=\(action.rawValue)")
+            Self.endpoint("\(time.url(.pushMessage, in: user.realm))?_action=\(action.rawValue)")
         }
         guard let registration = endpoint(.register), let authentication = endpoint(.authenticate) else { return nil }
-        let configuration = moment.configuration
+        let configuration = time.configuration
         self.user = user
         (secret, challenge, resourceID) = (Secret.random(byteCount: 32), RandomID.bytes(32), RandomID.uuid())
-        messageID = MessageID.make("REGISTER", at: moment.now)
+        messageID = MessageID.make("REGISTER", at: time.now)
         let invitation = PushInvitation(
             secret: secret, challenge: challenge, messageID: messageID, registrationEndpoint: registration,
             authenticationEndpoint: authentication, loadBalancerCookie: configuration.loadBalancerCookie, resourceID: resourceID)
@@ -41,7 +41,7 @@ struct PendingRegistration: Codable, Sendable {
             oath: oathDevice?.verifier.settings, oathResourceID: oathDevice?.resourceID, push: invitation, userID: user.name,
             imageURL: style.imageURL, backgroundColor: style.backgroundColor ?? configuration.backgroundColor)
         uri = Secret(EnrollmentURI.print(enrollment).utf8)
-        deadline = moment.now.addingTimeInterval(Double(style.timeout ?? configuration.pushLifetime))
+        deadline = time.now.addingTimeInterval(Double(style.timeout ?? configuration.pushLifetime))
     }
 
     /// Returns an endpoint of this server, with plain HTTP allowed. The device decides if the address is safe enough.

@@ -128,7 +128,7 @@ struct PushDeliveryWorker: Service {
 /// state, and the worker reads them from there when it starts.
 final class PushDeliveryQueue: Sendable {
     private struct Line: Sendable {
-        var couriers: [(number: Int, ids: AsyncStream<String>.Continuation)] = []
+        var workers: [(number: Int, ids: AsyncStream<String>.Continuation)] = []
         /// The ids that were passed to a worker and not taken yet. An id in this set is not passed again.
         var told: Set<String> = []
         var count = 0
@@ -138,8 +138,8 @@ final class PushDeliveryQueue: Sendable {
 
     func add(_ ids: [String]) {
         line.withLock { line in
-            guard let courier = line.couriers.first else { return }
-            for id in ids where line.told.insert(id).inserted { courier.ids.yield(id) }
+            guard let worker = line.workers.first else { return }
+            for id in ids where line.told.insert(id).inserted { worker.ids.yield(id) }
         }
     }
 
@@ -149,7 +149,7 @@ final class PushDeliveryQueue: Sendable {
         let (ids, continuation) = AsyncStream.makeStream(of: String.self)
         let number = line.withLock { line in
             line.count += 1
-            line.couriers.append((line.count, continuation))
+            line.workers.append((line.count, continuation))
             return line.count
         }
         return (ids, number)
@@ -157,8 +157,8 @@ final class PushDeliveryQueue: Sendable {
 
     func leave(_ number: Int) {
         line.withLock { line in
-            line.couriers.first { $0.number == number }?.ids.finish()
-            line.couriers.removeAll { $0.number == number }
+            line.workers.first { $0.number == number }?.ids.finish()
+            line.workers.removeAll { $0.number == number }
             line.told = []
         }
     }

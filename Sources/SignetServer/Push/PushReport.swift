@@ -5,7 +5,7 @@ public struct PushReport: Sendable, Hashable {
         /// The message is available on the server's push stream.
         case onStream
         /// The message waits for delivery to SNS.
-        case onItsWay
+        case queued
         /// SNS accepted the message and assigned this id.
         case sent(id: String)
         /// The message cannot be delivered, for this reason.
@@ -46,7 +46,7 @@ extension PushDispatch? {
     var progress: PushReport.Progress {
         switch self?.state {
         case nil: .onStream
-        case .waiting: .onItsWay
+        case .waiting: .queued
         case .sent(let id): .sent(id: id)
         case .failed(let reason): .undeliverable(reason: reason)
         }

@@ -46,7 +46,7 @@ public final class RequestLog: Sendable {
     /// Waits until an entry matches a filter, and returns the oldest such entry. Returns at once when one exists already.
     /// - Parameters:
     ///   - filter: The filter. With ``RequestLogFilter/after``, it matches only newer entries.
-    ///   - patience: The longest time to wait, by the machine's clock.
+    ///   - timeout: The longest time to wait, by the machine's clock.
     /// - Throws: ``RequestLogTimeout`` when no entry matched in time, `CancellationError` when the task was canceled.
     public func waitForEntry(matching filter: RequestLogFilter, within timeout: Duration = .seconds(10)) async throws
         -> RequestLogEntry
@@ -80,10 +80,10 @@ public final class RequestLog: Sendable {
         }
     }
 
-    func add(_ event: RequestLogEntry.Event, at moment: Date, faults: [String] = []) {
+    func add(_ event: RequestLogEntry.Event, at date: Date, faults: [String] = []) {
         book.withLock { book in
             book.count += 1
-            let entry = RequestLogEntry(number: book.count, at: moment, event: event, faults: faults)
+            let entry = RequestLogEntry(number: book.count, at: date, event: event, faults: faults)
             if book.entries.count < Self.size {
                 book.entries.append(entry)
             } else {

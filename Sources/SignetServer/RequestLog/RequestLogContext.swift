@@ -102,7 +102,7 @@ extension RequestLog {
     /// Adds a request with its collected details.
     func add(
         _ request: Request, _ method: HTTPRequest.Method, path: String, _ status: HTTPResponse.Status, _ notes: RequestLogContext,
-        at moment: Date, took duration: Duration
+        at date: Date, took duration: Duration
     ) {
         notes.note(query: request.uri.query ?? "")
         var record = notes.all
@@ -113,18 +113,18 @@ extension RequestLog {
             resource: record.resource, status: record.isCut ? 0 : status.code, duration: duration,
             parameters: record.parameters, problem: record.problem.map { String($0.prefix(Self.longestPath)) },
             client: record.client)
-        add(.request(entry), at: moment, faults: record.faults)
+        add(.request(entry), at: date, faults: record.faults)
     }
 
     /// Adds a request whose head was incomplete, so that its method and path are unknown.
-    func add(_ refusal: HeadRefusal, from address: String?, at moment: Date) {
+    func add(_ refusal: HeadRefusal, from address: String?, at date: Date) {
         var client = RequestLogEntry.Client()
         client.address = address
         let entry = RequestLogEntry.Request(
             method: RequestLogEntry.Request.unknown, path: RequestLogEntry.Request.unknown, resource: nil,
             status: refusal.status.code,
             duration: refusal.duration, parameters: [], problem: refusal.message, client: client)
-        add(.request(entry), at: moment)
+        add(.request(entry), at: date)
     }
 
     private static var longestAgent: Int { 128 }

@@ -8,9 +8,9 @@ struct SessionCookie: Sendable {
     private let attributes: String
     private let security: String
 
-    init(_ moment: RequestTime) {
-        let configuration = moment.configuration
-        security = moment.baseURL.lowercased().hasPrefix("https:") ? "; Secure" : ""
+    init(_ time: RequestTime) {
+        let configuration = time.configuration
+        security = time.baseURL.lowercased().hasPrefix("https:") ? "; Secure" : ""
         name = configuration.cookieName
         attributes =
             "; Path=/" + (configuration.cookieDomain.map { "; Domain=\($0)" } ?? "")

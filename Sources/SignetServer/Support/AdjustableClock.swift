@@ -41,7 +41,7 @@ public final class AdjustableClock: WallClock {
             let now = setting.stoppedAt ?? base.addingTimeInterval(setting.shift)
             switch kind {
             case .move(let seconds): return moved(setting, to: now.addingTimeInterval(seconds), by: seconds)
-            case .set(let moment): return moved(setting, to: moment, by: moment.timeIntervalSince(now))
+            case .set(let date): return moved(setting, to: date, by: date.timeIntervalSince(now))
             case .stop: return Setting(shift: setting.shift, stoppedAt: now)
             case .resume where setting.stoppedAt == nil: return setting
             case .resume: return Setting(shift: now.timeIntervalSince(base))
@@ -49,9 +49,9 @@ public final class AdjustableClock: WallClock {
             }
         }
 
-        private func moved(_ setting: Setting, to moment: Date, by seconds: Double) -> Setting {
+        private func moved(_ setting: Setting, to date: Date, by seconds: Double) -> Setting {
             setting.stoppedAt == nil
-                ? Setting(shift: setting.shift + seconds) : Setting(shift: setting.shift, stoppedAt: moment)
+                ? Setting(shift: setting.shift + seconds) : Setting(shift: setting.shift, stoppedAt: date)
         }
     }
 
@@ -158,7 +158,7 @@ public final class AdjustableClock: WallClock {
     public func advance(by duration: Duration) { change(.move(duration / .seconds(1))) }
 
     /// Sets the clock. A running clock continues from that time, a stopped one stays at it.
-    public func set(to moment: Date) { change(.set(moment)) }
+    public func set(to date: Date) { change(.set(date)) }
 
     /// Stops the clock at its present time.
     public func stop() { change(.stop) }

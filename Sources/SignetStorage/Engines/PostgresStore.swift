@@ -35,7 +35,7 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
     ///   - table: The table's name, at most 63 bytes of UTF-8, looked up in the user's search path.
     ///   - creating: Pass true to create the table. If it exists already, the call fails with ``StoreError/Code/exists``.
     ///   - connections: The maximum number of open connections.
-    ///   - patience: The timeout for another process and for a response, in seconds.
+    ///   - timeout: The timeout for another process and for a response, in seconds.
     /// - Throws: ``StoreError/Code/noVault`` when the table or database does not exist; ``StoreError/Code/denied`` when the
     ///   server does not accept the user; ``StoreError/Code/failed`` when it cannot be reached or libpq is not installed.
     public init(

@@ -22,7 +22,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - creating: Pass true to create the file. If it exists already, the call fails with ``StoreError/Code/exists``.
-    ///   - patience: The timeout for another process, in seconds.
+    ///   - timeout: The timeout for another process, in seconds.
     public init(path: String, creating: Bool = false, timeout: Double = defaultTimeout) throws(StoreError) {
         if creating {
             try PrivateFile.create(path, containing: [])
@@ -125,7 +125,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
 
     /// Returns the configuration of the database.
     /// - Parameters:
-    ///   - patience: The timeout for another process, in seconds.
+    ///   - timeout: The timeout for another process, in seconds.
     ///   - alone: Pass true to lock out every other process until the file is closed.
     private static func configuration(timeout: Double, alone: Bool) -> Configuration {
         var configuration = Configuration()

@@ -57,7 +57,7 @@ public struct VaultDirectory: Sendable, Hashable {
     /// The records file gets its final name only when it is complete, so an interrupted call can be repeated.
     /// - Parameters:
     ///   - seal: The protection of the key.
-    ///   - patience: The timeout for other processes, in seconds.
+    ///   - timeout: The timeout for other processes, in seconds.
     /// - Throws: ``StoreError/Code/exists`` when the directory already holds a vault.
     public func createVault(
         _ seal: Seal, timeout: Double = SQLiteStore.defaultTimeout
@@ -113,7 +113,7 @@ public struct VaultDirectory: Sendable, Hashable {
     /// - Parameters:
     ///   - protectors: The key protectors to try, in this order. The key file, if it exists, is tried last.
     ///   - acceptingRollback: See ``Vault/open(_:protectors:acceptingRollback:)``.
-    ///   - patience: The timeout for another process that writes, in seconds.
+    ///   - timeout: The timeout for another process that writes, in seconds.
     /// - Throws: ``StoreError/Code/noVault`` when the directory holds no vault, in which case nothing is created; and the errors
     ///   of ``Vault/open(_:protectors:acceptingRollback:)``.
     public func openVault(

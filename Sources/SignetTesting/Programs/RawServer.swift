@@ -203,7 +203,7 @@ package final class ClientSocket: Sendable {
     /// Connects to a port of this machine.
     /// - Parameters:
     ///   - port: The port.
-    ///   - patience: The read timeout in seconds.
+    ///   - timeout: The read timeout in seconds.
     /// - Throws: ``NobodyListens`` when the connection fails.
     package init(port: Int, timeout: Int = 10) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -126,14 +126,14 @@ struct CallbackTests {
         let node = ScriptedDecisionNode(callbacks: [.name(prompt: "Name"), .password(prompt: "Old password")], attribute: "seen")
         var server = ServerTransaction(users: [], trees: [])
         var journey = JourneyState.sample()
-        let moment = RequestTime(now: StillClock().now, configuration: ServerConfiguration(), baseURL: "")
+        let time = RequestTime(now: StillClock().now, configuration: ServerConfiguration(), baseURL: "")
         let answers = (1...2).map { number in
             JSONValue.object([
                 "input": .array([.object(["name": .string("IDToken\(number)"), "value": .string("typed \(number)")])])
             ])
         }
         let filled = Answers(JourneyCallback.numbered(node.callbacks), filledIn: .array(answers))
-        #expect(node.process(NodeInput(answers: filled, moment: moment), &journey, &server).outcome == .outcome)
+        #expect(node.process(NodeInput(answers: filled, time: time), &journey, &server).outcome == .outcome)
         #expect(journey.attributes["seen"] == .array([.string("typed 1")]))
     }
 
@@ -151,8 +151,8 @@ struct CallbackTests {
         var journey = JourneyState.sample()
         var now = StillClock().now
         func visit(_ answers: Answers?) -> NodeResult {
-            let moment = RequestTime(now: now, configuration: ServerConfiguration(), baseURL: "")
-            return node.process(NodeInput(answers: answers, moment: moment), &journey, &server)
+            let time = RequestTime(now: now, configuration: ServerConfiguration(), baseURL: "")
+            return node.process(NodeInput(answers: answers, time: time), &journey, &server)
         }
         var action = visit(nil)
         for poll in polls {

@@ -265,13 +265,13 @@ struct WebAuthnTests {
     ) throws -> NodeOutcome? {
         var journey = JourneyState.sample()
         journey.username = "mira"
-        let asked = node.process(NodeInput(answers: nil, moment: .sample()), &journey, &tx)
+        let asked = node.process(NodeInput(answers: nil, time: .sample()), &journey, &tx)
         guard case .prompt(let page) = asked else { return asked.outcome }
         let callbacks = JourneyCallback.numbered(page.callbacks)
         let challenge = try #require(callbacks[0].output("data")?["challenge"]?.string)
         let field: JSONValue = .object(["name": "IDToken2", "value": .string(try answer(challenge))])
         let answers = Answers(callbacks, filledIn: .array([.object(["input": .array([field])])]))
-        return node.process(NodeInput(answers: answers, moment: .sample()), &journey, &tx).outcome
+        return node.process(NodeInput(answers: answers, time: .sample()), &journey, &tx).outcome
     }
 
     @Test(

@@ -87,7 +87,7 @@ struct JourneyTreeTests {
         var journey = JourneyState.sample()
         journey.username = "mira"
         journey.password = Secret(TestServer.password.utf8)
-        let action = DataStoreDecisionNode().process(NodeInput(answers: nil, moment: .sample()), &journey, &server)
+        let action = DataStoreDecisionNode().process(NodeInput(answers: nil, time: .sample()), &journey, &server)
         #expect(action.outcome == .isTrue)
         #expect(journey.password == nil)
     }
@@ -100,9 +100,9 @@ struct JourneyTreeTests {
         let start = JourneyStart(realm: .root, indexType: "service", noSession: false)
         for _ in 0..<2000 {
             clock.advance(by: 1)
-            let moment = RequestTime(now: clock.now, configuration: ServerConfiguration(), baseURL: "")
+            let time = RequestTime(now: clock.now, configuration: ServerConfiguration(), baseURL: "")
             try rows.transact(at: clock.now) { transaction in
-                var server = ServerTransaction(constants, transaction, moment)
+                var server = ServerTransaction(constants, transaction, time)
                 _ = try server.begin(start).get()
             }
         }

@@ -114,7 +114,7 @@ struct OATHJourneyTests {
             var journey = JourneyState.sample()
             journey.username = "mira"
             return OATHTokenVerifierNode().process(
-                NodeInput(answers: Answers(asked, filledIn: nil), moment: .sample()), &journey, &server)
+                NodeInput(answers: Answers(asked, filledIn: nil), time: .sample()), &journey, &server)
         }
         #expect(try enter(3).outcome == .successOutcome)
         #expect(try enter(3).outcome == .failureOutcome)

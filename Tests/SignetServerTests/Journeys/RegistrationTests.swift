@@ -127,7 +127,7 @@ struct RegistrationTests {
         var journey = JourneyState.sample()
         journey.username = "mira"
         journey.password = Secret("x".utf8)
-        let action = CreateObjectNode().process(NodeInput(answers: nil, moment: .sample()), &journey, &server)
+        let action = CreateObjectNode().process(NodeInput(answers: nil, time: .sample()), &journey, &server)
         guard case .refuse(let refusal) = action else {
             Issue.record("\(action)")
             return

@@ -123,7 +123,7 @@ struct FrozenRows: Sendable {
     }
 
     /// What takes many requests, or another server.
-    private static func fill(_ state: inout ServerTransaction, _ moment: RequestTime) throws {
+    private static func fill(_ state: inout ServerTransaction, _ time: RequestTime) throws {
         let (mira, noa) = (UserKey(realm: .root, name: "mira"), UserKey(realm: .root, name: "noa"))
         let kim = UserKey(realm: .root, name: "kim")
         if !state.directory.contains(kim) {
@@ -136,7 +136,7 @@ struct FrozenRows: Sendable {
         state.devices.keep(RecoveryCodes.new(for: .oath, "OATH Device"), for: .oath, of: mira)
         state.devices.save(
             OtherDevice(
-                kind: .binding, resourceID: "device-1", name: "Tablet", registeredAt: moment.now, lastUsedAt: moment.now,
+                kind: .binding, resourceID: "device-1", name: "Tablet", registeredAt: time.now, lastUsedAt: time.now,
                 details: ["deviceId": "tablet", "number": .integer(7), "list": .array([.bool(true), .null])],
                 key: .es256(point: [UInt8](repeating: 4, count: 65))),
             for: mira)
@@ -144,8 +144,8 @@ struct FrozenRows: Sendable {
         _ = state.lockouts.fail(noa, Lockout(failures: 1, within: 60, duration: 600))
         _ = state.nonces.redeem(try state.nonces.issue())
         let device = try #require(state.devices.pushDevice(of: mira))
-        let push = PendingPush(PushPrompt(kind: .number(choices: [11, 22, 33]), text: "Hello"), to: device, moment)
-        let end = moment.now.addingTimeInterval(600)
+        let push = PendingPush(PushPrompt(kind: .number(choices: [11, 22, 33]), text: "Hello"), to: device, time)
+        let end = time.now.addingTimeInterval(600)
         var dispatch = PushDispatch(push, text: "Hello", endpoint: "arn:aws:sns:e:1:endpoint/GCM/a/b", token: "token", until: end)
         dispatch.claim = DispatchClaim(holder: "holder", end: end)
         state.dispatches.add(dispatch)

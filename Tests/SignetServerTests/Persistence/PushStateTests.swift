@@ -102,7 +102,7 @@ struct PushStateTests {
                 let phone = try await server.registeredPhone()
                 _ = try await server.waitingLogin(phone: phone)
                 while !silent.actions.contains("Publish") { try await Task.sleep(for: .milliseconds(5)) }
-                #expect(try await server.devServer.pushes(to: "mira").last?.progress == .onItsWay)
+                #expect(try await server.devServer.pushes(to: "mira").last?.progress == .queued)
             }
             try await place.server {
                 $0.sns = good.configuration
@@ -133,7 +133,7 @@ struct PushStateTests {
             try await place.server { server in
                 let step = try await server.logIn("PushLogin").step
                 let push = try await server.devServer.pushes(to: "mira").last
-                #expect(step.waitMilliseconds != nil && push?.progress == .onItsWay)
+                #expect(step.waitMilliseconds != nil && push?.progress == .queued)
             }
             try await place.server {
                 $0.sns = sns.configuration
@@ -167,7 +167,7 @@ struct PushStateTests {
                             $0.sns = sns.configuration
                         } _: { server in
                             func waits() async throws -> Bool {
-                                try await server.devServer.pushes(to: "mira").contains { $0.progress == .onItsWay }
+                                try await server.devServer.pushes(to: "mira").contains { $0.progress == .queued }
                             }
                             while try await waits() { try await Task.sleep(for: .milliseconds(10)) }
                         }

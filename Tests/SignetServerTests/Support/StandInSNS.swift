@@ -97,7 +97,7 @@ extension TestServer {
     func settledPush(_ user: String = "mira") async throws -> PushReport {
         var settled: PushReport?
         _ = try await eventually {
-            settled = try await devServer.pushes(to: user).last { $0.progress != .onItsWay }
+            settled = try await devServer.pushes(to: user).last { $0.progress != .queued }
             return settled != nil
         }
         return try #require(settled)

@@ -51,14 +51,14 @@ struct DeviceBindingNode: Node {
         guard let statement = SignedStatement(answers.text(0, "jws")), let jwk = statement.header["jwk"],
             let key = DevicePublicKey(jwk: jwk), statement.isSigned(with: key),
             let keyID = statement.header["kid"]?.string, !keyID.isEmpty, keyID.utf8.count <= 256,
-            statement.isIssued(by: applications), statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
+            statement.isIssued(by: applications), statement.answers(challenge, userID: user.universalID, at: visit.time.now)
         else { return .transition(.failure) }
         // A known key is already bound to a device, so it is rejected for any client that presents it.
         guard !known.contains(where: { $0.boundKeyID == keyID || $0.key == key }) else { return .transition(.failure) }
         let name = answers.text(0, "deviceName")
         let device = OtherDevice(
             kind: .binding, resourceID: RandomID.uuid(), name: String((name.isEmpty ? "Device" : name).prefix(256)),
-            registeredAt: visit.moment.now, lastUsedAt: visit.moment.now,
+            registeredAt: visit.time.now, lastUsedAt: visit.time.now,
             details: [
                 "deviceId": .string(String(answers.text(0, "deviceId").prefix(256))),
                 "key": .object(["kid": .string(keyID), "alg": .string(key.algorithm)]),

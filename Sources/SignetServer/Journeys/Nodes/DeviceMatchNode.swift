@@ -26,7 +26,7 @@ struct DeviceMatchNode: Node {
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user, let profile = journey.attributes["deviceProfile"],
             let known = tx.devices.profile(profile["identifier"]?.string, of: user),
-            known.lastUsedAt.addingTimeInterval(Double(expiration) * 86_400) > visit.moment.now
+            known.lastUsedAt.addingTimeInterval(Double(expiration) * 86_400) > visit.time.now
         else { return .transition(.unknownDevice) }
         let (old, new) = (known.details["metadata"]?.leaves ?? [:], profile["metadata"]?.leaves ?? [:])
         let changed = Set(old.keys).union(new.keys).count { old[$0] != new[$0] }

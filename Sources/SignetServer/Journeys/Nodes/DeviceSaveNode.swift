@@ -29,8 +29,8 @@ struct DeviceSaveNode: Node {
         tx.devices.save(
             OtherDevice(
                 kind: .profile, resourceID: known?.resourceID ?? RandomID.uuid(),
-                name: given ?? known?.name ?? own ?? identifier, registeredAt: known?.registeredAt ?? visit.moment.now,
-                lastUsedAt: visit.moment.now, details: details), for: user)
+                name: given ?? known?.name ?? own ?? identifier, registeredAt: known?.registeredAt ?? visit.time.now,
+                lastUsedAt: visit.time.now, details: details), for: user)
         return .transition(.outcome)
     }
 }

@@ -40,9 +40,9 @@ struct DeviceSigningVerifierNode: Node {
             return .transition(.keyNotFound)
         }
         guard let key = device.key, statement.isSigned(with: key), statement.isIssued(by: applications),
-            statement.answers(challenge, userID: user.universalID, at: visit.moment.now)
+            statement.answers(challenge, userID: user.universalID, at: visit.time.now)
         else { return .transition(.failure) }
-        device.lastUsedAt = visit.moment.now
+        device.lastUsedAt = visit.time.now
         tx.devices.save(device, for: user)
         journey.username = user.name
         return .transition(.success)

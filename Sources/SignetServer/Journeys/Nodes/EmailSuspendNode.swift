@@ -23,7 +23,7 @@ struct EmailSuspendNode: Node {
             // only to an existing user.
             if let user = journey.user, tx.directory.contains(user) {
                 let realm = journey.realm.description.percentEncoded()
-                tx.send("\(visit.moment.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user)
+                tx.send("\(visit.time.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user)
             }
             return .suspend(page, token: token)
         }

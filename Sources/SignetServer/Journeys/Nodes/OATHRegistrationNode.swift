@@ -23,14 +23,14 @@ struct OATHRegistrationNode: Node {
         if visit.answers != nil, let device = journey.pendingOATH {
             if style.generatesRecoveryCodes { journey.recoveryCodes = RecoveryCodes.new(for: .oath, "OATH Device") }
             if !postponesStorage {
-                tx.save(device, of: user, journey.recoveryCodes, visit.moment)
+                tx.save(device, of: user, journey.recoveryCodes, visit.time)
                 journey.pendingOATH = nil
             }
             return .transition(.successOutcome)
         }
         let device = style.newOATHDevice()
         journey.pendingOATH = device
-        let configuration = visit.moment.configuration
+        let configuration = visit.time.configuration
         let enrollment = Enrollment(
             account: AccountID(issuer: style.issuer ?? configuration.issuer, accountName: user.name),
             oath: device.verifier.settings, oathResourceID: device.resourceID, userID: user.name, imageURL: style.imageURL,

@@ -38,7 +38,7 @@ struct OATHTokenVerifierNode: Node {
         if let refusal = tx.guess(of: user) { return .refuse(refusal) }
         let code = answers.text(0).filter { !$0.isWhitespace }
         device.verifier = device.verifier.looking(timeWindow: timeSteps, counterWindow: counters)
-        guard device.verifier.verify(code, at: visit.moment.now) == .accepted else { return .transition(.failureOutcome) }
+        guard device.verifier.verify(code, at: visit.time.now) == .accepted else { return .transition(.failureOutcome) }
         if journey.pendingOATH == nil {
             tx.devices.save(device, for: user)
         } else {

@@ -60,7 +60,7 @@ struct PageNode: Node {
         let rest = answers.part(from: offset)
         // The last node gets answers only when all collectors are done. If it had no callbacks while they were open, it is
         // visited without answers and can ask now.
-        let lastVisit = NodeInput(answers: isDone && !rest.isEmpty ? rest : nil, moment: visit.moment)
+        let lastVisit = NodeInput(answers: isDone && !rest.isEmpty ? rest : nil, time: visit.time)
         return finish(lastVisit, unless: isDone ? nil : shown, keeping: rest, &journey, &tx)
     }
 

@@ -27,7 +27,7 @@ struct PollingWaitNode: Node {
     var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        let now = visit.moment.now
+        let now = visit.time.now
         guard let answers = visit.answers, case .waiting(var wait) = journey.memory else {
             return prompt(PollingWait(milliseconds: Int(seconds * 1000), from: now, tolerance: tolerance ?? .max), &journey)
         }

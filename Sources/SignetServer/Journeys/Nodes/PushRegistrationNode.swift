@@ -20,29 +20,29 @@ struct PushRegistrationNode: Node {
     var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        let moment = visit.moment
+        let time = visit.time
         guard case .registering(let messageID, var wait) = journey.memory else {
-            return begin(moment, &journey, &tx)
+            return begin(time, &journey, &tx)
         }
         guard let pending = tx.registrations.entry(messageID) else { return .transition(.timeoutOutcome) }
-        switch wait.poll(at: moment.now) {
+        switch wait.poll(at: time.now) {
         case .spam: return .fail("polled too early too often")
         case .early: break
         case .due:
             if pending.isRegistered { return finish(pending, &journey, &tx) }
-            guard moment.now < pending.deadline else { return .transition(.timeoutOutcome) }
-            wait = self.wait(for: pending, moment)
+            guard time.now < pending.deadline else { return .transition(.timeoutOutcome) }
+            wait = self.wait(for: pending, time)
         }
         journey.memory = .registering(messageID: messageID, wait)
         return .prompt(page(pending, wait))
     }
 
-    private func begin(_ moment: RequestTime, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    private func begin(_ time: RequestTime, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user, tx.directory.contains(user),
-            let pending = PendingRegistration(user: user, style, withOATH: withOATH, moment)
+            let pending = PendingRegistration(user: user, style, withOATH: withOATH, time)
         else { return .transition(.failureOutcome) }
         tx.registrations.add(pending, until: journey.expiresAt)
-        let wait = wait(for: pending, moment)
+        let wait = wait(for: pending, time)
         journey.memory = .registering(messageID: pending.messageID, wait)
         return .prompt(page(pending, wait))
     }
@@ -60,12 +60,12 @@ struct PushRegistrationNode: Node {
         return .transition(.successOutcome)
     }
 
-    private func wait(for pending: PendingRegistration, _ moment: RequestTime) -> PollingWait {
-        let timeout = style.timeout ?? moment.configuration.pushLifetime
-        let elapsed = Double(timeout) - pending.deadline.timeIntervalSince(moment.now)
+    private func wait(for pending: PendingRegistration, _ time: RequestTime) -> PollingWait {
+        let timeout = style.timeout ?? time.configuration.pushLifetime
+        let elapsed = Double(timeout) - pending.deadline.timeIntervalSince(time.now)
         return PollingWait(
-            milliseconds: PollSchedule.milliseconds(elapsed: elapsed, timeout: timeout, fixed: moment.configuration.pollInterval),
-            from: moment.now)
+            milliseconds: PollSchedule.milliseconds(elapsed: elapsed, timeout: timeout, fixed: time.configuration.pollInterval),
+            from: time.now)
     }
 
     private func page(_ pending: PendingRegistration, _ wait: PollingWait) -> Page {

@@ -9,7 +9,7 @@ struct PushResultVerifierNode: Node {
     var outcomes: [NodeOutcome] { [.approved, .denied, .expired, .waiting] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        let now = visit.moment.now
+        let now = visit.time.now
         guard let id = journey.pushMessageID, let push = tx.pushes.entry(id) else { return .transition(.expired) }
         switch push.state {
         case .waiting where now < push.deadline: return .transition(.waiting)

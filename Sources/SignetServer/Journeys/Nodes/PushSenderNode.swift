@@ -35,14 +35,14 @@ struct PushSenderNode: Node {
     var ignoredOutcomes: [NodeOutcome] { [.skipped] }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        let moment = visit.moment
+        let time = visit.time
         guard let user = journey.user, let device = tx.devices.pushDevice(of: user) else { return .transition(.notRegistered) }
         guard tx.pushes.hasRoom(for: device.mechanismUID) else { return .fail("too many messages are waiting") }
-        let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: moment.configuration.issuer)
+        let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: time.configuration.issuer)
         let prompt = PushPrompt(
             kind: kind(), text: text, customPayload: customPayload(journey),
             contextInfo: tellsContext ? Self.contextInfo(journey.userAgent) : nil, lifetime: lifetime)
-        let push = PendingPush(prompt, to: device, moment)
+        let push = PendingPush(prompt, to: device, time)
         tx.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt))
         journey.pushMessageID = push.messageID
         return .transition(.sent)

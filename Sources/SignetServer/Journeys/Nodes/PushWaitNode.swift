@@ -33,10 +33,10 @@ struct PushWaitNode: Node {
     var interaction: Interaction { .ownPage }
 
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        let now = visit.moment.now
+        let now = visit.time.now
         guard let push = journey.pushMessageID.flatMap({ tx.pushes.entry($0) }) else { return .transition(.done) }
         guard case .waiting(var wait) = journey.memory else {
-            return prompt(push, wait(for: push, visit.moment), &journey)
+            return prompt(push, wait(for: push, visit.time), &journey)
         }
         // The button is the last callback.
         if exit != nil, visit.answers?.number(push.number == nil ? 1 : 2) == 0 { return .transition(.exited) }
@@ -47,13 +47,13 @@ struct PushWaitNode: Node {
         }
     }
 
-    private func wait(for push: PendingPush, _ moment: RequestTime) -> PollingWait {
+    private func wait(for push: PendingPush, _ time: RequestTime) -> PollingWait {
         let planned = PollSchedule.milliseconds(
-            elapsed: moment.now.timeIntervalSince(push.sentAt), timeout: Int(push.deadline.timeIntervalSince(push.sentAt)),
-            fixed: seconds.map { .seconds($0) } ?? moment.configuration.pollInterval)
+            elapsed: time.now.timeIntervalSince(push.sentAt), timeout: Int(push.deadline.timeIntervalSince(push.sentAt)),
+            fixed: seconds.map { .seconds($0) } ?? time.configuration.pollInterval)
         // The wait ends at the deadline of the message, because the server accepts no answer after it.
-        let left = Int((push.deadline.timeIntervalSince(moment.now) * 1000).rounded(.up))
-        return PollingWait(milliseconds: min(planned, max(left, 0)), from: moment.now)
+        let left = Int((push.deadline.timeIntervalSince(time.now) * 1000).rounded(.up))
+        return PollingWait(milliseconds: min(planned, max(left, 0)), from: time.now)
     }
 
     private func prompt(_ push: PendingPush, _ wait: PollingWait, _ journey: inout JourneyState) -> NodeResult {

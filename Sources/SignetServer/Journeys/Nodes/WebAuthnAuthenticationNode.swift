@@ -22,7 +22,7 @@ struct WebAuthnAuthenticationNode: Node {
         guard let user = journey.user else { return .transition(.failure) }
         let known = tx.devices.others(.webauthn, of: user)
         guard !known.isEmpty else { return .transition(.noDevice) }
-        let party = style.party(visit.moment)
+        let party = style.party(visit.time)
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
@@ -37,7 +37,7 @@ struct WebAuthnAuthenticationNode: Node {
             guard
                 var device = answer.signer(among: known, challenge, party, requiresVerification: style.requiresVerification)
             else { return .transition(.failure) }
-            device.lastUsedAt = visit.moment.now
+            device.lastUsedAt = visit.time.now
             tx.devices.save(device, for: user)
             return .transition(.success)
         } catch {

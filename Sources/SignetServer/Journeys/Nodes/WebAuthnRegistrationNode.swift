@@ -28,7 +28,7 @@ struct WebAuthnRegistrationNode: Node {
     func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         guard let user = journey.user, tx.directory.contains(user) else { return .transition(.failure) }
         let known = tx.devices.others(.webauthn, of: user).compactMap(\.credentialID)
-        let party = style.party(visit.moment)
+        let party = style.party(visit.time)
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             guard maxDevices == 0 || postponesStorage || known.count < maxDevices else {
                 return .transition(.exceedDeviceLimit)
@@ -42,7 +42,7 @@ struct WebAuthnRegistrationNode: Node {
             guard let credential = answer.newCredential(challenge, party, requiresVerification: style.requiresVerification),
                 !known.contains(credential.id)
             else { return .transition(.failure) }
-            let device = credential.device(at: visit.moment.now)
+            let device = credential.device(at: visit.time.now)
             if postponesStorage {
                 journey.pendingCredential = device
             } else {

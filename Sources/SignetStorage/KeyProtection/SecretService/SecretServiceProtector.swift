@@ -25,8 +25,8 @@ public struct SecretServiceProtector: RollbackProtector {
 
     /// Creates a key protector that uses the keyring of this session.
     /// - Parameters:
-    ///   - patience: The timeout for one whole call.
-    ///   - unlockPatience: The additional time that the user has to unlock a locked keyring. The program of the keyring asks in
+    ///   - timeout: The timeout for one whole call.
+    ///   - unlockTimeout: The additional time that the user has to unlock a locked keyring. The program of the keyring asks in
     ///     its own window. With nil, the default, the user is not asked, and a locked keyring is an error.
     public init(timeout: Duration = .seconds(10), unlockTimeout: Duration? = nil) {
         access = KeyringAccess(timeout: timeout, unlockTimeout: unlockTimeout)
