@@ -6,10 +6,10 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The server as a whole", .timeLimit(.minutes(5)))
+@Suite("The development server", .timeLimit(.minutes(5)))
 struct ServerTests {
-    @Test("Port 0 takes a free one, and the base URL that is reported and enrolled names it")
-    func freePort() async throws {
+    @Test("With port 0 the server listens on a free port and names it in the base URL and in registration URIs")
+    func listensOnFreePort() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 #expect(port > 0)
@@ -22,8 +22,8 @@ struct ServerTests {
         }
     }
 
-    @Test("A port that is taken is an error, not a wait")
-    func takenPort() async throws {
+    @Test("A server whose port is in use throws an error instead of waiting")
+    func failsOnPortInUse() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let second = DevServer(
@@ -36,8 +36,8 @@ struct ServerTests {
         }
     }
 
-    @Test("A cancelled server ends without an error, also while a client keeps an idle connection open")
-    func idleConnection() async throws {
+    @Test("A canceled server ends without an error while a client keeps an idle connection open")
+    func endsWithIdleConnection() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             let clock = ContinuousClock()
             var connection: RawHTTPConnection?
@@ -54,8 +54,8 @@ struct ServerTests {
         }
     }
 
-    @Test("The answer to HEAD has no body, so that the connection stays good")
-    func head() async throws {
+    @Test("The response to HEAD has no body, so that the connection remains usable")
+    func headHasNoBody() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let connection = try RawHTTPConnection(port: port)
@@ -70,7 +70,7 @@ struct ServerTests {
     }
 
     @Test(
-        "The base URL is made of what the server listens on, unless it is told another",
+        "The base URL is built from the address that the server listens on, unless publicURL is set",
         arguments: [
             ("127.0.0.1", nil, "http://127.0.0.1:9/am"), ("localhost", nil, "http://localhost:9/am"),
             ("0.0.0.0", nil, "http://127.0.0.1:9/am"),
@@ -78,7 +78,7 @@ struct ServerTests {
             ("127.0.0.1", "https://x.test/am", "https://x.test/am"),
             ("127.0.0.1", "https://x.test/am//", "https://x.test/am"),
         ] as [(String, String?, String)])
-    func baseURL(host: String, publicURL: String?, expected: String) {
+    func buildsBaseURL(host: String, publicURL: String?, expected: String) {
         let configuration = ServerConfiguration {
             $0.host = host
             $0.publicURL = publicURL
@@ -87,9 +87,9 @@ struct ServerTests {
     }
 
     @Test(
-        "The context path is understood however it is written",
+        "A context path is normalized, with or without leading and trailing slashes",
         arguments: [("/am", "/am"), ("am", "/am"), ("/am/", "/am"), ("", ""), ("/", ""), ("/a/b", "/a/b")])
-    func contextPath(written: String, path: String) async throws {
+    func normalizesContextPath(written: String, path: String) async throws {
         let configuration = ServerConfiguration { $0.contextPath = written }
         #expect(configuration.normalContextPath == path)
         try await TestServer.run(.sample { $0.contextPath = written }) { server in
@@ -99,9 +99,9 @@ struct ServerTests {
     }
 
     @Test(
-        "Only the realms of the configuration exist",
+        "Requests are answered only in the configured realms",
         arguments: [(["beta"], 404, 200), (["/", "/beta/"], 200, 200), ([], 404, 404)])
-    func realms(realms: [String], top: Int, beta: Int) async throws {
+    func servesConfiguredRealmsOnly(realms: [String], top: Int, beta: Int) async throws {
         try await TestServer.run(.sample { $0.realms = realms }) { server in
             let reply = try await server.send(.post, "/am/json/authenticate", body: "{}")
             #expect(reply.status == top)
@@ -109,8 +109,8 @@ struct ServerTests {
         }
     }
 
-    @Test("The defaults are those of a developer's machine")
-    func defaults() {
+    @Test("A configuration without settings has the defaults of a developer's machine")
+    func hasDevelopmentDefaults() {
         let configuration = ServerConfiguration()
         #expect(configuration.host == "127.0.0.1")
         #expect(configuration.port == 8080)
@@ -120,8 +120,8 @@ struct ServerTests {
         #expect(User(name: "a", password: Secret([])).realm == "/")
     }
 
-    @Test("Of two users with one name the last one counts")
-    func duplicateUsers() async throws {
+    @Test("Of two configured users with the same name, the last one is used")
+    func lastUserOfOneNameIsUsed() async throws {
         try await TestServer.run(.sample { $0.users.append(User(name: "mira", password: Secret("newer".utf8))) }) { server in
             let reply = try await server.logIn("Login")
             #expect(reply.status == 401)
@@ -129,8 +129,8 @@ struct ServerTests {
         }
     }
 
-    @Test("No password, secret, code, token, handle or message reaches the log, at any level")
-    func log() async throws {
+    @Test("No password, secret, code, token, authId or message is logged at any level")
+    func logsNoSecrets() async throws {
         let log = RecordingLog()
         try await TestServer.run(logger: log.logger) { server in
             _ = try await server.logIn("Login", password: "a wrong password")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The administration", .timeLimit(.minutes(5)))
+@Suite("The administration API", .timeLimit(.minutes(5)))
 struct AdminTests {
     static let token = "a token of a test's own"
 
@@ -15,25 +15,25 @@ struct AdminTests {
         try await TestServer.run(.sample { $0.adminToken = Secret(Self.token.utf8) }, body)
     }
 
-    // MARK: The door
+    // MARK: Access
 
-    /// Headers that a request brings besides a right token, and whether it gets in.
+    /// Headers that a request sends in addition to a valid token, and the expected status.
     static let doors: [([String: String], Int)] = [
         ([:], 200), (["Host": "127.0.0.1:8080"], 200), (["Host": "[::1]:8080"], 200), (["Host": "LOCALHOST"], 200),
         (["Sec-Fetch-Site": "none"], 200),
-        // A proxy on the same machine.
+        // Sent by a proxy on the same machine.
         (["X-Forwarded-For": "192.0.2.1"], 404), (["Forwarded": "for=192.0.2.1"], 404), (["Via": "1.1 proxy"], 404),
         (["X-Real-IP": "127.0.0.1"], 404), (["True-Client-IP": "127.0.0.1"], 404), (["X-Forwarded-Host": "127.0.0.1"], 404),
-        // A page in a browser.
+        // Sent by a page in a browser.
         (["Origin": "https://evil.example"], 404), (["Origin": "null"], 404), (["Origin": "http://localhost"], 404),
         (["Sec-Fetch-Site": "cross-site"], 404), (["Sec-Fetch-Site": "same-origin"], 404),
-        // Who does not know the token.
+        // Sent by a client without the token.
         (["Authorization": "Bearer x"], 401), (["Authorization": ""], 401), (["Authorization": "Basic \(token)"], 401),
         (["Authorization": "Bearer \(token) "], 200), (["Authorization": "Bearer \(token)x"], 401),
     ]
 
-    @Test("Only a program on this machine that knows the token gets in", arguments: doors)
-    func door(headers: [String: String], status: Int) async throws {
+    @Test("Only a local process that sends the token and no proxy or cross-origin headers is allowed", arguments: doors)
+    func allowsLocalCallersWithToken(headers: [String: String], status: Int) async throws {
         try await run { server in
             let own = ["Authorization": "Bearer \(Self.token)"]
             let reply = try await server.send(.get, "/am/admin/clock", headers: own.merging(headers) { $1 })
@@ -42,13 +42,13 @@ struct AdminTests {
     }
 
     @Test(
-        "A name that is not this machine's is refused, as a page's in a browser that was led here",
+        "A request whose Host header names another machine is refused, as in a DNS rebinding attack",
         arguments: [
             ("127.0.0.1:1", true), ("localhost", true), ("[::1]", true), ("evil.example", false),
             ("127.0.0.1.evil.example", false),
             ("192.0.2.1", false), ("", false), ("a:b:c", false),
         ])
-    func host(authority: String, isIn: Bool) async throws {
+    func refusesForeignHost(authority: String, isIn: Bool) async throws {
         try await TestServer.run(
             .sample {
                 $0.port = 0
@@ -66,24 +66,26 @@ struct AdminTests {
         }
     }
 
-    @Test("An IPv4 address that an IPv6 socket got is the same address")
-    func mapped() {
+    @Test("An IPv4-mapped IPv6 address equals its IPv4 address")
+    func unmapsIPv4Addresses() {
         #expect("::ffff:127.0.0.1".withoutMapping == "127.0.0.1")
         #expect("::FFFF:192.0.2.1".withoutMapping == "192.0.2.1")
         #expect("::1".withoutMapping == "::1")
         #expect("::ffff:7f00:1".withoutMapping == "::ffff:7f00:1")
     }
 
-    @Test("Without a token, or with one that is too short, there is no administration", arguments: [nil, "short"] as [String?])
-    func off(token: String?) async throws {
+    @Test(
+        "Without an admin token, or with one that is too short, the administration API is off",
+        arguments: [nil, "short"] as [String?])
+    func isOffWithoutToken(token: String?) async throws {
         try await TestServer.run(.sample { $0.adminToken = token.map { Secret($0.utf8) } }) { server in
             let reply = try await server.send(.get, "/am/admin/clock", headers: ["Authorization": "Bearer \(token ?? "")"])
             #expect(reply.status == 404 && reply.message == "Resource not found.")
         }
     }
 
-    @Test("The console is closed to a proxy and to foreign pages too")
-    func console() async throws {
+    @Test("The console also refuses proxies and pages of other origins")
+    func consoleRefusesProxiesAndForeignPages() async throws {
         try await run { server in
             for (headers, status) in [
                 (["X-Forwarded-For": "192.0.2.1"], 404), (["Origin": "https://evil.example"], 404), (["Origin": "null"], 403),
@@ -96,8 +98,8 @@ struct AdminTests {
 
     // MARK: Calls
 
-    @Test("The clock is read, set, stopped, moved and let go")
-    func clock() async throws {
+    @Test("A caller reads, sets, stops, advances and resumes the clock")
+    func controlsClock() async throws {
         try await run { server in
             let start = server.clock.now
             #expect(try await server.admin(.get, "clock").json["offset"]?.wholeNumber == 0)
@@ -116,8 +118,8 @@ struct AdminTests {
         }
     }
 
-    @Test("A fault is switched on, told of, and off")
-    func faults() async throws {
+    @Test("A caller enables, lists and disables a fault")
+    func managesFaults() async throws {
         try await run { server in
             let body =
                 #"{"kind": "status", "status": 503, "retryAfter": 1, "route": "accessToken", "client": {"oauth": "app"}, "times": 2}"#
@@ -142,8 +144,8 @@ struct AdminTests {
         }
     }
 
-    @Test("The journal is asked, waited for and cleared")
-    func requestLog() async throws {
+    @Test("A caller queries the request log, waits for an entry and clears the log")
+    func queriesRequestLog() async throws {
         try await run { server in
             _ = try await server.exchange("x")
             let found = try await server.admin(.get, "journal?resource=accessToken&status=400&oauth=app").json
@@ -157,13 +159,13 @@ struct AdminTests {
             #expect(try await server.admin(.get, "journal?status=599&wait=0.01").json["count"]?.wholeNumber == 0)
             #expect(try await server.admin(.get, "journal?limit=1").json["entries"]?.array?.count == 1)
             #expect(try await server.admin(.delete, "journal").status == 200)
-            // What asks for the administration is not in it.
+            // Requests to the administration API are not logged.
             #expect(try await server.admin(.get, "journal").json["count"]?.wholeNumber == 0)
         }
     }
 
-    @Test("Sessions are listed, and end one by one, by user, and all")
-    func sessions() async throws {
+    @Test("A caller lists sessions and ends one, those of a user, or all")
+    func listsAndEndsSessions() async throws {
         try await run { server in
             let mira = try await server.session()
             _ = try await server.session(name: "noa", password: "staple")
@@ -174,15 +176,15 @@ struct AdminTests {
             #expect(try await server.admin(.delete, "sessions/\(key)").status == 404)
             #expect(try await server.admin(.delete, "sessions?user=noa&realm=/alpha").json["ended"]?.wholeNumber == 0)
             for nobody in ["sessions?realm=/alpha", "sessions/x?user=noa"] {
-                #expect(try await server.admin(.delete, nobody).status == 400, "it would end more than is meant")
+                #expect(try await server.admin(.delete, nobody).status == 400, "the request would end too many sessions")
             }
             #expect(try await server.admin(.delete, "sessions").json["ended"]?.wholeNumber == 1)
             #expect(try await server.start("Login", query: "").json["authId"] != nil)
         }
     }
 
-    @Test("Users are made, locked, given passwords, and lose devices")
-    func users() async throws {
+    @Test("A caller creates and locks users, sets their passwords and removes their devices")
+    func managesUsers() async throws {
         try await run { server in
             #expect(try await server.admin(.get, "users?realm=/alpha").json["users"]?.array?.count == 1)
             let made = try await server.admin(
@@ -210,8 +212,8 @@ struct AdminTests {
         }
     }
 
-    @Test("Who is locked out by wrong passwords is not locked, and both are told; to unlock lifts both")
-    func lockedOut() async throws {
+    @Test("A lockout after wrong passwords is reported separately from a user's lock; unlocking ends both")
+    func reportsLockout() async throws {
         let configuration = ServerConfiguration.sample {
             $0.adminToken = Secret(Self.token.utf8)
             $0.limits.lockout = Lockout(failures: 2, within: 60, duration: 600)
@@ -236,7 +238,7 @@ struct AdminTests {
         }
     }
 
-    /// Every call that there is, with what it needs.
+    /// Every call of the API, with a body where the call needs one.
     static let calls: [(HTTPRequest.Method, String, String?)] = [
         (.get, "", nil), (.get, "clock", nil), (.put, "clock", #"{"stopped": true}"#),
         (.post, "clock/advance", #"{"seconds": 5}"#), (.post, "clock/resume", nil), (.delete, "clock", nil),
@@ -249,8 +251,8 @@ struct AdminTests {
         (.put, "snapshot", nil), (.post, "reset", nil),
     ]
 
-    @Test("A parameter that a call does not have is refused, by every call, before anything is done", arguments: calls)
-    func unknownParameters(method: HTTPRequest.Method, path: String, body: String?) async throws {
+    @Test("Every call refuses an unknown parameter before it changes anything", arguments: calls)
+    func refusesUnknownParameters(method: HTTPRequest.Method, path: String, body: String?) async throws {
         try await run { server in
             _ = try await server.registeredPhone()
             let session = try await server.session()
@@ -271,8 +273,8 @@ struct AdminTests {
         }
     }
 
-    @Test("Letters and push messages in flight are told, and no message's secret")
-    func pushes() async throws {
+    @Test("Pending emails and push messages are listed without the secrets of push messages")
+    func listsEmailsAndPushMessages() async throws {
         try await run { server in
             var step = try await server.start("EmailLogin").step
             step.fill("NameCallback", "noa")
@@ -281,7 +283,7 @@ struct AdminTests {
             let sent = try await server.devServer.emailLinks(to: "noa")
             #expect(sent.count == 1 && emails?.first?["link"]?.string == sent.first)
             #expect(try await server.admin(.get, "letters?user=mira").json["letters"]?.array == [])
-            // The journal tells that one was sent, which can be waited for, and not the link.
+            // The request log has an entry for the sent email, which a caller can wait for, without the link.
             let told = try await server.admin(.get, "journal?kind=email&user=noa&wait=10")
             #expect(told.json["count"]?.wholeNumber == 1 && told.json["entries"]?.array?.first?["realm"] == "/")
             #expect(try !told.text.contains(#require(sent.first?.split(separator: "=").last)))
@@ -299,8 +301,8 @@ struct AdminTests {
         }
     }
 
-    @Test("All of a user's sessions end, however many there are, and nobody else's")
-    func manySessions() async throws {
+    @Test("Ending a user's sessions ends all of them, however many there are, and leaves other users' sessions open")
+    func endsManySessionsOfOneUser() async throws {
         try await run { server in
             let count = 1003
             try await server.devServer.context.store.write { tx in
@@ -315,8 +317,8 @@ struct AdminTests {
         }
     }
 
-    @Test("A snapshot brings the state back, clock included, and is good only with the token it was made with")
-    func snapshot() async throws {
+    @Test("A snapshot restores the state and the clock, and only a server with the same admin token accepts it")
+    func restoresSnapshot() async throws {
         try await run { server in
             let session = try await server.session()
             _ = try await server.admin(.put, "clock", #"{"now": "2031-05-04T10:20:30Z", "stopped": true}"#)
@@ -340,7 +342,7 @@ struct AdminTests {
             let keys = try await server.admin(.get, "sessions").json["sessions"]?.array?.compactMap { $0["key"]?.string }
             #expect(keys?.contains(TokenHash(kept).text) == true)
             #expect(server.devServer.clock.isStopped && server.devServer.clock.now == Date(timeIntervalSince1970: 1_935_656_430))
-            // Who may look at the console is no part of it.
+            // Access to the console is not part of a snapshot.
             #expect(try await server.send(.get, link, headers: [:]).status == 303)
             try await TestServer.run(.sample { $0.adminToken = Secret("another token, long enough".utf8) }) { other in
                 let reply = try await other.raw(.put, "snapshot", bytes, token: "another token, long enough")
@@ -349,8 +351,8 @@ struct AdminTests {
         }
     }
 
-    @Test("A reset makes everything as at the start")
-    func reset() async throws {
+    @Test("A reset restores the initial users, sessions and clock")
+    func resetRestoresInitialState() async throws {
         try await run { server in
             _ = try await server.session()
             _ = try await server.admin(.post, "users", #"{"name": "kim", "password": "p"}"#)
@@ -362,7 +364,7 @@ struct AdminTests {
         }
     }
 
-    /// Calls that are none: method, address, body, status, and a word of what is said.
+    /// Invalid calls: method, address, body, status, and a part of the error message.
     static let wrong: [(HTTPRequest.Method, String, String?, Int, String)] = [
         (.post, "faults", #"{"kind": "statsu"}"#, 400, "there is no fault of the kind 'statsu'"),
         (.post, "faults", #"{}"#, 400, "'kind' is missing"),
@@ -398,8 +400,8 @@ struct AdminTests {
         (.put, "snapshot", "{}", 400, "sealed with another key"), (.delete, "snapshot", nil, 405, ""),
     ]
 
-    @Test("A call that is wrong changes nothing and says why", arguments: wrong)
-    func wrongCalls(method: HTTPRequest.Method, path: String, body: String?, status: Int, word: String) async throws {
+    @Test("An invalid call changes nothing, and its error message names the reason", arguments: wrong)
+    func refusesInvalidCalls(method: HTTPRequest.Method, path: String, body: String?, status: Int, word: String) async throws {
         try await run { server in
             let reply = try await server.admin(method, path, body)
             #expect(reply.status == status, "\(reply.text)")
@@ -410,14 +412,14 @@ struct AdminTests {
 }
 
 extension TestServer {
-    /// A call of the administration.
+    /// Calls the administration API.
     func admin(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil) async throws -> Reply {
         var headers = ["Authorization": "Bearer \(AdminTests.token)"]
         if body != nil { headers["Content-Type"] = "application/json" }
         return try await send(method, "/am/admin/\(path)", headers: headers, body: body)
     }
 
-    /// A call of the administration with bytes, and what comes of it.
+    /// Calls the administration API with bytes, and returns the raw response.
     func raw(
         _ method: HTTPRequest.Method, _ path: String, _ body: [UInt8]? = nil, token: String = AdminTests.token
     ) async throws -> TestResponse {

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("A server for a test", .timeLimit(.minutes(5)))
+@Suite("The testing API of the development server", .timeLimit(.minutes(5)))
 struct WithServerTests {
-    @Test("Many at once have a port, a clock, a journal and faults of their own", arguments: 0..<8)
-    func parallel(index: Int) async throws {
+    @Test("Servers that run in parallel have their own port, clock, request log and faults", arguments: 0..<8)
+    func parallelServersAreIndependent(index: Int) async throws {
         try await withServer(.sample { $0.port = 1 }) { server in
             let port = try Endpoint(server.url).port
             #expect(port > 1)
@@ -29,8 +29,8 @@ struct WithServerTests {
         }
     }
 
-    @Test("Everything is as at the start again")
-    func reset() async throws {
+    @Test("A reset restores the initial devices, sessions, locks, faults and clock")
+    func resetRestoresServer() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let session = try await server.session()
@@ -48,8 +48,8 @@ struct WithServerTests {
         }
     }
 
-    @Test("Sessions end and users are locked by name")
-    func people() async throws {
+    @Test("The testing API ends the sessions of a user and locks a user by name")
+    func endsSessionsAndLocksByName() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             _ = try await server.session(name: "noa", password: "staple")
