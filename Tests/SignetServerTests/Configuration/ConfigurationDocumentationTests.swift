@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("docs/reference/configuration.md")
+@Suite("The configuration reference (docs/reference/configuration.md)")
 struct ConfigurationDocumentationTests {
     private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/reference/configuration.md")
@@ -27,7 +27,7 @@ struct ConfigurationDocumentationTests {
         return "### \(type.title): `\(type.name)`\n\n\(type.about)\n\n\(table)Outcomes: \(outcomes).\(ported)\(page)\n\n"
     }
 
-    @Test("The page describes every node, with its properties, their defaults and its outcomes")
+    @Test("The configuration reference describes every node with its properties, defaults and outcomes")
     func nodesAreDescribed() throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
         let start = try #require(text.firstRange(of: Self.begin)).upperBound
@@ -40,8 +40,8 @@ struct ConfigurationDocumentationTests {
         #expect(text[start..<stop] == expected)
     }
 
-    @Test("Every example in it can be read")
-    func examples() throws {
+    @Test("Every example in the configuration reference is a valid configuration")
+    func documentedExamplesAreValid() throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
         let examples = text.split(separator: "```yaml\n").dropFirst().map {
             String($0.prefix { _ in true }).components(separatedBy: "```")[0]
@@ -56,12 +56,12 @@ struct ConfigurationDocumentationTests {
         }
     }
 
-    @Test("Its first example does what the page says: the step-up that it tells of")
-    func flow() async throws {
+    @Test("The first example of the configuration reference runs the documented step-up")
+    func firstExampleRunsStepUp() async throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
         let example = text.components(separatedBy: "```yaml\n")[1].components(separatedBy: "```")[0]
         try await TestServer.run(try ServerConfiguration(yaml: example)) { server in
-            // A guest gets in by the password alone, staff are asked which second factor they want.
+            // A guest logs in with the password alone; staff choose a second factor.
             #expect(try await server.logIn("Login", name: "guest", password: "changeit").isLoggedIn)
             var step = try await server.logIn("Login", name: "mira", password: "correct horse").step
             #expect(step.callbacks[0].output("choices") == .array(["code", "push"]))

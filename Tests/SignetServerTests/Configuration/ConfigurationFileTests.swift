@@ -6,15 +6,15 @@ import YAMLText
 
 @testable import SignetServer
 
-@Suite("A configuration file")
+@Suite("Configuration files")
 struct ConfigurationFileTests {
-    @Test("A mark of the byte order, as some editors put it before the first character, is no part of the file")
-    func byteOrderMark() throws {
+    @Test("A byte order mark before the first character of a file is ignored")
+    func ignoresByteOrderMark() throws {
         #expect(try ServerConfiguration(yaml: "\u{FEFF}realms: [/, /alpha]\n").realms == ["/", "/alpha"])
     }
 
-    @Test("A file with one journey is all that a login needs")
-    func thinnest() async throws {
+    @Test("A file with one user and one journey is enough for a login")
+    func minimalFileAllowsLogin() async throws {
         let file = try ServerConfiguration(
             yaml: """
                 users:
@@ -35,8 +35,8 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test("Everything in a file is as the file says")
-    func everything() throws {
+    @Test("Every setting of a file is read into the configuration")
+    func readsEverySetting() throws {
         let file = try ServerConfiguration(
             yaml: """
                 server:
@@ -113,8 +113,8 @@ struct ConfigurationFileTests {
         #expect(file.clients == [expected])
     }
 
-    @Test("What a file does not say is as without a file")
-    func defaults() throws {
+    @Test("Settings that a file omits have their default values")
+    func omittedSettingsHaveDefaults() throws {
         let (file, defaults) = (try ServerConfiguration(yaml: "realms: [/]"), ServerConfiguration())
         #expect(file.issuer == defaults.issuer && file.pushTimeout == defaults.pushTimeout)
         #expect(file.lifetimes == defaults.lifetimes && file.defaultJourney == defaults.defaultJourney)
@@ -122,8 +122,8 @@ struct ConfigurationFileTests {
         #expect(file.users.isEmpty && file.clients.isEmpty)
     }
 
-    @Test("Scalars mean what YAML's core schema says, and quotes make a text of all")
-    func scalars() throws {
+    @Test("Unquoted YAML scalars have the types of the core schema, and quoted scalars are strings")
+    func readsScalarsOfCoreSchema() throws {
         let value = try #require(
             try YAMLText.value(
                 of: """
@@ -137,8 +137,8 @@ struct ConfigurationFileTests {
         #expect(value.json == .array(expected))
     }
 
-    @Test("A journey of some realms is in those only, and one that is only a part of others cannot be begun")
-    func realms() async throws {
+    @Test("A journey is available only in its realms, and a client cannot start an inner-only journey")
+    func limitsJourneysToTheirRealms() async throws {
         let journeys = """
             Somewhere:
               realms: [/alpha]
@@ -159,8 +159,8 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test("Who names no journey gets the one that the file says, otherwise Login, otherwise the first")
-    func defaultJourney() throws {
+    @Test("The default journey is the one that the file names, otherwise Login, otherwise the first")
+    func choosesDefaultJourney() throws {
         func journey(_ name: String) -> String {
             "  \(name): {nodes: {n: {type: UsernameCollectorNode, outcomes: {outcome: success}}}}\n"
         }
@@ -171,14 +171,14 @@ struct ConfigurationFileTests {
         #expect(named.defaultJourney == "One" && named.transactionJourney == "One")
     }
 
-    @Test("An ampersand and a star in a text are no anchor and no alias")
-    func stars() throws {
+    @Test("An ampersand or a star within a YAML string is neither an anchor nor an alias")
+    func readsAmpersandsAndStars() throws {
         let file = try ServerConfiguration(yaml: "server: {issuer: Tom & Jerry * Spike}\nusers: [{name: '*', password: '& *'}]\n")
         #expect(file.issuer == "Tom & Jerry * Spike" && file.users[0].name == "*")
     }
 
-    @Test("A journey may begin with its end")
-    func ends() async throws {
+    @Test("A journey can start with a success node or a failure node")
+    func startsWithEndNode() async throws {
         let journeys = """
             Nothing: {nodes: {end: {type: SuccessNode}}}
             Never: {nodes: {end: {type: FailureNode}}}
@@ -192,12 +192,12 @@ struct ConfigurationFileTests {
             let reply = try await server.logIn("J")
             #expect(reply.isLoggedIn)
             #expect(try await server.start("Never").message == "Login failure")
-            #expect(try await server.start("Nothing").message == "Login failure", "nobody has said who they are")
+            #expect(try await server.start("Nothing").message == "Login failure", "no user is identified")
         }
     }
 
-    @Test("A scrypt hash lets in who knows the password, the second time too")
-    func passwordHash() async throws {
+    @Test("A user with a scrypt password hash logs in with the right password, repeatedly")
+    func acceptsScryptHash() async throws {
         // hashlib.scrypt(b"correct horse", salt=b"0123456789abcdef", n=1024, r=8, p=1, dklen=32)
         let hash = "$scrypt$ln=10,r=8,p=1$MDEyMzQ1Njc4OWFiY2RlZg$6g3umF+uVrJsObaTZhIbbTlgrvOEFcCItdwSjtPF67M"
         let file = try ServerConfiguration(yaml: "users: [{name: mira, passwordHash: '\(hash)'}, {name: noa}]")
@@ -215,7 +215,7 @@ struct ConfigurationFileTests {
     }
 
     @Test(
-        "A hash of another kind, or that takes too much, is none",
+        "A password hash of another kind, or with excessive parameters, is refused",
         arguments: [
             "", "plain", "$2b$12$abc", "$scrypt$ln=10,r=8$MDEy$MDEyMzQ1Njc4OWFiY2RlZg",
             "$scrypt$ln=30,r=8,p=1$MDEy$MDEyMzQ1Njc4OWFiY2RlZg",
@@ -224,37 +224,37 @@ struct ConfigurationFileTests {
             "$scrypt$ln=10,ln=10,p=1$MDEy$MDEy",
             "$scrypt$ln=10,r=8,p=1,x=1$MDEy$MDEyMzQ1Njc4OWFiY2RlZg",
         ])
-    func badHash(text: String) {
+    func refusesUnsupportedHash(text: String) {
         #expect(PasswordHash(text) == nil)
     }
 }
 
 @Suite("The starter file")
 struct StarterFileTests {
-    @Test("It is whole, and what a server has without a file")
-    func whole() throws {
+    @Test("The starter file is valid and equals the configuration of a server without a file")
+    func starterFileIsDefaultConfiguration() throws {
         let file = try ServerConfiguration(yaml: ServerConfiguration.starterText)
         #expect(file.journeys.names == ServerConfiguration().journeys.names)
         #expect(file.users.map(\.name) == ["demo"] && file.users[0].password == nil)
         #expect(file.clients.map(\.id) == ["app"])
     }
 
-    @Test("A server with a starter file that cannot be read does not start, and says what is wrong with it")
-    func brokenStarter() async throws {
+    @Test("A server with an invalid starter file does not start, and its error names the problem")
+    func refusesToStartWithInvalidStarter() async throws {
         #expect(Journeys.starter.defect == nil)
         let broken = Starter.configuration(of: "journeys: [a]\n")
         await #expect(throws: ConfigurationError.self) { try await TestServer.run(broken) { _ in } }
         let server = DevServer(configuration: broken, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         do {
-            try await server.run { _ in Issue.record("it listens") }
-            Issue.record("it ran")
+            try await server.run { _ in Issue.record("the server listens") }
+            Issue.record("the server ran")
         } catch let error as ConfigurationError {
             #expect("\(error)".contains("1:11: journeys: `journeys` must be journeys by name"))
         }
     }
 
-    @Test("The documented journeys are there")
-    func names() {
+    @Test("The starter file has all documented journeys")
+    func starterFileHasDocumentedJourneys() {
         let names = Journeys.starter.names
         #expect(Set(names).count == names.count)
         #expect(
@@ -268,8 +268,8 @@ struct StarterFileTests {
             ])
     }
 
-    @Test("No YAML, however mangled, is the end of the reader")
-    func mangled() throws {
+    @Test("The reader reports problems with valid positions for randomly damaged YAML")
+    func survivesDamagedYAML() throws {
         var generator = SeededGenerator(seed: 20_261_121)
         let starter = Array(ServerConfiguration.starterText.utf8)
         let tokens = [
@@ -278,7 +278,7 @@ struct StarterFileTests {
             "%YAML 1.1\n", "---\n", "...\n", "<<: ", "\u{0}", "\u{FEFF}", "\u{2028}", "\\x", "@", "`", "true", "9", "é",
         ].map { Array($0.utf8) }
         for _ in 0..<400 {
-            // A piece of the file, so that each round is quick, with some of it replaced, cut or doubled.
+            // A part of the file, so that each round is fast, with some of it replaced, removed or doubled.
             let start = Int.random(in: 0..<starter.count, using: &generator)
             var bytes = Array(starter[start..<min(starter.count, start + 1500)])
             for _ in 0..<Int.random(in: 1...8, using: &generator) {

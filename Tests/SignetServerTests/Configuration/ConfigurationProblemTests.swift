@@ -17,7 +17,7 @@ struct BadFile: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { what }
 
-    /// A file with one journey `J`, whose `nodes` are given, at the margin.
+    /// Makes a file with one journey `J` whose nodes are the lines of `nodes`, which are not indented.
     static func journey(_ what: String, _ nodes: String, _ problems: String...) -> BadFile {
         let indented = nodes.split(separator: "\n").map { "      \($0)\n" }.joined()
         var file = BadFile(what, "journeys:\n  J:\n    nodes:\n\(indented)")
@@ -365,13 +365,13 @@ struct ConfigurationProblemTests {
             "4:7 unknownName"),
     ]
 
-    @Test("All mistakes of a file are reported, each with its line, column and code", arguments: files + journeys)
-    func mistakesAreReported(file: BadFile) {
+    @Test("All mistakes of a configuration file are reported with line, column and code", arguments: files + journeys)
+    func reportsMistakesOfFile(file: BadFile) {
         #expect(problems(file.text) == file.problems)
     }
 
-    @Test("A message names the node, the mistake and a similar name, and lists the valid ones")
-    func messages() throws {
+    @Test("A problem's message names the node, the mistake and a similar name, and lists the valid names")
+    func problemMessageSuggestsValidName() throws {
         let texts = [
             "server: {pushTimeout: \"30\"}": "1:23: server: `pushTimeout` must be an integer, 1 to 86400, without quotes",
             "usres: []":
@@ -382,8 +382,8 @@ struct ConfigurationProblemTests {
         for (text, message) in texts { #expect(error(of: text)?.description == message) }
     }
 
-    @Test("Messages never contain passwords and secrets")
-    func secrets() {
+    @Test("Problem messages never contain passwords or secrets")
+    func problemMessagesHaveNoSecrets() {
         let text = """
             users:
               - {name: mira, password: {horse: staple}, passwordHash: horse-hash, lockd: 1}
@@ -397,8 +397,8 @@ struct ConfigurationProblemTests {
         #expect(all.contains("lockd") && !all.contains("horse") && !all.contains("staple"))
     }
 
-    @Test("A file that is too large, and values that are nested too deeply, are refused")
-    func limits() {
+    @Test("A file that is too large, or values that are nested too deeply, are refused")
+    func refusesLargeOrDeeplyNestedFile() {
         #expect(problems("# " + String(repeating: "x", count: 5 << 20)) == ["1:1 invalidYAML"])
         for (open, close) in [("[", "]"), ("{a: ", "}")] {
             for depth in [100, 900, 20_000] {

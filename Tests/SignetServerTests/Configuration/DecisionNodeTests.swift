@@ -5,10 +5,10 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Nodes of a file that choose the way")
+@Suite("Configured decision nodes")
 struct DecisionNodeTests {
-    @Test("A choice leads where its outcome does; the default is shown", arguments: [(0, true), (1, false)])
-    func choice(index: Int64, isIn: Bool) async throws {
+    @Test("A choice continues at the node of its outcome, and the default choice is shown", arguments: [(0, true), (1, false)])
+    func choiceSelectsOutcome(index: Int64, isIn: Bool) async throws {
         let journeys = """
             J:
               nodes:
@@ -28,8 +28,10 @@ struct DecisionNodeTests {
         }
     }
 
-    @Test("What a message was answered is kept under its name, and a table can look at it", arguments: [(0, true), (1, false)])
-    func message(pressed: Int64, isIn: Bool) async throws {
+    @Test(
+        "The answer to a message node is stored under its name, and a decision table can read it",
+        arguments: [(0, true), (1, false)])
+    func decisionTableReadsMessageAnswer(pressed: Int64, isIn: Bool) async throws {
         let journeys = """
             J:
               nodes:
@@ -52,9 +54,9 @@ struct DecisionNodeTests {
     }
 
     @Test(
-        "A client that does not wait is spam when that is looked for, and asked to wait for ever otherwise",
+        "A client that polls early gets the outcome SPAM with spam detection, and another wait without it",
         arguments: [true, false])
-    func spam(isDetected: Bool) async throws {
+    func detectsPollingSpam(isDetected: Bool) async throws {
         let journeys = """
             J:
               nodes:
@@ -80,8 +82,8 @@ struct DecisionNodeTests {
         }
     }
 
-    @Test("A loop ends at its limit, in inner journeys too, each node counting for itself")
-    func retries() async throws {
+    @Test("A retry loop ends at its limit, in inner journeys too, and each node counts its own retries")
+    func limitsRetries() async throws {
         let journeys = """
             Twice:
               innerTreeOnly: true
@@ -108,8 +110,8 @@ struct DecisionNodeTests {
         }
     }
 
-    @Test("A letter is told of once, with the link that goes on; and who is not there gets none")
-    func emails() async throws {
+    @Test("An email suspend node sends one email with a link that continues the journey, and none to unknown users")
+    func sendsEmailToKnownUsersOnly() async throws {
         let journeys = """
             J:
               nodes:
@@ -137,9 +139,9 @@ struct DecisionNodeTests {
     }
 
     @Test(
-        "Of the person's questions as many are asked as the node says, and all must be right",
+        "A KBA node asks as many of the user's questions as configured, and all answers must be right",
         arguments: [("Rex", true), ("Max", false)])
-    func questions(answer: String, isIn: Bool) async throws {
+    func asksConfiguredNumberOfQuestions(answer: String, isIn: Bool) async throws {
         let journeys = """
             J:
               nodes:
@@ -169,8 +171,8 @@ struct DecisionNodeTests {
         }
     }
 
-    @Test("A blank answer is wrong, also where the configuration or the state has a blank one", arguments: ["", " ", "\u{A0}"])
-    func blankAnswers(blank: String) async throws {
+    @Test("A blank security answer is wrong, even when the stored answer is blank", arguments: ["", " ", "\u{A0}"])
+    func refusesBlankAnswers(blank: String) async throws {
         let journeys = """
             J:
               nodes:
@@ -194,8 +196,8 @@ struct DecisionNodeTests {
         }
     }
 
-    @Test("Terms are asked for once for each version")
-    func terms() async throws {
+    @Test("The user accepts each version of the terms and conditions once")
+    func asksForTermsOncePerVersion() async throws {
         func journey(_ name: String, _ version: String) -> String {
             """
             \(name):
@@ -226,7 +228,7 @@ struct DecisionNodeTests {
         }
     }
 
-    /// A row's conditions, the person, what the callback is answered, and whether the row holds.
+    /// A row's conditions, the user, the answer to the callback, and whether the row matches.
     static let rows: [(String, String, String, Bool)] = [
         ("{username: mira}", "mira", "", true), ("{username: mir}", "mira", "", false), ("{username: m*a}", "mira", "", true),
         ("{username: [noa, mira]}", "mira", "", true), ("{username: '*'}", "mira", "", true),
@@ -240,8 +242,8 @@ struct DecisionNodeTests {
         ("{devices.webauthn: 1}", "mira", "", false), ("{}", "mira", "", true), ("{userAgent: ~}", "mira", "", true),
     ]
 
-    @Test("A row of a table holds when all of its conditions do", arguments: rows)
-    func table(when: String, user: String, answer: String, holds: Bool) async throws {
+    @Test("A row of a decision table matches when all of its conditions do", arguments: rows)
+    func matchesRowOfDecisionTable(when: String, user: String, answer: String, holds: Bool) async throws {
         let journeys = """
             J:
               nodes:
@@ -268,21 +270,21 @@ struct DecisionNodeTests {
     }
 
     @Test(
-        "A pattern's stars stand for any text, and for nothing else",
+        "A star in a pattern matches any text, and other characters match themselves",
         arguments: [
             ("", "", true), ("", "*", true), ("a", "", false), ("abc", "a*c", true), ("ac", "a*c", true), ("a", "a*a", false),
             ("abcabc", "*bc*a*c", true), ("abc", "**", true), ("abc", "*b", false), ("a*c", "a*c", true),
             ("aXbXc", "a*b*c*", true),
         ])
-    func patterns(text: String, pattern: String, matches: Bool) {
+    func matchesPatternWithStars(text: String, pattern: String, matches: Bool) {
         #expect(text.matches(pattern[...]) == matches)
     }
 }
 
-@Suite("Nodes of a file that know people")
+@Suite("Configured nodes for user accounts")
 struct PersonNodeTests {
-    @Test("Who is locked out stays out until somebody lets them in")
-    func lockout() async throws {
+    @Test("A user who is locked by a journey stays locked until a journey unlocks the account")
+    func journeyLocksAndUnlocksUser() async throws {
         func journey(_ name: String, _ action: String) -> String {
             """
             \(name):
@@ -303,8 +305,8 @@ struct PersonNodeTests {
         }
     }
 
-    @Test("A session has what its journeys noted in it, and ends when they say")
-    func session() async throws {
+    @Test("A session has the properties and the lifetimes that its journey sets")
+    func journeySetsSessionProperties() async throws {
         let journeys = """
             J:
               nodes:
@@ -326,7 +328,7 @@ struct PersonNodeTests {
                 ).json["properties"]
             }
             #expect(try await properties()?["level"] == "gold")
-            #expect(try await properties()?["Service"] == "J", "what the server says of itself nobody can change")
+            #expect(try await properties()?["Service"] == "J", "a journey cannot replace the server's own properties")
             server.clock.advance(by: 119)
             #expect(try await properties() != nil)
             server.clock.advance(by: 2)
@@ -334,8 +336,8 @@ struct PersonNodeTests {
         }
     }
 
-    @Test("A new person is made of what was collected, in the words of the file, and can log in")
-    func creation() async throws {
+    @Test("A journey creates a user from the collected input, shows the file's texts, and logs the user in")
+    func journeyCreatesUser() async throws {
         let file = try ServerConfiguration(
             yaml: """
                 attributes:
@@ -389,12 +391,12 @@ struct PersonNodeTests {
     }
 
     @Test(
-        "A failure with a reason ends the whole login, in an inner journey too; one without is an outcome",
+        "A failure node with a reason ends the whole login, even in an inner journey; without a reason it is an outcome",
         arguments: [
             ("loginFailure", 401, "Login failure"), ("lockedOut", 401, "User Locked Out."),
             ("policyFailure, attribute: mail, policies: [not-empty, minimum-length: 3]", 403, "Policy validation failed"),
         ])
-    func failures(reason: String, status: Int, message: String) async throws {
+    func failureReasonEndsLogin(reason: String, status: Int, message: String) async throws {
         let journeys = """
             Strict: {innerTreeOnly: true, nodes: {end: {type: FailureNode, reason: \(reason)}}}
             Lenient: {innerTreeOnly: true, nodes: {end: {type: FailureNode}}}

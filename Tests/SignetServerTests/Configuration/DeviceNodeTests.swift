@@ -4,13 +4,13 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Nodes of a file for codes and push")
+@Suite("Configured nodes for one-time codes and push")
 struct CodeNodeTests {
     private static let login = "login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: next, false: failure}}"
     private static let mira = UserKey(realm: .root, name: "mira")
 
-    @Test("An enrollment is as the file says, and its device logs in with codes that look as far around as the node does")
-    func oath() async throws {
+    @Test("A registration URI has the configured OATH settings, and the verifier node looks ahead as far as configured")
+    func registersAndVerifiesConfiguredOATHDevice() async throws {
         let journeys = """
             Register:
               nodes:
@@ -57,8 +57,8 @@ struct CodeNodeTests {
         }
     }
 
-    @Test("Recovery codes are shown once, each is good once, for its kind of device and no longer than the device")
-    func recovery() async throws {
+    @Test("A recovery code is shown once, works once, and only for the device that it was made for")
+    func recoveryCodesBelongToDevice() async throws {
         let journeys = """
             Register:
               nodes:
@@ -113,9 +113,9 @@ struct CodeNodeTests {
     }
 
     @Test(
-        "A push registration is as the file says, alone or with codes; its recovery codes stand in for each device",
+        "A push registration uses the configured settings, and its recovery codes work for each registered device",
         arguments: [false, true])
-    func pushRegistration(isCombined: Bool) async throws {
+    func pushRegistrationUsesConfiguration(isCombined: Bool) async throws {
         let journeys = """
             Register:
               nodes:
@@ -132,7 +132,7 @@ struct CodeNodeTests {
         let configure: (inout ServerConfiguration) -> Void = { $0.pollInterval = .seconds(15) }
         try await TestServer.run(journeys: journeys, configure) { server in
             let late = try await server.poll(try await server.logIn("Register").step).step
-            #expect(try await server.poll(late).message == "Login failure", "after 30 seconds")
+            #expect(try await server.poll(late).message == "Login failure", "the registration ends after 30 seconds")
 
             let step = try await server.logIn("Register").step
             #expect(step.callbacks[0].output("message") == "Scan me")
@@ -153,8 +153,9 @@ struct CodeNodeTests {
         }
     }
 
-    @Test("Who registers again without recovery codes has none: the old ones were another device's", arguments: [false, true])
-    func noMoreCodes(isCombined: Bool) async throws {
+    @Test(
+        "A new push registration without recovery codes removes the recovery codes of the old device", arguments: [false, true])
+    func newRegistrationRemovesRecoveryCodes(isCombined: Bool) async throws {
         let type = isCombined ? "CombinedMultiFactorRegistrationNode" : "PushRegistrationNode"
         func journey(_ name: String, _ kind: String, then next: String) -> String {
             """
@@ -188,7 +189,7 @@ struct CodeNodeTests {
             if isCombined { old[.oath] = old[.push] }
             #expect(try await server.next(shown).isLoggedIn)
 
-            // Also when nobody looks whether the new device has registered.
+            // The old codes are removed even before the browser polls for the registration.
             let again = try await server.logIn("Again").step
             #expect(try await Phone(uri: try again.registrationURI, uid: "new").register(at: server).status == 200)
             let redeemed = try await server.devServer.context.store.write { [old] tx in
@@ -200,9 +201,9 @@ struct CodeNodeTests {
     }
 
     @Test(
-        "What AM's push nodes can come to and these cannot may be named, or left out",
+        "A configuration may name or omit the outcomes that AM's push nodes have and these nodes never reach",
         arguments: [(", SKIPPED: failure", ", EXITED: other"), ("", ""), (", default: failure", ", default: other")])
-    func ignoredOutcomes(sender: String, wait: String) async throws {
+    func acceptsUnreachableOutcomesOfAM(sender: String, wait: String) async throws {
         let journeys = """
             PushRegistration:
               nodes:
@@ -225,8 +226,8 @@ struct CodeNodeTests {
         }
     }
 
-    @Test("A message says what the file says, and waits as long")
-    func message() async throws {
+    @Test("A push message has the configured text and payload, and expires after the configured time")
+    func pushMessageUsesConfiguration() async throws {
         let journeys = """
             PushRegistration:
               nodes:
@@ -276,20 +277,20 @@ struct CodeNodeTests {
 
             login = try await wait()
             login.step.fill("ConfirmationCallback", .integer(0))
-            #expect(try await server.next(login.step).message == "Login failure", "another way leads to none")
+            #expect(try await server.next(login.step).message == "Login failure", "the exit ends the login")
 
             login = try await wait()
             server.clock.advance(by: 15)
-            #expect(try await server.next(login.step).step.waitMilliseconds == 5000, "no longer than the message is good")
+            #expect(try await server.next(login.step).step.waitMilliseconds == 5000, "the wait ends with the message's lifetime")
 
             login = try await wait()
             server.clock.advance(by: 21)
-            #expect(try await server.next(login.step).message == "Login failure", "20 seconds are over")
+            #expect(try await server.next(login.step).message == "Login failure", "the message expires after 20 seconds")
         }
     }
 }
 
-@Suite("Nodes of a file for devices")
+@Suite("Configured nodes for device profiles, device binding and passkeys")
 struct DeviceNodeTests {
     private static let login = "login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: next, false: failure}}"
 
@@ -299,8 +300,8 @@ struct DeviceNodeTests {
         }
     }
 
-    @Test("A profile is unknown, then it matches, then too much has changed, then it is too old")
-    func profile() async throws {
+    @Test("A device profile is unknown, then matches within the accepted variance, and expires")
+    func matchesDeviceProfile() async throws {
         let journeys = """
             Save:
               nodes:
@@ -337,13 +338,13 @@ struct DeviceNodeTests {
             #expect(try await tell("Match", id: "d-2").message == "User Locked Out.")
             server.clock.advance(by: 3 * 86_400)
             #expect(try await tell("Match").message == "User Locked Out.")
-            // More than a kilobyte.
+            // The profile is larger than 1 KiB.
             #expect(try await tell("Save", id: String(repeating: "x", count: 1100)).json["authId"] != nil)
         }
     }
 
-    @Test("A device is bound when its storage comes, by the apps that may, and asked in the words of the file")
-    func binding() async throws {
+    @Test("A device is bound only by the configured apps and stored by the storage node, with the configured texts")
+    func bindsDeviceFromConfiguredApps() async throws {
         func journey(_ name: String, storage: String) -> String {
             """
             \(name):
@@ -407,9 +408,9 @@ struct DeviceNodeTests {
     }
 
     @Test(
-        "A passkey is made and used as the file says: in each form, with its party and recovery codes",
+        "A passkey is registered and used with the configured relying party, form and recovery codes",
         arguments: ["", "legacyMetadata: true", "asScript: true"])
-    func passkeys(form: String) async throws {
+    func passkeyUsesConfiguration(form: String) async throws {
         let style = """
             userVerificationRequirement: REQUIRED
                   timeout: 30
@@ -440,7 +441,7 @@ struct DeviceNodeTests {
                 code: {type: RecoveryCodeCollectorDecisionNode, recoveryCodeType: WEB_AUTHN, outcomes: {true: success, false: failure}}
             """
         try await TestServer.run(journeys: journeys) { server in
-            #expect(try await server.logIn("LogIn").message == "Login failure", "there is none yet")
+            #expect(try await server.logIn("LogIn").message == "Login failure", "the user has no passkey yet")
             var authenticator = TestAuthenticator(party: "example.test", origin: "android:apk-key-hash:x")
             var step = try await server.logIn("Register").step
             let text = JSON.text(of: try JSON.value(of: JSON.encode(step.callbacks[0])))
@@ -452,7 +453,7 @@ struct DeviceNodeTests {
             let shown = try await server.next(step).step
             #expect(try await devices(.webauthn, server).map(\.name) == ["<Key> \"1\""])
             let script = try #require(shown.callbacks[1].output("message")?.string)
-            #expect(!script.contains("<Key>"), "a device's name is no markup, and ends no text")
+            #expect(!script.contains("<Key>"), "a device's name is escaped in the script")
             let code = try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1
             #expect(try await server.next(shown).isLoggedIn)
 

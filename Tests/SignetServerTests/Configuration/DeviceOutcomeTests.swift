@@ -4,9 +4,9 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Outcomes of the nodes for devices")
+@Suite("Outcomes of device nodes")
 struct DeviceOutcomeTests {
-    // Ends that can be told apart.
+    // Failure nodes with different messages, so that a test can tell the outcomes apart.
     private static let none = "none: {type: FailureNode, reason: lockedOut}"
     private static let other = "other: {type: FailureNode, reason: policyFailure}"
     private static let (isNone, isOther) = ("User Locked Out.", "Policy validation failed")
@@ -22,8 +22,8 @@ struct DeviceOutcomeTests {
                 ], header: isNew ? ["jwk": key.jwk] : [:]))
     }
 
-    @Test("A bound device signs; without one, and with a key that nobody knows, AM's outcomes say which it was")
-    func signing() async throws {
+    @Test("Signing succeeds with a bound key, and has AM's outcomes for a missing device and an unknown key")
+    func signingHasOutcomesOfAM() async throws {
         let verifier =
             "{type: DeviceSigningVerifierNode, outcomes: {success: success, noDeviceRegistered: none, keyNotFound: other, default: failure}}"
         let journeys = """
@@ -64,18 +64,18 @@ struct DeviceOutcomeTests {
             #expect(try await sign("Sign", .apple()).message == Self.isOther)
             #expect(try await sign("Unnamed", key).isLoggedIn)
             #expect(try await sign("Unnamed", .apple()).message == Self.isOther)
-            #expect(try await server.logIn("Bind").message == Self.isNone, "one is enough")
+            #expect(try await server.logIn("Bind").message == Self.isNone, "the device limit is 1")
         }
     }
 
     @Test(
-        "An error of the client's is an outcome when the node names it, and a failure otherwise",
+        "A client error is an outcome if the node names it, and otherwise a failure",
         arguments: [
             ("", "Timeout", isNone), ("", "Unsupported", "Login failure"), ("", "Invented", "Login failure"),
             ("clientErrorOutcomes: [Timeout, Invented]", "Invented", "Login failure"),
             ("clientErrorOutcomes: [Timeout, Invented]", "Timeout", isNone), ("", "success", "Login failure"),
         ])
-    func clientErrors(property: String, error: String, message: String) async throws {
+    func mapsClientErrorsToOutcomes(property: String, error: String, message: String) async throws {
         let journeys = """
             Bind:
               nodes:
@@ -93,8 +93,8 @@ struct DeviceOutcomeTests {
         }
     }
 
-    @Test("A client cannot be given an outcome that the node finds out itself")
-    func reserved() {
+    @Test("A configuration cannot let the client choose an outcome that the node determines")
+    func reservesOutcomesOfServer() {
         let file = """
             journeys:
               J:
@@ -108,8 +108,10 @@ struct DeviceOutcomeTests {
         }
     }
 
-    @Test("A limit of passkeys holds where they are saved; recovery codes are the storage node's then", arguments: [true, false])
-    func passkeys(makesCodes: Bool) async throws {
+    @Test(
+        "The passkey limit applies where passkeys are stored, and the storage node makes the recovery codes",
+        arguments: [true, false])
+    func limitsPasskeysWhereStored(makesCodes: Bool) async throws {
         let journeys = """
             Register:
               nodes:

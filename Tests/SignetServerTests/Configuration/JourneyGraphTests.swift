@@ -11,8 +11,8 @@ struct JourneyGraphTests {
         return graph
     }()
 
-    @Test("Reachable names include the starts and unknown names, and loops end")
-    func reachableNames() {
+    @Test("Reachable names include the starts and unknown names, and the search ends in a cycle")
+    func findsReachableNames() {
         #expect(Self.graph.reachable(from: []) == [])
         #expect(Self.graph.reachable(from: ["a"]) == ["a", "b", "c"])
         #expect(Self.graph.reachable(from: ["d", "x"]) == ["b", "c", "d", "x"])
@@ -20,12 +20,14 @@ struct JourneyGraphTests {
         #expect(Self.graph.reversed.reversed.targets == Self.graph.targets)
     }
 
-    @Test("Only names that reach themselves are on a cycle", arguments: [("a", false), ("b", true), ("c", true), ("x", false)])
-    func cycles(name: String, isOnCycle: Bool) {
+    @Test(
+        "Only names that can reach themselves are on a cycle",
+        arguments: [("a", false), ("b", true), ("c", true), ("x", false)])
+    func findsNamesOnCycle(name: String, isOnCycle: Bool) {
         #expect(Self.graph.isOnCycle(name) == isOnCycle)
     }
 
-    @Test("Each node type has a name of its own")
+    @Test("Each node type has a unique name")
     func nodeTypeNamesAreUnique() {
         let names = NodeType.all.map(\.name)
         #expect(Set(names).count == names.count)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("A page that ends with a node of several outcomes")
+@Suite("Page nodes that end with a node of several outcomes")
 struct PageNodeTests {
-    /// Name, password and one node more; the page's outcome `in` leads on to the password's check.
+    /// Makes a journey whose page asks for name, password and `last`; the page's outcome `in` leads to the password check.
     private static func page(_ last: String, _ outcomes: String) -> String {
         """
         J:
@@ -23,7 +23,7 @@ struct PageNodeTests {
         """
     }
 
-    /// A last node, where its outcomes lead, its callbacks, and what answers that lead to success, and to failure.
+    /// A last node, the targets of its outcomes, its callbacks, and the answers that lead to success and to failure.
     static let ends: [(node: String, outcomes: String, types: [String], right: JSONValue, wrong: JSONValue)] = [
         (
             "{type: ChoiceCollectorNode, choices: [in, out], defaultChoice: out}", "in: password, out: failure",
@@ -39,8 +39,8 @@ struct PageNodeTests {
         ),
     ]
 
-    @Test("Its callbacks come after the others', it gets its part of the answers, and the page has its outcomes", arguments: ends)
-    func last(node: String, outcomes: String, types: [String], right: JSONValue, wrong: JSONValue) async throws {
+    @Test("The last node's callbacks are at the end of the page, and its outcomes are those of the page", arguments: ends)
+    func lastNodeSetsOutcome(node: String, outcomes: String, types: [String], right: JSONValue, wrong: JSONValue) async throws {
         try await TestServer.run(journeys: Self.page(node, outcomes)) { server in
             for (answer, password, isIn) in [
                 (right, TestServer.password, true), (wrong, TestServer.password, false), (right, "x", false),
@@ -58,8 +58,8 @@ struct PageNodeTests {
         }
     }
 
-    @Test("A browser walks it, on one page")
-    func browser() async throws {
+    @Test("A browser shows all callbacks of a page node on one page")
+    func browserShowsOnePage() async throws {
         try await TestServer.run(journeys: Self.page(Self.ends[0].node, Self.ends[0].outcomes)) { server in
             let browser = PageBrowser(server)
             let page = try await browser.get("/am/XUI/?authIndexType=service&authIndexValue=J")
@@ -70,8 +70,8 @@ struct PageNodeTests {
         }
     }
 
-    @Test("An answer that will not do is asked for again, with the whole page")
-    func again() async throws {
+    @Test("An invalid answer to the last node repeats the whole page")
+    func invalidAnswerRepeatsPage() async throws {
         let (node, outcomes, types, right, _) = Self.ends[0]
         try await TestServer.run(journeys: Self.page(node, outcomes)) { server in
             var step = try await server.start("J").step
@@ -87,8 +87,8 @@ struct PageNodeTests {
         }
     }
 
-    @Test("As long as something else on the page is open the last node's answers are not looked at, and its questions stay")
-    func open() async throws {
+    @Test("While another node of a page is incomplete, the last node keeps its question and ignores its answer")
+    func lastNodeWaitsForOtherNodes() async throws {
         let journeys = """
             J:
               nodes:
@@ -117,7 +117,7 @@ struct PageNodeTests {
         }
     }
 
-    /// A page that asks who somebody is, and then one of their own questions.
+    /// A page that asks for a user name, and then one of that user's security questions.
     private static let nameAndQuestion = """
         J:
           nodes:
@@ -127,8 +127,8 @@ struct PageNodeTests {
               outcomes: {true: success, false: failure}
         """
 
-    @Test("Who has to be known before anything can be asked of them is asked who they are first")
-    func unknownPerson() async throws {
+    @Test("A page asks for the user name before it asks that user's security question")
+    func asksForNameBeforeQuestion() async throws {
         let configure: (inout ServerConfiguration) -> Void = { $0.users[0].securityAnswers = ["Pet?": Secret("Rex".utf8)] }
         try await TestServer.run(journeys: Self.nameAndQuestion, configure) { server in
             func named(_ name: String) async throws -> Reply {
@@ -137,7 +137,7 @@ struct PageNodeTests {
                 step.fill("NameCallback", .string(name))
                 return try await server.next(step)
             }
-            #expect(try await named("noa").message == "Login failure", "who has no answers cannot give one")
+            #expect(try await named("noa").message == "Login failure", "the user has no security answers")
             var step = try await named("mira").step
             #expect(step.callbacks.map(\.type) == ["NameCallback", "PasswordCallback"])
             step.fill("NameCallback", "mira")
@@ -146,8 +146,8 @@ struct PageNodeTests {
         }
     }
 
-    @Test("Who corrects the name is asked their own questions, and nothing is guessed by that")
-    func correctedPerson() async throws {
+    @Test("A changed user name on a page changes the security question, and the earlier answer does not count")
+    func changedNameChangesQuestion() async throws {
         let configure: (inout ServerConfiguration) -> Void = {
             $0.users[0].securityAnswers = ["Pet?": Secret("Rex".utf8)]
             $0.users[1].securityAnswers = ["Town?": Secret("Ulm".utf8)]
@@ -167,16 +167,16 @@ struct PageNodeTests {
         }
     }
 
-    @Test("Questions that were kept without their owner can still be read, and are nobody's")
-    func ownerless() throws {
+    @Test("Stored progress without a user can still be read, and its questions belong to no user")
+    func readsQuestionsWithoutUser() throws {
         let memory = try JSON.decode(NodeProgress.self, from: #"{"questioned":{"_0":["Pet?"]}}"#.utf8)
         guard case .questioned(["Pet?"], of: nil) = memory else {
-            Issue.record("read as \(memory)")
+            Issue.record("decoded as \(memory)")
             return
         }
     }
 
-    /// What ends the page, a node that comes before, and how an answer to the end comes back: its input, and the output that shows it.
+    /// The last node, its callback, an answer, the value that the input then has, and the output that shows it with its value.
     static let kept: [(last: String, type: String, answer: JSONValue, input: JSONValue, shown: String, output: JSONValue)] = [
         (
             "{type: ChoiceCollectorNode, choices: [in, out]}", "ChoiceCallback", .integer(1), .integer(1), "defaultChoice",
@@ -198,7 +198,7 @@ struct PageNodeTests {
     }
 
     @Test(
-        "What was chosen or written in the open stays while something else is asked again; secrets and buttons do not",
+        "A repeated page keeps choices and visible text, but neither secrets nor pressed buttons",
         arguments: kept, [JSONValue.bool(false), .bool(true)])
     func keepsAnswers(
         _ row: (last: String, type: String, answer: JSONValue, input: JSONValue, shown: String, output: JSONValue),
@@ -224,8 +224,8 @@ struct PageNodeTests {
         }
     }
 
-    @Test("A browser shows the choice that was made")
-    func keepsChoiceInBrowser() async throws {
+    @Test("A browser shows the user's earlier choice when a page is repeated")
+    func browserKeepsChoice() async throws {
         let journeys = """
             J:
               nodes:
@@ -242,8 +242,8 @@ struct PageNodeTests {
         }
     }
 
-    @Test("A code that is asked for on a page of its own has the page's words")
-    func heading() async throws {
+    @Test("A page with only a one-time code shows the header of the page")
+    func codePageShowsHeader() async throws {
         let journeys = """
             J:
               nodes:

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("What a file says of limits, other origins and https")
+@Suite("Configuration of limits, CORS and TLS")
 struct ProtectionConfigurationTests {
     private func server(_ lines: String) throws -> ServerConfiguration { try ServerConfiguration(yaml: "server:\n\(lines)") }
 
@@ -20,8 +20,8 @@ struct ProtectionConfigurationTests {
         }
     }
 
-    @Test("Everything is as the file says")
-    func everything() throws {
+    @Test("Every limit, CORS origin and TLS setting of a file is read into the configuration")
+    func readsProtectionSettings() throws {
         let file = try server(
             """
               limits:
@@ -52,8 +52,8 @@ struct ProtectionConfigurationTests {
         #expect(file.tls == .files(certificate: "cert.pem", key: "key.pem"))
     }
 
-    @Test("Files of a certificate that cannot be shown are told by the line that names them, to who is to show them")
-    func identity() async throws {
+    @Test("Missing or unusable certificate files are reported with the line that names them, if the server uses TLS")
+    func reportsUnusableCertificateFiles() async throws {
         try await TemporaryDirectory.with { directory in
             for name in ["a", "b"] {
                 _ = try AuthorityDirectory(path: directory.file(name), names: CertifiedNames(["localhost"]))
@@ -84,22 +84,22 @@ struct ProtectionConfigurationTests {
         }
     }
 
-    @Test("Omitted limits have their defaults; `none` and `never` switch them off")
-    func omittedLimits() throws {
+    @Test("Omitted limits have their defaults; `none` and `never` turn them off")
+    func omittedLimitsHaveDefaults() throws {
         let file = try server("  issuer: x")
         #expect(file.limits == ServerLimits() && file.corsOrigins.isEmpty && file.tls == nil)
         let none = try server("  limits: {rateLimits: none, lockout: never}\n  tls: {directory: here}")
         #expect(
             none.limits.rateLimits == RateLimits.none && none.limits.lockout == .never
                 && none.tls == .ownAuthority(directory: "here"))
-        // What a file says holds whatever is listened on.
+        // The file's limits apply to every listening address.
         var exposed = none
         exposed.host = "0.0.0.0"
         #expect(exposed.rateLimits == .none && exposed.lockoutRule == .never)
     }
 
     @Test(
-        "What is wrong is said",
+        "An invalid protection setting is reported with the name of the setting",
         arguments: [
             ("  limits: 5", "`limits` must be"),
             ("  limits: {headerTimeout: 0}", "`headerTimeout` must be an integer, 1 to 86400, not `0`"),
@@ -117,7 +117,7 @@ struct ProtectionConfigurationTests {
             ("  tls: true", "`tls` must be"), ("  tls: {certificate: a}", "`tls` must be"),
             ("  tls: {directory: a, key: b, certificate: c}", "`tls` must be"),
         ])
-    func wrong(lines: String, words: String) {
+    func reportsInvalidProtectionSettings(lines: String, words: String) {
         let problems = problems(lines)
         let isNamed = problems.contains { $0.contains(words) }
         #expect(isNamed, "\(problems)")

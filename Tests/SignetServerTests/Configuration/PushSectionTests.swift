@@ -3,10 +3,10 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The section `push` of a configuration file")
+@Suite("The `push` section of a configuration file")
 struct PushSectionTests {
-    @Test("It says how messages travel, in AM's words")
-    func whole() throws {
+    @Test("The `push` section sets the SNS delivery and the push gateway, with AM's setting names")
+    func readsPushSection() throws {
         let configuration = try ServerConfiguration(
             yaml: """
                 push:
@@ -34,8 +34,8 @@ struct PushSectionTests {
         #expect(gateway.normalPath == "/push" && gateway.keys.map(\.accessKey) == ["one", "two"])
     }
 
-    @Test("Without it, and with an empty one, every device is at the desk")
-    func absent() throws {
+    @Test("Without a `push` section, or with an empty one, no push message is sent over SNS and there is no push gateway")
+    func absentPushSectionTurnsSNSOff() throws {
         for yaml in ["realms: [/]", "realms: [/]\npush:", "push: {}"] {
             let configuration = try ServerConfiguration(yaml: yaml)
             #expect(configuration.sns == nil && configuration.pushGateway == nil)
@@ -44,8 +44,8 @@ struct PushSectionTests {
 
     static let google = "googleEndpoint: arn:aws:sns:us-east-1:123456789012:app/GCM/signet"
 
-    @Test("Who is to serve it looks for the key where AWS's programs do, and is told by line when there is none")
-    func credentials() throws {
+    @Test("A server finds the AWS key in the environment, and a missing key is reported with its line")
+    func readsAWSKeyFromEnvironment() throws {
         let yaml = "push:\n  sns:\n    \(Self.google)\n"
         #expect(try ServerConfiguration(yaml: yaml).sns?.credentials == nil)
         let environment = ["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "s"]
@@ -61,7 +61,7 @@ struct PushSectionTests {
             error.description
                 == "3:5: push, sns: there is no access key: set `accessKey` and `secret` here, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment"
         )
-        // Half a key in the file is not made whole from elsewhere.
+        // A secret from the environment does not complete an access key from the file.
         let half = try #require(throws: ConfigurationError.self) {
             _ = try ServerConfiguration(yaml: yaml + "    accessKey: B\n", environment: environment, usesTLS: true)
         }
@@ -86,16 +86,16 @@ struct PushSectionTests {
         ("push: {gateway: {keys: [a]}}", "1:23 wrongType"),
     ]
 
-    @Test("Each mistake in the section is reported with its position and code", arguments: wrong.indices)
-    func mistakesAreReported(index: Int) throws {
+    @Test("Each mistake in the `push` section is reported with its position and code", arguments: wrong.indices)
+    func reportsMistakesOfPushSection(index: Int) throws {
         let (yaml, expected) = Self.wrong[index]
         let error = try #require(throws: ConfigurationError.self) { _ = try ServerConfiguration(yaml: yaml) }
         let problems = error.problems.map { "\($0.position) \($0.code.rawValue)" }
         #expect(problems == [expected])
     }
 
-    @Test("Nothing of a secret is repeated")
-    func secrets() throws {
+    @Test("A problem's message in the `push` section never contains a secret")
+    func pushProblemsHaveNoSecrets() throws {
         let yaml =
             "push:\n  gateway:\n    keys:\n      - {accessKey: a, secret: [hush, quiet]}\n      - {accessKey: b, secret:hush}"
         let error = try #require(throws: ConfigurationError.self) { _ = try ServerConfiguration(yaml: yaml) }
