@@ -5,9 +5,9 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Push messages that are delivered wrongly", .timeLimit(.minutes(5)))
+@Suite("Faults in the delivery of push messages", .timeLimit(.minutes(5)))
 struct DeliveryFaultTests {
-    /// The ids of the messages, in the order in which a stream brought them.
+    /// The message ids, in the order in which a stream delivered them.
     private func ids(_ events: [ServerSentEvent]) throws -> [String] {
         try events.map { try JSON.decode(PushDelivery.self, from: $0.data.utf8).messageId }
     }
@@ -21,8 +21,8 @@ struct DeliveryFaultTests {
         server.devServer.requestLog(matching: RequestLogFilter { $0.step = .delivered }).map(\.faults)
     }
 
-    @Test("Twice, at once, and the journal says which one is too many")
-    func twice() async throws {
+    @Test("The fault duplicate-delivery sends a push message twice, and the request log marks the duplicate")
+    func deliversMessageTwice() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -36,8 +36,10 @@ struct DeliveryFaultTests {
         }
     }
 
-    @Test("The second one first, be they there together or one after the other", arguments: [false, true])
-    func reordered(isTogether: Bool) async throws {
+    @Test(
+        "The fault reordering delivers the second push message first, whether the stream opens before or after it",
+        arguments: [false, true])
+    func deliversMessagesInOtherOrder(isTogether: Bool) async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -53,7 +55,7 @@ struct DeliveryFaultTests {
                 let (_, second) = try await server.waitingLogin(phone: phone)
                 let open = if let stream { stream } else { try await phone.listen(at: server, port: port) }
                 #expect(try ids(try await open.events(2)) == [second.messageID, first.messageID])
-                // The next one comes as ever.
+                // The third message is delivered as usual.
                 let (_, third) = try await server.waitingLogin(phone: phone)
                 #expect(try ids(try await open.events(1)) == [third.messageID])
                 open.vanish()
@@ -62,8 +64,8 @@ struct DeliveryFaultTests {
         }
     }
 
-    @Test("One that was answered comes again, and is not taken a second time")
-    func replayed() async throws {
+    @Test("The fault replayed-push delivers an answered message again, and the server refuses a second answer")
+    func replaysAnsweredMessage() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -83,20 +85,21 @@ struct DeliveryFaultTests {
         }
     }
 
-    /// Nothing goes out but what something other than the time has a reason for.
+    /// Configuration without keep-alive signs on streams, so that only other events wake a stream.
     private static let withoutSigns = ServerConfiguration.sample {
         $0.port = 0
         $0.streamKeepAlive = .seconds(600)
     }
 
-    @Test("One that was answered before the stream was opened comes again, as soon as the fault is on", arguments: [false, true])
-    func replayedEarlier(isOnFirst: Bool) async throws {
+    @Test(
+        "A message that was answered before the stream opened is replayed as soon as the fault is on", arguments: [false, true])
+    func replaysMessageAnsweredEarlier(isOnFirst: Bool) async throws {
         try await TestServer.run(Self.withoutSigns) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
                 let (_, push) = try await server.waitingLogin(phone: phone)
                 #expect(try await phone.answer(push, at: server).status == 200)
-                // The next one pushes the answered one out of the mailbox.
+                // The next message removes the answered one from the device's inbox.
                 let (_, next) = try await server.waitingLogin(phone: phone)
                 let fault = FaultRule(.replayedPush, .times(1))
                 if isOnFirst { try server.devServer.faults.enable(fault) }
@@ -113,8 +116,8 @@ struct DeliveryFaultTests {
         }
     }
 
-    @Test("One that is too old comes again as soon as the clock says so")
-    func replayedLate() async throws {
+    @Test("An expired message is replayed as soon as the clock passes its expiry")
+    func replaysExpiredMessage() async throws {
         try await TestServer.run(Self.withoutSigns) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -122,7 +125,7 @@ struct DeliveryFaultTests {
                 try server.devServer.faults.enable(FaultRule(.replayedPush))
                 let stream = try await phone.listen(at: server, port: port)
                 #expect(try ids(try await stream.events(1)) == [push.messageID])
-                // Another server of the state may have moved it as well: both come to the same.
+                // Another server process with the same database may have moved the clock as well; the result is the same.
                 try await server.devServer.context.change(clock: .move(121))
                 #expect(try ids(try await stream.events(1)) == [push.messageID])
                 stream.vanish()
@@ -130,8 +133,8 @@ struct DeliveryFaultTests {
         }
     }
 
-    @Test("One that is held back goes as soon as the fault is switched off")
-    func released() async throws {
+    @Test("A message that the fault reordering holds back is delivered as soon as the fault is off")
+    func deliversHeldMessageWhenFaultEnds() async throws {
         try await TestServer.run(Self.withoutSigns) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -147,8 +150,8 @@ struct DeliveryFaultTests {
         }
     }
 
-    @Test("Another device's messages come as ever")
-    func otherDevice() async throws {
+    @Test("A fault for one device does not affect the messages of another device")
+    func deliversToOtherDevicesAsUsual() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()

@@ -5,24 +5,24 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Faults by name", .timeLimit(.minutes(5)))
+@Suite("Faults that a test enables by name", .timeLimit(.minutes(5)))
 struct FaultTests {
     private func faults(_ server: TestServer) -> FaultTable { server.devServer.faults }
 
-    /// The faults that the newest request was answered with.
+    /// The faults that affected the newest request.
     private func applied(_ server: TestServer) -> [String]? {
         server.devServer.requestLog.entries.last { $0.request != nil }?.faults
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     @Test(
-        "An error has the status and the words of its resource, and the request is not carried out",
+        "A status fault answers with the status and the error format of the resource, and does not carry out the request",
         arguments: [
             (500, nil, "server_error", "Internal Server Error"), (503, 2, "temporarily_unavailable", "Service Unavailable"),
             (429, 1, "temporarily_unavailable", "Too Many Requests"),
         ] as [(Int, Int?, String, String)])
-    func status(status: Int, retryAfter: Int?, error: String, reason: String) async throws {
+    func respondsWithStatusAndSkipsRequest(status: Int, retryAfter: Int?, error: String, reason: String) async throws {
         try await TestServer.run { server in
             let code = try await server.code(try await server.session())
             try faults(server).enable(FaultRule(.status(status, retryAfter: retryAfter), name: "down", .times(2)))
@@ -33,13 +33,13 @@ struct FaultTests {
             let login = try await server.start("Login")
             #expect(login.status == status && login.json["code"]?.wholeNumber == Int64(status) && login.message != nil)
             #expect(login.json["reason"]?.string == reason)
-            // The code was not spent, and the fault is over.
+            // The code was not used, and the fault is over.
             #expect(try await server.exchange(code).status == 200)
             #expect(applied(server) == [])
         }
     }
 
-    /// What is asked, and the type and a part of the answer.
+    /// A request, and the type and a part of the response.
     static let languages: [(HTTPRequest.Method, String, String, String)] = [
         (.get, "/am/XUI/", "text/html", "<h1>"), (.post, "/am/XUI/?realm=/alpha", "text/html", "<h1>"),
         (.post, "/sns", "text/xml", "<Type>Receiver</Type><Code>ServiceUnavailable</Code>"),
@@ -48,8 +48,8 @@ struct FaultTests {
         (.get, "/am/oauth2/connect/jwk_uri", "application/json", #""error":"temporarily_unavailable""#),
     ]
 
-    @Test("An error is told in the language of its address: JSON, OAuth 2.0, a page, or the XML of SNS", arguments: languages)
-    func language(method: HTTPRequest.Method, path: String, type: String, part: String) async throws {
+    @Test("A status fault uses the error format of its address: JSON, OAuth 2.0, a page, or the XML of SNS", arguments: languages)
+    func respondsInFormatOfAddress(method: HTTPRequest.Method, path: String, type: String, part: String) async throws {
         try await Sender.run { server in
             try faults(server).enable(FaultRule(.status(503, retryAfter: 7)))
             let reply = try await server.send(method, path, headers: [:], body: "")
@@ -59,8 +59,8 @@ struct FaultTests {
         }
     }
 
-    @Test("A fault at the push gateway is for what servers send and devices fetch there, and for nothing else")
-    func gateway() async throws {
+    @Test("A fault at the push gateway affects only the requests to the gateway")
+    func gatewayFaultAffectsGatewayOnly() async throws {
         try await Sender.run { server in
             let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
             #expect(faults(server).routes == FaultRoute.names)
@@ -73,8 +73,8 @@ struct FaultTests {
         }
     }
 
-    @Test("A fault that carries the request out spoils the answer only")
-    func carriedOut() async throws {
+    @Test("A fault with isCarriedOut carries out the request and replaces only the response")
+    func carriesOutRequestBeforeFault() async throws {
         try await TestServer.run { server in
             let code = try await server.code(try await server.session())
             var rule = FaultRule(.status(502), at: "accessToken", .times(1))
@@ -85,8 +85,8 @@ struct FaultTests {
         }
     }
 
-    @Test("A network that wants a login answers with a page")
-    func html() async throws {
+    @Test("The fault html answers with a page, like a network that requires a login")
+    func respondsWithHTMLPage() async throws {
         try await TestServer.run { server in
             try faults(server).enable(FaultRule(.html, at: "userInfo"))
             let reply = try await server.userInfo("x")
@@ -98,14 +98,15 @@ struct FaultTests {
         }
     }
 
-    @Test("Truncated JSON ends in the middle, and its head agrees", arguments: [nil, 0, 3] as [Int?])
-    func truncated(bytes: Int?) async throws {
+    @Test(
+        "The fault truncated cuts the JSON body, and Content-Length matches the shorter body", arguments: [nil, 0, 3] as [Int?])
+    func truncatesJSON(bytes: Int?) async throws {
         try await TestServer.run { server in
             let whole = try await server.start("Login").text
             try faults(server).enable(FaultRule(.truncated(after: bytes), at: "authenticate"))
             let reply = try await server.start("Login")
             #expect(reply.status == 200 && reply.json == .null)
-            // The handle's length differs from login to login by a few bytes.
+            // The length of the authId differs between logins by a few bytes.
             if let bytes {
                 #expect(reply.text.utf8.count == bytes)
             } else {
@@ -113,15 +114,15 @@ struct FaultTests {
             }
             #expect(reply.header("Content-Length") == String(reply.text.utf8.count))
             #expect(applied(server) == ["truncated"])
-            // There is nothing to cut off a redirect.
+            // A redirect has no body that the fault could truncate.
             try faults(server).enable(FaultRule(.truncated()))
             #expect(try await server.authorize(nil).status == 302)
             #expect(applied(server) == [])
         }
     }
 
-    @Test("A late answer is late by the machine's clock, and otherwise right")
-    func latency() async throws {
+    @Test("The fault latency delays a response by the wall clock and does not change it")
+    func delaysResponse() async throws {
         try await TestServer.run { server in
             try faults(server).enable(FaultRule(.latency(.milliseconds(50)), at: "health", .times(1)))
             let began = ContinuousClock.now
@@ -131,8 +132,10 @@ struct FaultTests {
         }
     }
 
-    @Test("A connection is closed before the head, or after so many bytes of the body", arguments: [nil, 0, 5] as [Int?])
-    func cut(bytes: Int?) async throws {
+    @Test(
+        "The fault cut closes the connection before the response head, or after some bytes of the body",
+        arguments: [nil, 0, 5] as [Int?])
+    func cutsConnection(bytes: Int?) async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try faults(server).enable(FaultRule(.cut(after: bytes), at: "keys", .times(1)))
             try await server.serve { port in
@@ -160,8 +163,8 @@ struct FaultTests {
         }
     }
 
-    @Test("A client without a socket sees a cut as an error")
-    func cutInProcess() async throws {
+    @Test("A client without a socket gets an error from the fault cut")
+    func cutThrowsWithoutSocket() async throws {
         try await TestServer.run { server in
             try faults(server).enable(FaultRule(.cut(), .times(1)))
             await #expect(throws: ConnectionCut.self) { _ = try await server.send(.get, "/am/health", headers: [:]) }
@@ -171,12 +174,12 @@ struct FaultTests {
 
     // MARK: OAuth 2.0
 
-    @Test("Authorize answers with another state, and the rest is right")
-    func wrongState() async throws {
+    @Test("The fault wrong-state changes only the state in the response of authorize")
+    func changesStateOfAuthorize() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             try faults(server).enable(FaultRule(.wrongState, .times(1)))
-            // What is not of the kind does not count.
+            // A request without a state does not count as an occurrence.
             #expect(try await server.authorize(session, ["state": nil]).location["state"] == nil)
             let answer = try await server.authorize(session).location
             #expect(answer["state"]?.isEmpty == false && answer["state"] != "st/&te")
@@ -186,8 +189,8 @@ struct FaultTests {
         }
     }
 
-    @Test("A code is expired when it arrives")
-    func expiredCode() async throws {
+    @Test("The fault expired-code makes an authorization code expire before its exchange")
+    func expiresAuthorizationCode() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             try faults(server).enable(FaultRule(.expiredCode, .times(1)))
@@ -196,8 +199,8 @@ struct FaultTests {
         }
     }
 
-    @Test("An id_token has another nonce under a right signature, or a wrong signature")
-    func idTokens() async throws {
+    @Test("The faults wrong-nonce and wrong-signature change the nonce or the signature of an id_token")
+    func changesNonceOrSignatureOfIDToken() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             func token() async throws -> String {
@@ -214,15 +217,15 @@ struct FaultTests {
         }
     }
 
-    // MARK: Whom and how long
+    // MARK: Clients and extents
 
     @Test(
-        "A fault is for whom it is meant, however they say who they are",
+        "A fault affects only the client that it names, by OAuth client, User-Agent, address or device",
         arguments: [
             (.oauth("app"), true), (.oauth("web"), false), (.userAgent("SIGNET"), true), (.userAgent("curl"), false),
             (.address("127.0.0.1"), false), (.device("phone-1"), false),
         ] as [(ClientMatch, Bool)])
-    func clients(client: ClientMatch, isMeant: Bool) async throws {
+    func affectsNamedClientOnly(client: ClientMatch, isMeant: Bool) async throws {
         try await TestServer.run { server in
             try faults(server).enable(FaultRule(.status(500), for: client))
             let reply = try await server.postForm(
@@ -233,8 +236,8 @@ struct FaultTests {
         }
     }
 
-    @Test("A client that shows itself in a header is known, and a body that was read for it is still there")
-    func basic() async throws {
+    @Test("A client is known by its Authorization header or by its body, and the body remains readable for the resource")
+    func findsClientInHeaderOrBody() async throws {
         try await TestServer.run { server in
             let basic = ["Authorization": "Basic \(Base64.encode(Array("web:s3cret%3A+%2B%25".utf8), as: .standard))"]
             try faults(server).enable(FaultRule(.status(500), for: .oauth("web"), .times(1)))
@@ -248,8 +251,8 @@ struct FaultTests {
         }
     }
 
-    @Test("A body that is too large is refused as ever when a fault asks for its client")
-    func largeBody() async throws {
+    @Test("A body that is too large is refused as usual while a fault looks for its client")
+    func refusesLargeBodyDuringFault() async throws {
         try await TestServer.run(.sample { $0.maxBodySize = 64 }) { server in
             try faults(server).enable(FaultRule(.status(500), for: .oauth("app")))
             let reply = try await server.postForm("access_token", ["x": String(repeating: "y", count: 100)])
@@ -258,13 +261,13 @@ struct FaultTests {
     }
 
     @Test(
-        "What is refused while a fault asks for its client is told in the language of the address",
+        "A refusal while a fault looks for its client has the error format of the address",
         arguments: [
             ("/sns", "text/xml", "<Code>RequestEntityTooLarge</Code>"), ("/am/XUI/", "text/html", "<h1>"),
             ("/am/oauth2/access_token", "application/json", #""error":"invalid_request""#),
             ("/am/json/authenticate", "application/json", #""code":413"#),
         ], [false, true])
-    func largeBodyLanguage(_ row: (path: String, type: String, part: String), isFaulty: Bool) async throws {
+    func refusesLargeBodyInFormatOfAddress(_ row: (path: String, type: String, part: String), isFaulty: Bool) async throws {
         try await Sender.run { server in
             if isFaulty { try faults(server).enable(FaultRule(.status(500), for: .oauth("app"))) }
             let form = ["Content-Type": "application/x-www-form-urlencoded"]
@@ -274,8 +277,8 @@ struct FaultTests {
         }
     }
 
-    @Test("A device's answers break, and no other's")
-    func devices() async throws {
+    @Test("A fault for one device affects only the responses to that device")
+    func affectsNamedDeviceOnly() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (_, push) = try await server.waitingLogin(phone: phone)
@@ -287,8 +290,8 @@ struct FaultTests {
         }
     }
 
-    @Test("A timed fault goes by the server's clock, a counted one by its number, and a name has one fault")
-    func extents() async throws {
+    @Test("A timed fault ends by the server's clock, a counted one by its count, and a fault of the same name replaces it")
+    func endsByTimeOrCount() async throws {
         try await TestServer.run { server in
             func health() async throws -> Int { try await server.send(.get, "/am/health", headers: [:]).status }
             try faults(server).enable(FaultRule(.status(500), at: "health", .until(server.clock.now.addingTimeInterval(60))))
@@ -302,8 +305,8 @@ struct FaultTests {
         }
     }
 
-    @Test("Of many that come at once exactly the counted ones break")
-    func counting() async throws {
+    @Test("A fault with a count affects exactly that many concurrent requests")
+    func countsConcurrentRequests() async throws {
         try await TestServer.run { server in
             try faults(server).enable(FaultRule(.status(500), .times(7)))
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -318,21 +321,21 @@ struct FaultTests {
     }
 
     @Test(
-        "A route is a resource's name or a path, with or without the context path",
+        "The route of a fault is a resource's name or a path, with or without the context path",
         arguments: [
             ("", true), ("authenticate", true), ("/json/realms/root/authenticate", true), ("/am/json/**", true), ("/**", true),
             ("/json/*/*/authenticate", true), ("sessions", false), ("/json/authenticate", false), ("/oauth2/**", false),
             ("pages", false),
         ])
-    func routes(route: String, isMeant: Bool) async throws {
+    func matchesRoutes(route: String, isMeant: Bool) async throws {
         try await TestServer.run { server in
             try faults(server).enable(FaultRule(.status(500), at: FaultRoute(route)))
             #expect(try await server.start("Login").status == (isMeant ? 500 : 200))
         }
     }
 
-    @Test("Pages and health can break; the console and the administration cannot")
-    func places() async throws {
+    @Test("A fault affects pages and health checks, but neither the console nor the administration API")
+    func affectsAllButConsoleAndAdministration() async throws {
         try await TestServer.run { server in
             try faults(server).enable(FaultRule(.status(500)))
             #expect(try await server.send(.get, "/am/XUI/", headers: [:]).status == 500)
@@ -343,7 +346,7 @@ struct FaultTests {
         }
     }
 
-    /// Rules that are none, and what is said of them.
+    /// Invalid rules, and the errors that they cause.
     static let wrong: [(FaultRule, FaultError)] = [
         (FaultRule(.html, at: "autenticate"), .unknownRoute("autenticate")),
         (FaultRule(.html, at: "front"), .parameter("route", "is the push gateway, which this server does not have")),
@@ -367,8 +370,8 @@ struct FaultTests {
         (FaultRule(.html, name: "a/b"), .parameter("name", "is up to 64 characters of ASCII without spaces and slashes")),
     ]
 
-    @Test("A fault that cannot be is an error that says what can", arguments: wrong)
-    func errors(rule: FaultRule, error: FaultError) async throws {
+    @Test("An invalid fault throws an error that names the valid values", arguments: wrong)
+    func refusesInvalidFaults(rule: FaultRule, error: FaultError) async throws {
         try await TestServer.run { server in
             #expect(!faults(server).routes.contains("front"))
             #expect(throws: error) { try faults(server).enable(rule) }
@@ -377,14 +380,16 @@ struct FaultTests {
         }
     }
 
-    @Test("A kind can be switched on where it has its place", arguments: FaultKind.examples)
-    func kinds(kind: FaultKind) async throws {
+    @Test(
+        "A fault of each kind can be enabled at its own resource and everywhere, and the server works after it",
+        arguments: FaultKind.examples)
+    func enablesEveryKind(kind: FaultKind) async throws {
         try await TestServer.run { server in
             try faults(server).enable(FaultRule(kind))
             if let home = kind.home { try faults(server).enable(FaultRule(kind, name: "home", at: FaultRoute(home.rawValue))) }
             try faults(server).enable(FaultRule(kind, name: "all", at: "/**"))
             #expect(faults(server).entries.count == (kind.home == nil ? 2 : 3))
-            // The server goes on, whatever it answered.
+            // The server continues, whatever its response was.
             _ = try? await server.start("Login")
             faults(server).disableAll()
             #expect(try await server.start("Login").status == 200)
