@@ -7,10 +7,10 @@ import Testing
 @Suite("The authenticate resource")
 struct AuthenticateTests {
     @Test(
-        "A journey begins with no body, an empty one, or an empty object",
+        "A journey starts with no body, an empty body, or an empty object",
         arguments: [(nil, nil), (nil, "application/json"), ("", "application/json"), ("{}", "application/json; charset=UTF-8")]
             as [(String?, String?)])
-    func begin(body: String?, type: String?) async throws {
+    func startsWithEmptyBody(body: String?, type: String?) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(
                 .post, TestServer.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:], body: body)
@@ -20,7 +20,7 @@ struct AuthenticateTests {
     }
 
     @Test(
-        "A body that is no JSON object, or of another media type, is refused",
+        "A body other than a JSON object, or of another media type, is refused by the authenticate resource",
         arguments: [
             ("[]", "application/json", 400), ("{", "application/json", 400), ("null", "application/json", 400),
             ("{}", "text/plain", 415), ("a=b", "application/x-www-form-urlencoded", 415), ("{}", nil, 415),
@@ -29,7 +29,7 @@ struct AuthenticateTests {
             ("{\"authId\":5}", "application/json", 400),
             (String(repeating: "[", count: 100_000), "application/json", 400),
         ] as [(String, String?, Int)])
-    func badBody(body: String, type: String?, status: Int) async throws {
+    func refusesInvalidBody(body: String, type: String?, status: Int) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(
                 .post, TestServer.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:], body: body)
@@ -38,8 +38,8 @@ struct AuthenticateTests {
         }
     }
 
-    @Test("The largest body is what the configuration says", arguments: [(100, 413), (1000, 200)])
-    func bodyLimit(limit: Int, status: Int) async throws {
+    @Test("The configured maximum size limits the request body", arguments: [(100, 413), (1000, 200)])
+    func limitsBodySize(limit: Int, status: Int) async throws {
         try await TestServer.run(.sample { $0.maxBodySize = limit }) { server in
             let body = "{}" + String(repeating: " ", count: 500)
             let reply = try await server.send(.post, TestServer.authenticate, body: body)
@@ -47,8 +47,10 @@ struct AuthenticateTests {
         }
     }
 
-    @Test("Any method but POST is 405 and told so", arguments: [HTTPRequest.Method.get, .put, .delete, .head])
-    func method(method: HTTPRequest.Method) async throws {
+    @Test(
+        "The authenticate resource answers methods other than POST with 405 and Allow",
+        arguments: [HTTPRequest.Method.get, .put, .delete, .head])
+    func refusesOtherMethods(method: HTTPRequest.Method) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(method, TestServer.authenticate)
             #expect(reply.status == 405)
@@ -57,7 +59,7 @@ struct AuthenticateTests {
     }
 
     @Test(
-        "What this server cannot begin is refused, not replaced by something else",
+        "An unknown journey, index type, policy advice or suspended id is refused, and no other journey starts",
         arguments: [
             ("authIndexType=service&authIndexValue=Nonsense", 400, "No Configuration found"),
             ("authIndexType=composite_advice&authIndexValue=x", 400, "The policy advice is malformed."),
@@ -70,7 +72,7 @@ struct AuthenticateTests {
                 "org.forgerock.openam.auth.nodes.framework.token.SuspendedAuthSessionException: Token not found. It may have expired."
             ),
         ])
-    func unknown(query: String, status: Int, message: String) async throws {
+    func refusesUnknownStart(query: String, status: Int, message: String) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(.post, "\(TestServer.authenticate)?\(query)", body: "{}")
             #expect(reply.status == status)
@@ -78,8 +80,8 @@ struct AuthenticateTests {
         }
     }
 
-    @Test("Every answer is JSON that is not to be cached")
-    func headers() async throws {
+    @Test("Steps and errors are JSON responses that forbid caching")
+    func responsesAreUncacheableJSON() async throws {
         try await TestServer.run { server in
             for uri in [TestServer.authenticate, "/am/json/nowhere/authenticate", "/am/nothing"] {
                 let reply = try await server.send(.post, uri, body: "{}")
@@ -89,8 +91,8 @@ struct AuthenticateTests {
         }
     }
 
-    @Test("The server says that it is well")
-    func health() async throws {
+    @Test("The health resource answers GET with an empty object and POST with 405")
+    func healthRespondsToGET() async throws {
         try await TestServer.run { server in
             let reply = try await server.send(.get, "/am/health", headers: [:])
             #expect(reply.status == 200)

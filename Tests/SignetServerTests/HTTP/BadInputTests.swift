@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Whatever is sent, the server answers")
+@Suite("Responses to invalid input")
 struct BadInputTests {
     private static let bodies: [(type: String, body: String)] = [
         ("application/json", ""), ("application/json", "{"), ("application/json", "[]"), ("application/json", "{\"authId\":{}}"),
@@ -16,9 +16,9 @@ struct BadInputTests {
     ]
 
     @Test(
-        "Every resource refuses nonsense by any method, and none of it is a fault of the server's",
+        "Every resource answers invalid input by any method with something other than an internal server error",
         arguments: Route.resources)
-    func nonsense(resource: Route) async throws {
+    func answersInvalidInput(resource: Route) async throws {
         let arguments = Array(repeating: "mira", count: resource.parameterCount)
         let path = "/am" + Route.Address(resource, realm: .root, arguments: arguments).path
         try await TestServer.run { server in
@@ -42,8 +42,8 @@ struct BadInputTests {
         }
     }
 
-    @Test("A valid request that was damaged is answered, and never with tokens that were not asked for", arguments: 0..<4)
-    func damaged(seed: Int) async throws {
+    @Test("A damaged token request gets an OAuth 2.0 error, and tokens only if its meaning is unchanged", arguments: 0..<4)
+    func answersDamagedTokenRequest(seed: Int) async throws {
         try await TestServer.run { server in
             var dice = SeededGenerator(seed: UInt64(seed))
             let session = try await server.session()
@@ -74,10 +74,12 @@ struct BadInputTests {
     }
 }
 
-@Suite("Whoever goes away in the middle of a request")
+@Suite("Connections that a client closes in the middle of a request")
 struct BrokenRequestTests {
-    @Test("is told so, and it is no fault of the server's", arguments: [100, 262_145])
-    func half(length: Int) async throws {
+    @Test(
+        "A client that closes its side in the middle of a body gets 400, and the request log has the request",
+        arguments: [100, 262_145])
+    func answersIncompleteBody(length: Int) async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let connection = try RawHTTPConnection(port: port)

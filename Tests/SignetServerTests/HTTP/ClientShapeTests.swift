@@ -5,27 +5,27 @@ import Testing
 
 @testable import SignetServer
 
-/// One SDK's way to ask, as protocol/journey.md sections 1.6, 2.1 and 4.3 have it.
+/// The form of one SDK's requests, as sections 1.6, 2.1 and 4.3 of protocol/journey.md define it.
 struct ClientShape: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var authenticatePath = "/am/json/realms/root/authenticate"
     var headers: [String: String]
     /// The body of the first request; nil for none.
     var startBody: String?
-    /// What every further request has in its query.
+    /// The query of every further request.
     var continueQuery = ""
-    /// The members of a step that are sent back, besides the handle and the callbacks.
+    /// The members of a step that are sent back, besides the authId and the callbacks.
     var echoes: Set<String> = []
-    /// Members that are made up.
+    /// Members that the SDK adds.
     var additions: [String: JSONValue] = [:]
-    /// The types of callbacks that never come back.
+    /// The types of callbacks that the SDK never sends back.
     var drops: Set<String> = []
-    /// Whether the session goes into a cookie, into the header of that name, or into both.
+    /// Whether the session is sent in a cookie, in the header of that name, or in both.
     var showsSession: (header: Bool, cookie: Bool)
     var authorizeHeaders: [String: String]
-    /// The parameters of a renewal, besides the token and the client.
+    /// The parameters of a token refresh, besides the token and the client.
     var refresh: [String: String]?
-    /// Whether forms are written as they are, without any coding.
+    /// Whether form values are sent unencoded.
     var writesPlainForms = false
     var tokenHeaders: [String: String] = [:]
     var logoutHeaders: [String: String]
@@ -87,7 +87,7 @@ struct ClientShape: Sendable, CustomTestStringConvertible {
         return headers
     }
 
-    /// The body that goes on with a step.
+    /// Returns the body of the request that answers a step.
     func body(_ step: JSONValue, _ callbacks: [JourneyCallback]) throws -> String {
         let kept = callbacks.filter { !drops.contains($0.type) }
         var members: [String: JSONValue] = ["authId": try #require(step["authId"])]
@@ -102,7 +102,7 @@ struct ClientShape: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Each SDK's own words are understood from the first request to the last")
+@Suite("Complete logins in the request format of each SDK")
 struct ClientShapeTests {
     private func start(_ server: TestServer, _ shape: ClientShape, _ journey: String, session: String? = nil) async throws
         -> Reply
@@ -129,8 +129,10 @@ struct ClientShapeTests {
         }
     }
 
-    @Test("A login, tokens, a renewal, claims and a log-out", arguments: ClientShape.all)
-    func wholeWay(shape: ClientShape) async throws {
+    @Test(
+        "An SDK's user logs in, gets tokens, refreshes them, reads claims, revokes the tokens and logs out",
+        arguments: ClientShape.all)
+    func completesLoginTokensAndLogout(shape: ClientShape) async throws {
         try await TestServer.run { server in
             let session = try #require(try await logIn(server, shape).json["tokenId"]?.string)
             let again = try await start(server, shape, "Login", session: session)
@@ -172,21 +174,21 @@ struct ClientShapeTests {
     }
 
     @Test(
-        "What an SDK leaves out of a step does no harm", arguments: ClientShape.all,
+        "A login succeeds without the callbacks that an SDK omits from its answers", arguments: ClientShape.all,
         ["TextOutputCallback", "MetadataCallback", "NovelCallback"])
-    func dropped(shape: ClientShape, journey: String) async throws {
+    func acceptsOmittedCallbacks(shape: ClientShape, journey: String) async throws {
         try await TestServer.run { server in
             let shown = try await logIn(server, shape, journey)
             let reply = try await next(server, shape, shown, journey) { step in
-                // One SDK sends numbers as text.
+                // The SDKs for iOS send numbers as strings.
                 step.fill("ConfirmationCallback", shape.testDescription.contains("iOS") ? "0" : .integer(0))
             }
             #expect(reply.json["tokenId"] != nil, "\(reply.text)")
         }
     }
 
-    @Test("A failed login has the body that the SDK looks for", arguments: ClientShape.all)
-    func failures(shape: ClientShape) async throws {
+    @Test("A failed or timed-out login has the error body that the SDK reads", arguments: ClientShape.all)
+    func failuresHaveBodyThatSDKReads(shape: ClientShape) async throws {
         try await TestServer.run { server in
             let first = try await start(server, shape, "Login")
             let failure = try await next(server, shape, first, "Login") { _ in }

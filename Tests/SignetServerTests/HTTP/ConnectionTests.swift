@@ -5,9 +5,9 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Connections that are slow, large or many", .timeLimit(.minutes(5)))
+@Suite("Slow, large and concurrent connections", .timeLimit(.minutes(5)))
 struct ConnectionTests {
-    /// Serves with one limit that is not as usual.
+    /// Serves with one limit that differs from the default.
     private static func serve(
         _ limit: WritableKeyPath<ServerLimits, Int>, _ value: Int, _ body: (Int) async throws -> Void
     ) async throws {
@@ -16,7 +16,7 @@ struct ConnectionTests {
         try await serve(limits) { port, _ in try await body(port) }
     }
 
-    /// Serves with limits of the test's own, and gives the server as well.
+    /// Serves with the test's own limits, and passes the server to the body as well.
     private static func serve(_ limits: ServerLimits, _ body: (Int, DevServer) async throws -> Void) async throws {
         let configuration = ServerConfiguration.sample {
             $0.port = 0
@@ -27,9 +27,9 @@ struct ConnectionTests {
     }
 
     @Test(
-        "A head that comes byte by byte is answered with 408 and cut off, the first one and a later one",
+        "A request head that arrives byte by byte gets 408, on a new and on a reused connection",
         arguments: [false, true])
-    func slowHead(isSecond: Bool) async throws {
+    func slowHeadGets408(isSecond: Bool) async throws {
         try await Self.serve(\.headerTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
             if isSecond {
@@ -43,7 +43,7 @@ struct ConnectionTests {
                     try await Task.sleep(for: .milliseconds(20))
                 }
             }
-            // It ends when the server ends it: the test's own limit is far away.
+            // The server ends the connection; the test's own time limit is much longer.
             let text = await connection.read { _ in false }
             dripping.cancel()
             #expect(text.contains("HTTP/1.1 408 Request Timeout\r\n"))
@@ -52,8 +52,8 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A connection on which nothing was begun is not a slow one")
-    func silence() async throws {
+    @Test("A connection without a started request does not count as slow")
+    func silentConnectionStaysOpen() async throws {
         try await Self.serve(\.headerTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
             try await Task.sleep(for: .seconds(2))
@@ -64,14 +64,14 @@ struct ConnectionTests {
         }
     }
 
-    /// What comes of a body; the second one's length is not told.
+    /// Heads of requests with a body; the second one does not state its length.
     static let slowBodies = [
         "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{",
         "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
     ]
 
-    @Test("A body that comes byte by byte is answered with 408 in AM's words and cut off", arguments: slowBodies)
-    func slowBody(head: String) async throws {
+    @Test("A request body that arrives byte by byte gets 408 with AM's error body", arguments: slowBodies)
+    func slowBodyGets408(head: String) async throws {
         try await Self.serve(\.bodyTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
             connection.send(head)
@@ -90,8 +90,8 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A body that nobody reads, and that never ends, ends with its time too")
-    func unreadBody() async throws {
+    @Test("A connection with an unfinished body that no resource reads ends after the body timeout")
+    func unreadBodyEndsConnection() async throws {
         try await Self.serve(\.bodyTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
             connection.send("POST /am/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{")
@@ -101,8 +101,8 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A head that is too large is 431, and the connection ends; one that just fits is answered")
-    func largeHead() async throws {
+    @Test("A request head that is too large gets 431, and one within the limit is answered")
+    func largeHeadGets431() async throws {
         try await Self.serve(\.maxHeaderSize, 4096) { port in
             for (size, status) in [(3000, "200"), (5000, "431")] {
                 let connection = try RawHTTPConnection(port: port)
@@ -147,7 +147,9 @@ struct ConnectionTests {
         "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 300000\r\n\r\n"
         + String(repeating: " ", count: 300_000)
 
-    @Test("408, 413, 431 and 400 are in the request log, with the client's address", arguments: refusedRequests)
+    @Test(
+        "Requests refused with 408, 413, 431 and 400 are in the request log, with the client's address",
+        arguments: refusedRequests)
     func refusalsAreLogged(_ refused: RefusedRequest) async throws {
         try await Self.serve(refused.limits) { port, server in
             let connection = try RawHTTPConnection(port: port)
@@ -161,8 +163,8 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A client that ends in the middle of a head is not in the request log")
-    func endInHead() async throws {
+    @Test("A connection that a client closes in the middle of a head is not in the request log")
+    func incompleteHeadIsNotLogged() async throws {
         try await Self.serve(ServerLimits()) { port, server in
             let connection = try RawHTTPConnection(port: port)
             connection.send("GET /am/hea")
@@ -173,8 +175,8 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A head that is too large behind a request that is being answered is refused after that answer")
-    func largeHeadBehindAnother() async throws {
+    @Test("A head that is too large behind a pipelined request is refused after the response to that request")
+    func largePipelinedHeadIsRefusedInOrder() async throws {
         try await Self.serve(\.maxHeaderSize, 4096) { port in
             let connection = try RawHTTPConnection(port: port)
             let large = "GET /am/health HTTP/1.1\r\nX: \(String(repeating: "x", count: 5000))\r\n\r\n"
@@ -186,12 +188,12 @@ struct ConnectionTests {
     }
 
     @Test(
-        "A request that is no HTTP is 400 and not a fault, in its head and in its body",
+        "Data that is not HTTP gets 400, in the head and in the body of a request",
         arguments: [
             "GARBAGE\r\n\r\n",
             "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         ])
-    func noHTTP(request: String) async throws {
+    func invalidHTTPGets400(request: String) async throws {
         try await Self.serve(\.headerTimeout, 10) { port in
             let connection = try RawHTTPConnection(port: port)
             connection.send(request)
@@ -201,8 +203,8 @@ struct ConnectionTests {
         }
     }
 
-    @Test("An idle connection ends with its time")
-    func idle() async throws {
+    @Test("The server closes an idle connection after the idle timeout")
+    func closesIdleConnection() async throws {
         try await Self.serve(\.idleTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
             connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -212,8 +214,8 @@ struct ConnectionTests {
         }
     }
 
-    @Test("There are no more connections than are allowed: the next one waits until one ends")
-    func connections() async throws {
+    @Test("A connection beyond the maximum waits until another connection ends")
+    func limitsConnections() async throws {
         try await Self.serve(\.maxConnections, 2) { port in
             let request = "GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n"
             let first = [try RawHTTPConnection(port: port), try RawHTTPConnection(port: port)]
@@ -226,7 +228,7 @@ struct ConnectionTests {
             third.send(request)
             let answered = Task { await third.read { $0.hasSuffix("{}") } }
             try await Task.sleep(for: .milliseconds(300))
-            // The first two are answered meanwhile.
+            // The first two connections are answered meanwhile.
             first[1].send(request)
             let nextAnswer = await first[1].read { $0.hasSuffix("{}") }
             #expect(nextAnswer.hasPrefix("HTTP/1.1 200"))

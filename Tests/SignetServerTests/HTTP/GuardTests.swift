@@ -6,9 +6,9 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("What every answer says to a browser")
+@Suite("Security headers of every response")
 struct AnswerHeaderTests {
-    /// Every resource there is, and what is none.
+    /// Addresses of every resource, and of unknown ones.
     private static var paths: [String] {
         let resources = Route.resources.map { resource in
             let arguments = Array(repeating: "mira", count: resource.parameterCount)
@@ -23,9 +23,9 @@ struct AnswerHeaderTests {
     }
 
     @Test(
-        "Nobody keeps it, guesses what it is, frames it or is told where it came from: every address, by every method",
+        "Every response of every address and method forbids caching, sniffing, framing and referrers",
         arguments: paths)
-    func everywhere(path: String) async throws {
+    func everyResponseHasSecurityHeaders(path: String) async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             for method in [HTTPRequest.Method.get, .post, .put, .delete, .options, .head, .patch] {
@@ -44,15 +44,15 @@ struct AnswerHeaderTests {
                     #expect(reply.header("Access-Control-Allow-Origin") == nil, about)
                     #expect(reply.header("Strict-Transport-Security") == nil, about)
                     #expect(reply.header("Cross-Origin-Resource-Policy") == "same-origin", about)
-                    // What is read as a page or a script says what it is.
+                    // A response that a browser could read as a page or a script states its type.
                     #expect(reply.text.isEmpty || reply.header("Content-Type") != nil, about)
                 }
             }
         }
     }
 
-    @Test("The parts of pages may be kept, because their address changes with them", arguments: PageAsset.allCases)
-    func assets(asset: PageAsset) async throws {
+    @Test("Page assets are cacheable, because their address changes with their content", arguments: PageAsset.allCases)
+    func assetsAreCacheable(asset: PageAsset) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(.get, asset.path(below: "/am"), headers: [:])
             #expect(reply.header("Cache-Control") == "public, max-age=31536000, immutable")
@@ -60,7 +60,7 @@ struct AnswerHeaderTests {
         }
     }
 
-    /// A public address, what makes https, and whether browsers are told to use nothing else.
+    /// A public URL, a host, the TLS setting, and whether browsers are told to use only https.
     static let addresses: [(String?, String, ServerTLS?, Bool)] = [
         (nil, "127.0.0.1", nil, false), ("http://login.example.test/am", "127.0.0.1", nil, false),
         ("https://login.example.test/am", "127.0.0.1", nil, true), ("https://localhost:8443/am", "127.0.0.1", nil, false),
@@ -70,8 +70,10 @@ struct AnswerHeaderTests {
         ("https://login.example.test/am", "0.0.0.0", .ownAuthority(directory: "d"), false),
     ]
 
-    @Test("Browsers are told to use https only where it is a real name's, and not this machine's", arguments: addresses)
-    func strictTransport(publicURL: String?, host: String, tls: ServerTLS?, isStrict: Bool) async throws {
+    @Test(
+        "Strict-Transport-Security is sent only for https on a real host name, without the server's own authority",
+        arguments: addresses)
+    func sendsStrictTransportSecurity(publicURL: String?, host: String, tls: ServerTLS?, isStrict: Bool) async throws {
         let configuration = ServerConfiguration.sample {
             $0.publicURL = publicURL
             $0.host = host
@@ -84,7 +86,7 @@ struct AnswerHeaderTests {
     }
 }
 
-@Suite("Pages of other origins")
+@Suite("Cross-origin requests (CORS)")
 struct CrossOriginTests {
     static let origin = "https://app.example:8443"
     private static let configuration = ServerConfiguration.sample { $0.corsOrigins = [origin, "http://localhost:3000"] }
@@ -94,13 +96,13 @@ struct CrossOriginTests {
     ]
 
     @Test(
-        "One that is named is told beforehand what the JavaScript SDK needs, at every address of AM's",
+        "A preflight request of a configured origin is allowed the headers of the JavaScript SDK at every AM address",
         arguments: [
             "/am/json/realms/root/authenticate", "/am/json/realms/root/sessions?_action=logout",
             "/am/oauth2/realms/root/access_token",
             "/am/oauth2/realms/root/userinfo", "/am/json/alpha/users/mira/devices/2fa/push/x",
         ])
-    func preflight(path: String) async throws {
+    func allowsPreflightOfConfiguredOrigin(path: String) async throws {
         try await TestServer.run(Self.configuration) { server in
             let reply = try await server.send(.options, path, headers: Self.preflight.merging(["Origin": Self.origin]) { $1 })
             #expect(reply.status == 200 && reply.text.isEmpty)
@@ -117,8 +119,8 @@ struct CrossOriginTests {
         }
     }
 
-    @Test("It reads the answers, errors among them, and the headers that the SDK looks at")
-    func answers() async throws {
+    @Test("A page of a configured origin can read responses, errors, and the headers that the SDK reads")
+    func exposesResponsesToConfiguredOrigin() async throws {
         try await TestServer.run(Self.configuration) { server in
             for (path, status) in [
                 ("/am/json/realms/root/authenticate", 200), ("/am/json/nothing", 404), ("/am/oauth2/access_token", 400),
@@ -135,13 +137,13 @@ struct CrossOriginTests {
     }
 
     @Test(
-        "One that is not named is told nothing, nor is anybody about pages and the console",
+        "Other origins, and all origins at pages and the console, get no CORS headers",
         arguments: [
             ("https://app.example", "/am/json/authenticate"), ("https://app.example:8443.evil.test", "/am/json/authenticate"),
             ("null", "/am/json/authenticate"), ("*", "/am/json/authenticate"), ("", "/am/json/authenticate"),
             (origin, "/am/XUI/"), (origin, "/am/console"), (origin, "/am/health"),
         ])
-    func others(origin: String, path: String) async throws {
+    func sendsNoCORSHeadersToOtherOrigins(origin: String, path: String) async throws {
         try await TestServer.run(Self.configuration) { server in
             for method in [HTTPRequest.Method.options, .get, .post] {
                 let reply = try await server.send(
@@ -152,11 +154,11 @@ struct CrossOriginTests {
     }
 }
 
-@Suite("How often an address may ask", .timeLimit(.minutes(2)))
+@Suite("Rate limits per client address", .timeLimit(.minutes(2)))
 struct AddressRateTests {
     private static let one = RateLimit(perMinute: 1, burst: 2)
 
-    /// What is asked, its name, the limit for it, and the member that names the refusal.
+    /// A path, the name of its resource, a body, the limit, and a part of the refusal.
     static let requests: [(path: String, name: String, body: String, limits: RateLimits, refusal: String)] = [
         ("/json/authenticate", "authenticate", "{}", RateLimits(authenticate: one), #""reason":"Too Many Requests""#),
         ("/XUI/", "pages", "walk=x", RateLimits(authenticate: one), "<h1>"),
@@ -169,9 +171,9 @@ struct AddressRateTests {
     ]
 
     @Test(
-        "Too many of one kind are 429 in the words of their address, until the time comes; other kinds go on", arguments: requests
-    )
-    func limited(path: String, name: String, body: String, limits: RateLimits, refusal: String) async throws {
+        "Requests beyond the rate limit get 429 in the error format of their address until Retry-After has passed",
+        arguments: requests)
+    func limitsRequestsOfOneKind(path: String, name: String, body: String, limits: RateLimits, refusal: String) async throws {
         let configuration = ServerConfiguration.sample {
             $0.port = 0
             $0.limits.rateLimits = limits
@@ -208,8 +210,8 @@ struct AddressRateTests {
         }
     }
 
-    @Test("On an address of this machine nothing is limited unless the configuration says so")
-    func loopback() async throws {
+    @Test("A server on a loopback address has no rate limits by default")
+    func loopbackHasNoRateLimits() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             #expect(server.devServer.context.configuration.rateLimits == .none)
             try await server.serve { port in

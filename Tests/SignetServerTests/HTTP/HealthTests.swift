@@ -4,10 +4,12 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Whether the server is well")
+@Suite("Health checks")
 struct HealthTests {
-    @Test("It is alive at once, and ready when its parts are", arguments: ["/am/health", "/am/health/live", "/am/health/ready"])
-    func well(path: String) async throws {
+    @Test(
+        "The server is live at once, and ready when its parts are ready",
+        arguments: ["/am/health", "/am/health/live", "/am/health/ready"])
+    func reportsLiveAndReady(path: String) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(.get, path, headers: [:])
             #expect(reply.status == 200)
@@ -20,8 +22,8 @@ struct HealthTests {
         }
     }
 
-    @Test("A part that is not well makes it not ready, by name, while it is alive")
-    func failing() async throws {
+    @Test("A failing part makes the server not ready and is named, while the server stays live")
+    func failingPartIsNotReady() async throws {
         try await TestServer.run(.sample { $0.signingKey = Secret("no key".utf8) }) { server in
             #expect(try await server.send(.get, "/am/health", headers: [:]).status == 200)
             let reply = try await server.send(.get, "/am/health/ready", headers: [:])
@@ -30,8 +32,8 @@ struct HealthTests {
         }
     }
 
-    @Test("There is nothing else below it")
-    func nothing() async throws {
+    @Test("Unknown addresses below and near the health check get 404")
+    func unknownHealthAddressesGet404() async throws {
         try await TestServer.run { server in
             for path in ["/am/health/", "/am/health/x", "/am/healthy"] {
                 let reply = try await server.send(.get, path, headers: [:])

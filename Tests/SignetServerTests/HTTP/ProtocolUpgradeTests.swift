@@ -6,9 +6,9 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Requests that ask for another protocol (RFC 9110 section 7.8)", .timeLimit(.minutes(5)))
+@Suite("Requests for a protocol upgrade (RFC 9110 section 7.8)", .timeLimit(.minutes(5)))
 struct ProtocolUpgradeTests {
-    /// Serves with a short time for heads: a connection that the server no longer reads ends with 408 after it.
+    /// Serves with a short header timeout: a connection that the server no longer reads ends with 408 after it.
     private static func serve(_ body: (_ port: Int) async throws -> Void) async throws {
         let configuration = ServerConfiguration.sample {
             $0.port = 0
@@ -47,7 +47,7 @@ struct ProtocolUpgradeTests {
         Case(name: "CONNECT", request: "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n", status: "404"),
     ]
 
-    @Test("the answer says Connection: close and the server closes, so that no later request waits for 408", arguments: requests)
+    @Test("The response to an upgrade request says Connection: close, and the server closes the connection", arguments: requests)
     func answerClosesTheConnection(_ upgrade: Case) async throws {
         try await Self.serve { port in
             let connection = try RawHTTPConnection(port: port)
@@ -60,7 +60,7 @@ struct ProtocolUpgradeTests {
         }
     }
 
-    @Test("a request sent together with the upgrade request does not change its answer", arguments: requests)
+    @Test("A request that is pipelined behind an upgrade request does not change its response", arguments: requests)
     func pipelinedAfterUpgrade(_ upgrade: Case) async throws {
         try await Self.serve { port in
             let connection = try RawHTTPConnection(port: port)
@@ -73,7 +73,7 @@ struct ProtocolUpgradeTests {
         }
     }
 
-    @Test("requests before the upgrade request on the same connection are answered in order and keep it open")
+    @Test("Requests that are pipelined before an upgrade request are answered in order and keep the connection open")
     func pipelinedBeforeUpgrade() async throws {
         try await Self.serve { port in
             let connection = try RawHTTPConnection(port: port)
@@ -86,7 +86,7 @@ struct ProtocolUpgradeTests {
         }
     }
 
-    @Test("curl --http2 gets two answers from one call", .enabled(if: Programs.missing(["curl"]).isEmpty))
+    @Test("curl --http2 gets two responses in one call", .enabled(if: Programs.missing(["curl"]).isEmpty))
     func curlHTTP2() async throws {
         try await Self.serve { port in
             let url = "http://127.0.0.1:\(port)/am/health"

@@ -4,10 +4,10 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Which realm a path names")
+@Suite("Realms in request paths")
 struct RealmTests {
     @Test(
-        "Every form that the SDKs write is understood",
+        "Every form of a realm in the paths of the SDKs is read",
         arguments: [
             ("/json/authenticate", nil, "/"), ("/json/realms/root/authenticate", nil, "/"),
             ("/json/realms/root/realms/alpha/authenticate", nil, "/alpha"), ("/json/realms/alpha/authenticate", nil, "/alpha"),
@@ -23,37 +23,37 @@ struct RealmTests {
             ("/json/realms/alpha/users/mira/devices/2fa/push", nil, "/alpha"),
             ("/json/alpha/push/sns/message", nil, "/alpha"), ("/json/realms/root/push/stream", nil, "/"),
         ] as [(String, String?, String)])
-    func forms(path: String, parameter: String?, realm: String) throws {
+    func readsRealmOfPath(path: String, parameter: String?, realm: String) throws {
         #expect(try #require(Route.Address(path: path, realmParameter: parameter)).realm.description == realm)
     }
 
     @Test(
-        "A path without a resource, or with a realm cut in half, is none",
+        "A path without a resource, or with an incomplete realm, is not an address",
         arguments: [
             "/json", "/json/", "/json/realms/authenticate", "/json/realms/root/realms/authenticate", "/json//authenticate",
             "/json/realms//authenticate", "/authenticate", "/json/realms/root/alpha/authenticate", "/json/%zz/authenticate",
             "/json/push/sns", "json/authenticate", "/oauth2/authenticate", "/json/authorize", "/oauth2",
             "/oauth2/realms/authorize",
         ])
-    func noForm(path: String) {
+    func refusesIncompletePath(path: String) {
         #expect(Route.Address(path: path, realmParameter: nil) == nil)
     }
 
-    @Test("An encoded slash does not make a realm path", arguments: ["/json/realms/root%2Frealms%2Falpha/authenticate"])
-    func encodedSlash(path: String) throws {
+    @Test("An encoded slash does not separate realms", arguments: ["/json/realms/root%2Frealms%2Falpha/authenticate"])
+    func encodedSlashIsNoSeparator(path: String) throws {
         #expect(try #require(Route.Address(path: path, realmParameter: nil)).realm != RealmPath("/alpha"))
     }
 
     @Test(
-        "The path that the server writes is read back", arguments: Route.resources, ["/", "/alpha", "/a b/ü"])
-    func roundTrip(resource: Route, realm: String) {
+        "An address that is written as a path is read back unchanged", arguments: Route.resources, ["/", "/alpha", "/a b/ü"])
+    func readsWrittenAddress(resource: Route, realm: String) {
         let arguments = (0..<resource.parameterCount).map { "a/ü \($0)" }
         let address = Route.Address(resource, realm: RealmPath(realm), arguments: arguments)
         #expect(Route.Address(path: address.path, realmParameter: nil) == address)
     }
 
     @Test(
-        "A realm that exists is served and one that does not is 404",
+        "A request for a configured realm is answered, and one for an unknown realm gets 404",
         arguments: [
             ("/am/json/realms/root/authenticate", 200), ("/am/json/realms/root/realms/alpha/authenticate", 200),
             ("/am/json/realms/alpha/authenticate", 200), ("/am/json/alpha/authenticate", 200),
@@ -61,7 +61,7 @@ struct RealmTests {
             ("/am/json/authenticate?realm=%2Fbeta", 404), ("/am/json/realms/root%2Frealms%2Falpha/authenticate", 404),
             ("/am/xui/", 404), ("/json/authenticate", 404), ("/amjson/authenticate", 404), ("/", 404),
         ])
-    func served(uri: String, status: Int) async throws {
+    func answersConfiguredRealms(uri: String, status: Int) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(.post, uri, body: "{}")
             #expect(reply.status == status)
@@ -73,8 +73,8 @@ struct RealmTests {
         }
     }
 
-    @Test("The users of two realms are different people")
-    func separateUsers() async throws {
+    @Test("Users of the same name in two realms are different accounts")
+    func separatesUsersOfRealms() async throws {
         try await TestServer.run { server in
             let alpha = "/am/json/alpha/authenticate"
             let reply = try await server.logIn("Login", password: "other", at: alpha)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Each SDK's requests, as the protocol's tables have them, are answered as AM answers them")
+@Suite("Requests of each SDK, as listed in protocol/journey.md")
 struct RequestShapeTests {
-    /// What stands for `{name}`: made when a shape needs it, so that each has what is still good.
+    /// Returns the values of the placeholders `{name}`, made for this shape only, so that each value is unused.
     private func values(_ server: TestServer, for shape: RequestShape) async throws -> [String: String] {
         let text = shape.path + (shape.body ?? "") + shape.headers.values.joined()
         var values = ["challenge": ProofKey.challenge(for: TestServer.verifier), "verifier": TestServer.verifier]
@@ -38,8 +38,8 @@ struct RequestShapeTests {
         return values
     }
 
-    @Test("Each request has the answer that its SDK looks for", arguments: RequestShape.all)
-    func answers(shape: RequestShape) async throws {
+    @Test("The server answers each request of an SDK with the members that the SDK reads", arguments: RequestShape.all)
+    func answersRequestOfSDK(shape: RequestShape) async throws {
         try await TestServer.run { server in
             let values = try await values(server, for: shape)
             func filled(_ text: String) -> String {
@@ -60,12 +60,12 @@ struct RequestShapeTests {
                     #expect(told?.string ?? told?.wholeNumber.map(String.init) == parts[1], "\(expected) in \(reply.text)")
                 }
             }
-            // One SDK takes every answer for broken that is neither empty nor an object of JSON.
+            // The ForgeRock SDK for iOS refuses a response that is neither empty nor a JSON object.
             if reply.status == 302 { #expect(reply.text == "") }
         }
     }
 
-    /// A realm as an app writes it, the path that the SDK makes of it, and the realm that it means; nil when there is none.
+    /// A realm as an app writes it, the SDK's path for it, and the realm of that path; nil if there is none.
     static let realms: [(SDK, String, String, String?)] = [
         (.forgeRockIOS, "root", "/json/realms/root/authenticate", "/"),
         (.forgeRockIOS, "alpha", "/json/realms/alpha/authenticate", "/alpha"),
@@ -84,8 +84,8 @@ struct RequestShapeTests {
         (.forgeRockJS, "a parameter's", "/json/authenticate?realm=/alpha", "/alpha"),
     ]
 
-    @Test("A realm is the one that the SDK's way to write it means (1.2)", arguments: realms)
-    func realm(sdk: SDK, written: String, path: String, meant: String?) async throws {
+    @Test("Each SDK's path for a realm selects that realm (section 1.2)", arguments: realms)
+    func selectsRealmOfSDKPath(sdk: SDK, written: String, path: String, meant: String?) async throws {
         try await TestServer.run { server in
             let start = try await server.send(.post, "/am\(path)", headers: sdk.headers(.authenticate), body: "{}")
             guard let meant else {
@@ -99,8 +99,8 @@ struct RequestShapeTests {
         }
     }
 
-    /// Journeys whose steps AM's clients know by their layout: the callbacks with their kind of text, and the names of their inputs
-    /// (2.6, 2.8).
+    /// Journeys whose steps AM's clients recognize by layout: the callbacks with their kind of text, and the names of
+    /// their inputs (2.6, 2.8).
     static let layouts: [(journey: String, callbacks: [String], inputs: [String])] = [
         (
             "OATHRegistration",
@@ -126,7 +126,7 @@ struct RequestShapeTests {
         ),
     ]
 
-    /// Journeys with an exit from the wait, which is a success here, beside those of the starter file.
+    /// Adds to the starter file journeys whose wait has an exit that leads to success.
     private static func withExits() throws -> ServerConfiguration {
         let waits = [("Push", "DEFAULT"), ("Number", "CHALLENGE")].map { name, type in
             """
@@ -142,8 +142,8 @@ struct RequestShapeTests {
         return .sample { $0.journeys = file.journeys }
     }
 
-    @Test("Steps are laid out as AM's are (2.6, 2.8)", arguments: layouts)
-    func layout(journey: String, callbacks: [String], inputs: [String]) async throws {
+    @Test("The callbacks of a step have AM's order and input names (sections 2.6 and 2.8)", arguments: layouts)
+    func stepsHaveLayoutOfAM(journey: String, callbacks: [String], inputs: [String]) async throws {
         try await TestServer.run(try Self.withExits()) { server in
             _ = try await server.registeredPhone()
             let step = try await server.logIn(journey).step
@@ -160,8 +160,10 @@ struct RequestShapeTests {
         }
     }
 
-    @Test("A wait is left by the button where AM has it (2.8)", arguments: [("Push", "IDToken2"), ("Number", "IDToken3")])
-    func exit(journey: String, input: String) async throws {
+    @Test(
+        "The exit button of a wait has AM's input name (section 2.8)",
+        arguments: [("Push", "IDToken2"), ("Number", "IDToken3")])
+    func exitButtonHasInputOfAM(journey: String, input: String) async throws {
         try await TestServer.run(try Self.withExits()) { server in
             _ = try await server.registeredPhone()
             let step = try await server.logIn(journey).step
@@ -174,8 +176,8 @@ struct RequestShapeTests {
         }
     }
 
-    @Test("The page of a QR code neither shows nor runs AM's script for it")
-    func script() async throws {
+    @Test("The login page with a QR code neither shows nor runs AM's script for it")
+    func pageOmitsScriptOfQRCode() async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             let page = try await browser.signIn(try await browser.get("/am/XUI/?authIndexValue=PushRegistration"))
@@ -185,8 +187,8 @@ struct RequestShapeTests {
         }
     }
 
-    @Test("A browser that comes back from elsewhere sends its last step again, with what it was given (2.9)")
-    func redirectResume() async throws {
+    @Test("A browser that returns from a redirect can send its last step again with the redirect's parameters (section 2.9)")
+    func acceptsStepAfterRedirect() async throws {
         try await TestServer.run { server in
             var step = try await server.start("Login").step
             step.fill("NameCallback", "mira")
@@ -201,7 +203,7 @@ struct RequestShapeTests {
     }
 }
 
-/// An authenticator's request to the push endpoints, as protocol/authenticator.md sections 3.2 and 4.4 have it.
+/// An authenticator's request to the push endpoints, as sections 3.2 and 4.4 of protocol/authenticator.md define it.
 struct PushShape: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let headers: [String: String]
@@ -209,7 +211,7 @@ struct PushShape: Sendable, CustomTestStringConvertible {
     let communicationType: String
     /// Members of the body besides `messageId` and `jwt`.
     var extra: [String: JSONValue] = [:]
-    /// What a denial of a number message claims besides.
+    /// Additional claims in the denial of a number message.
     var denial: [String: JSONValue] = [:]
     var header = #"{"typ":"JWT","alg":"HS256"}"#
     var escapesSlashes = false
@@ -236,7 +238,7 @@ struct PushShape: Sendable, CustomTestStringConvertible {
             ], deviceType: "ios", communicationType: "apns", extra: ["userId": "mira"], escapesSlashes: true),
     ]
 
-    /// A JWT with the SDK's own header and spelling.
+    /// Returns a JWT with the SDK's own header and JSON escaping.
     func jwt(_ claims: [String: JSONValue], _ secret: Secret) throws -> String {
         var text = JSON.text(of: .object(claims))
         if escapesSlashes { text = text.replacingOccurrences(of: "/", with: "\\/") }
@@ -251,9 +253,9 @@ struct PushShape: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Each authenticator's push requests, as the protocol's tables have them, are accepted")
+@Suite("Push requests of each authenticator, as listed in protocol/authenticator.md")
 struct PushShapeTests {
-    /// Registers a phone in an SDK's own words.
+    /// Registers a phone with the requests of an SDK.
     private func phone(_ shape: PushShape, _ server: TestServer) async throws -> Phone {
         let step = try await server.logIn("PushRegistration").step
         let phone = try Phone(uri: try step.registrationURI, uid: "6D0E0C1B-52A4-4E3C-9C1B-6B6F1E9F7A10")
@@ -271,9 +273,10 @@ struct PushShapeTests {
     }
 
     @Test(
-        "Registration, approval of each kind, and denial (3.2, 3.3, 4.4)", arguments: PushShape.all,
+        "Each authenticator's registration, approvals and denials are accepted (sections 3.2, 3.3 and 4.4)",
+        arguments: PushShape.all,
         ["PushLogin", "PushNumberLogin", "PushBiometricLogin"])
-    func answers(shape: PushShape, journey: String) async throws {
+    func acceptsRegistrationApprovalAndDenial(shape: PushShape, journey: String) async throws {
         try await TestServer.run { server in
             let phone = try await phone(shape, server)
             let address = phone.path(phone.invitation.authenticationEndpoint)
@@ -293,8 +296,8 @@ struct PushShapeTests {
         }
     }
 
-    @Test("A new device token is not taken, as by AM before 8 (5)", arguments: PushShape.all)
-    func refresh(shape: PushShape) async throws {
+    @Test("A new device token is refused with 501, as in AM before version 8 (section 5)", arguments: PushShape.all)
+    func refusesNewDeviceToken(shape: PushShape) async throws {
         try await TestServer.run { server in
             let phone = try await phone(shape, server)
             let address = phone.path(phone.invitation.registrationEndpoint).replacingOccurrences(of: "register", with: "refresh")

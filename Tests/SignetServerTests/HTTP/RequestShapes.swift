@@ -4,17 +4,17 @@ import Testing
 
 @testable import SignetServer
 
-/// A request as an SDK sends it, and what AM answers. `{name}` stands for what the test has at hand.
+/// A request as an SDK sends it, and AM's response. `{name}` is the placeholder of a value that the test has.
 struct RequestShape: Sendable, CustomTestStringConvertible {
     let sdk: SDK
-    /// What it is, and the section that says so.
+    /// A description, and the section that defines the request.
     let what: String
     let method: HTTPRequest.Method
     let path: String
     var headers: [String: String]
     var body: String?
     var status = 200
-    /// Members of the answer, `name` or `name=value`; for a redirect those of the query in its `Location`.
+    /// The members of the response, `name` or `name=value`; for a redirect those of the query in its `Location`.
     var answer: [String] = []
 
     var testDescription: String { "\(sdk.rawValue): \(what)" }
@@ -30,7 +30,7 @@ struct RequestShape: Sendable, CustomTestStringConvertible {
 }
 
 extension RequestShape {
-    /// Every request of sections 1 to 4, column by column.
+    /// Every request of sections 1 to 4, by SDK.
     static let all: [RequestShape] = SDK.allCases.flatMap { sdk in
         let columns: [[RequestShape]] = [
             starts(sdk), continuations(sdk), sessions(sdk), authorizations(sdk), tokens(sdk), ends(sdk), devices(sdk),
@@ -109,7 +109,7 @@ extension RequestShape {
         return shapes
     }
 
-    /// What every further request has in its query.
+    /// The query of every further request.
     private static func continueQuery(_ sdk: SDK, noSession: Bool = false) -> String {
         switch sdk {
         case .forgeRockIOS, .forgeRockAndroid: noSession ? "?noSession=true" : ""
@@ -224,7 +224,7 @@ extension RequestShape {
     }
 
     private static func tokens(_ sdk: SDK) -> [RequestShape] {
-        // Two SDKs write forms as they are.
+        // The ForgeRock SDK for iOS and the Ping SDK send form values unencoded.
         let isPlain = sdk == .forgeRockIOS || sdk == .ping
         let redirect = isPlain ? "org.example.app://callback" : "org.example.app%3A%2F%2Fcallback"
         let scope = isPlain ? "openid profile" : "openid+profile"

@@ -14,7 +14,7 @@ struct RouteTests {
         (.deviceUser, "GET, POST"), (.health, "GET, HEAD"), (.pages, "GET, POST"),
     ]
 
-    @Test("An address answers a method that it doesn't have with 405 and the methods that it has", arguments: methods)
+    @Test("A request with a method that a route does not have gets 405 and the methods of the route", arguments: methods)
     func wrongMethodGetsTheAllowedMethods(route: Route, allowed: String) async throws {
         let arguments = Array(repeating: "mira", count: route.parameterCount)
         let isResource = Route.resources.contains(route)
@@ -32,7 +32,7 @@ struct RouteTests {
         }
     }
 
-    @Test("Every resource of AM has a handler, in every realm", arguments: Route.resources)
+    @Test("Every AM resource has a handler in every realm", arguments: Route.resources)
     func everyResourceHasAHandler(route: Route) async throws {
         let arguments = Array(repeating: "push", count: route.parameterCount)
         try await TestServer.run { server in
@@ -47,7 +47,7 @@ struct RouteTests {
     }
 
     @Test(
-        "An address with empty segments, or of another server, is unknown",
+        "An address with empty segments, or outside of the server's table of routes, gets 404",
         arguments: [
             "/am//json/authenticate", "/am/json//authenticate", "/am/health/", "/am//health", "/am/XUI/wait/", "/am/XUI//wait",
             "/am/console/open/", "/am/front", "/front", "/health", "/am", "/am/", "//am/health",
@@ -61,7 +61,7 @@ struct RouteTests {
         }
     }
 
-    @Test("A path in another encoding is the same route, for the log and for limits too")
+    @Test("A percent-encoded path has the same route in the request log as the plain path")
     func encodedPathHasTheSameName() async throws {
         try await TestServer.run { server in
             let reply = try await server.send(.post, "/am/%6Ason/%61uthenticate?realm=%2Falpha", body: "{}")
@@ -72,7 +72,7 @@ struct RouteTests {
     }
 
     @Test(
-        "The administration tells the methods of an address only to a client with the token",
+        "The administration API lists the methods of an address only for a client with the token",
         arguments: ["", "/clock", "/users/mira"])
     func administrationHidesItsMethods(path: String) async throws {
         let token = "0123456789abcdef"

@@ -1,11 +1,11 @@
-/// The SDKs whose requests the server has to understand, as the columns of protocol/journey.md name them.
+/// The SDKs whose requests the server supports, as the columns of protocol/journey.md name them.
 enum SDK: String, CaseIterable, Sendable {
     case forgeRockIOS = "FR-iOS"
     case forgeRockAndroid = "FR-AND"
     case ping = "PING"
     case forgeRockJS = "FR-JS"
 
-    /// `Accept-API-Version` of a row in protocol/journey.md section 1.6; nil where the SDK sends none.
+    /// Returns `Accept-API-Version` of a row in protocol/journey.md section 1.6; nil where the SDK sends none.
     func version(_ endpoint: Endpoint) -> String? {
         switch (self, endpoint) {
         case (.forgeRockIOS, .authenticate), (.forgeRockIOS, .authorize), (.forgeRockIOS, .token), (.forgeRockIOS, .userInfo):
@@ -28,7 +28,7 @@ enum SDK: String, CaseIterable, Sendable {
 
     enum Endpoint { case authenticate, advice, authorize, token, revoke, userInfo, endSession, logout, sessionInfo, devices }
 
-    /// The headers that every request to an endpoint has, in the SDK's own spelling.
+    /// Returns the headers of every request to an endpoint, in the SDK's own spelling.
     func headers(_ endpoint: Endpoint) -> [String: String] {
         var headers: [String: String] = [:]
         let name = self == .forgeRockIOS ? "accept-api-version" : "Accept-API-Version"
@@ -65,7 +65,7 @@ enum SDK: String, CaseIterable, Sendable {
         return headers
     }
 
-    /// How the SDK shows its session: in a header that is named like the cookie, in the cookie, or in both (section 1.6).
+    /// Returns the SDK's session headers: a header named like the cookie, the cookie, or both (section 1.6).
     func session(on endpoint: Endpoint) -> [String: String] {
         let header = ["iPlanetDirectoryPro": "{session}"]
         let cookie = ["Cookie": "amlbcookie=01; iPlanetDirectoryPro={session}"]

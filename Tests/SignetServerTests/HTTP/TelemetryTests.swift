@@ -10,9 +10,9 @@ import Tracing
 
 @testable import SignetServer
 
-@Suite("What is counted and traced")
+@Suite("Metrics and traces")
 struct TelemetryTests {
-    /// A server in this process whose counts and spans a test can read.
+    /// Runs a server in this process whose metrics and spans a test can read.
     private static func run(
         _ configuration: ServerConfiguration = .sample(),
         _ body: @Sendable (TestServer, TestMetrics, InMemoryTracer) async throws -> Void
@@ -26,8 +26,8 @@ struct TelemetryTests {
         }
     }
 
-    @Test("Logins by journey and outcome, and a login that goes on over an old session is none")
-    func logins() async throws {
+    @Test("Logins are counted by journey and outcome, and a request with an existing session is not counted")
+    func countsLogins() async throws {
         try await Self.run(.sample { $0.limits.lockout = Lockout(failures: 2) }) { server, metrics, _ in
             func count(_ outcome: String, _ journey: String = "Login") -> Int64 {
                 metrics.total("signet.logins", [("journey", journey), ("outcome", outcome)])
@@ -50,8 +50,8 @@ struct TelemetryTests {
         }
     }
 
-    @Test("Push messages from the sender to the answer, tokens by grant, refusals by reason")
-    func pushesAndTokens() async throws {
+    @Test("Push messages are counted by event, tokens by grant, and refusals by reason")
+    func countsPushMessagesAndTokens() async throws {
         try await Self.run { server, metrics, _ in
             func count(_ event: String) -> Int64 { metrics.total("signet.pushes", [("event", event)]) }
             let phone = try await server.registeredPhone()
@@ -74,8 +74,8 @@ struct TelemetryTests {
         }
     }
 
-    @Test("Requests by route and status: the labels are few, and say nothing of people, tokens or made-up names")
-    func labels() async throws {
+    @Test("Requests have metrics by route and status, without user names, tokens or unknown names in the labels")
+    func labelsHaveNoSecrets() async throws {
         try await Self.run { server, metrics, tracer in
             let session = try await server.session()
             let secrets = ["mira", session, "made-up", "GARBLE", "/alpha", "s3cret"]
@@ -100,8 +100,8 @@ struct TelemetryTests {
         }
     }
 
-    @Test("A message for SNS counts as sent, one published at the front does not; the front is a route")
-    func pushGateway() async throws {
+    @Test("A push message to SNS is counted as sent, one published at the gateway is not, and the gateway is a route")
+    func countsMessagesOfPushGateway() async throws {
         let sns = try StandInSNS()
         let configuration = ServerConfiguration.sample {
             $0.sns = sns.configuration
@@ -121,8 +121,8 @@ struct TelemetryTests {
         }
     }
 
-    @Test("A request is a span under its caller's, with its route and status; a fault is an error")
-    func spans() async throws {
+    @Test("A request is a span below the caller's span, with the route and status as attributes")
+    func tracesRequests() async throws {
         try await Self.run { server, _, tracer in
             var headers = ["Content-Type": "application/json"]
             headers[InMemoryTracer.traceIDKey] = "trace-1"

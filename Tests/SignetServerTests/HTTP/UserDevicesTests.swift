@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("People look after their own devices")
+@Suite("Users' management of their own devices")
 struct UserDevicesTests {
     private static let users = "/am/json/realms/root/users"
 
@@ -14,8 +14,8 @@ struct UserDevicesTests {
             headers: ["iPlanetDirectoryPro": session, "Accept-API-Version": "resource=1.0"])
     }
 
-    @Test("Every kind of device is listed, and none of its secrets")
-    func lists() async throws {
+    @Test("A user's devices of every kind are listed without secrets")
+    func listsDevicesWithoutSecrets() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             for kind in ["2fa/oath", "2fa/push", "2fa/binding", "2fa/webauthn", "profile"] {
@@ -33,8 +33,8 @@ struct UserDevicesTests {
         }
     }
 
-    @Test("A push device that is removed gets no more messages")
-    func removePush() async throws {
+    @Test("A removed push device receives no more push messages")
+    func removesPushDevice() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let phone = try await server.registeredPhone()
@@ -51,8 +51,8 @@ struct UserDevicesTests {
         }
     }
 
-    @Test("A passkey is found by its credential, renamed and removed")
-    func passkey() async throws {
+    @Test("A user finds a passkey by its credential id, renames it and removes it")
+    func managesPasskey() async throws {
         try await TestServer.run { server in
             let authenticator = TestAuthenticator()
             var step = try await server.logIn("WebAuthnRegistration").step
@@ -76,7 +76,7 @@ struct UserDevicesTests {
     }
 
     @Test(
-        "Nobody looks after another's devices, and not everything is a device",
+        "A user cannot list the devices of another user, and unknown kinds of devices get 404",
         arguments: [
             ("noa/devices/2fa/push?_queryFilter=true", "TOKEN", "resource=1.0", 403),
             ("mira/devices/2fa/push?_queryFilter=true", "", "resource=1.0", 401),
@@ -86,7 +86,7 @@ struct UserDevicesTests {
             ("mira/devices/2fa/profile?_queryFilter=true", "TOKEN", "resource=1.0", 404),
             ("mira/devices/profile/none", "TOKEN", "resource=1.0", 404),
         ])
-    func refused(path: String, token: String, version: String, status: Int) async throws {
+    func refusesDevicesOfOtherUsersAndUnknownKinds(path: String, token: String, version: String, status: Int) async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let headers = ["iPlanetDirectoryPro": token.isEmpty ? "" : session, "Accept-API-Version": version]
