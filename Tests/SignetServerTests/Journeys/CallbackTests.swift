@@ -6,13 +6,13 @@ import Testing
 @testable import SignetServer
 
 extension JourneyStep {
-    /// The index of the first callback of a type.
+    /// Returns the index of the first callback of a type.
     func index(_ type: String) throws -> Int {
         let index = callbacks.firstIndex { $0.type == type }
         return try #require(index)
     }
 
-    /// Fills in an input of the first callback of a type: the first one, or that whose name ends in `suffix`.
+    /// Sets an input of the first callback of a type: the first input, or the one whose name ends in `suffix`.
     mutating func fill(_ type: String, _ suffix: String, _ value: JSONValue) throws {
         let index = try index(type)
         let found = callbacks[index].input?.firstIndex { $0.name == "IDToken\(index + 1)\(suffix)" }
@@ -21,9 +21,9 @@ extension JourneyStep {
     }
 }
 
-@Suite("Every callback that AM has")
+@Suite("Callbacks of AM in journeys of the starter file")
 struct CallbackTests {
-    /// What a client answers, by the type of the callback: the inputs by what follows `IDToken1` in their names.
+    /// The client's answers, by the type of the callback: the inputs by the part of their names after `IDToken1`.
     static let answers: [String: [String: JSONValue]] = [
         "TextInputCallback": ["": "Mi"], "ChoiceCallback": ["": .integer(2)], "ConfirmationCallback": ["": .integer(0)],
         "HiddenValueCallback": ["": "ok"], "ConsentMappingCallback": ["": .bool(true)],
@@ -38,7 +38,7 @@ struct CallbackTests {
         "PingOneProtectEvaluationCallback": ["signals": "s"],
     ]
 
-    /// Answers a step as an SDK would, and waits as long as it is told to.
+    /// Answers a step as an SDK would, after the wait of the step.
     static func answer(_ step: JourneyStep, at server: TestServer) async throws -> Reply {
         var step = step
         for callback in step.callbacks {
@@ -49,9 +49,9 @@ struct CallbackTests {
     }
 
     @Test(
-        "A journey that is named like a callback shows it, and ends when it is answered",
+        "A journey that is named like a callback shows the callback, and ends after the answer",
         arguments: StarterCallbacks.types)
-    func single(type: String) async throws {
+    func journeyShowsCallbackOfItsName(type: String) async throws {
         try await TestServer.run { server in
             let step = try await server.logIn(type).step
             #expect(step.callback(type) != nil)
@@ -64,8 +64,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("One journey shows them all")
-    func everything() async throws {
+    @Test("The journey Everything shows every callback")
+    func everythingShowsEveryCallback() async throws {
         try await TestServer.run { server in
             var seen: [String] = []
             var reply = try await server.logIn("Everything")
@@ -80,8 +80,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("A text's type is text, a confirmation's a number, as AM has it")
-    func messageTypes() async throws {
+    @Test("The messageType of a text is a string and that of a confirmation is a number, as in AM")
+    func messageTypesHaveTypesOfAM() async throws {
         try await TestServer.run { server in
             let texts = try await server.logIn("TextOutputCallback").step
             let messageTypes = texts.callbacks.prefix(4).map { $0.output("messageType") }
@@ -96,13 +96,13 @@ struct CallbackTests {
     }
 
     @Test(
-        "A choice is taken as a number or as its digits, and asked for again otherwise",
+        "A choice is accepted as a number or as its digits; any other value repeats the step",
         arguments: [
             (JSONValue.integer(1), true), ("2", true), (.number(1.0), true), (.integer(3), false), ("", false),
             (.integer(-1), false),
             ("SMS", false), (.null, false),
         ])
-    func choice(answer: JSONValue, isTaken: Bool) async throws {
+    func acceptsChoiceAsNumberOrDigits(answer: JSONValue, isTaken: Bool) async throws {
         try await TestServer.run { server in
             var step = try await server.logIn("ChoiceCallback").step
             #expect(step.callbacks[0].input?.first?.value == .integer(1))
@@ -113,16 +113,16 @@ struct CallbackTests {
         }
     }
 
-    @Test("A confirmation that nobody pressed is asked for again")
-    func unpressed() async throws {
+    @Test("A confirmation without a pressed button is shown again")
+    func repeatsUnansweredConfirmation() async throws {
         try await TestServer.run { server in
             let again = try await server.next(try await server.logIn("ConfirmationCallback").step)
             #expect(try again.step.callback("ConfirmationCallback") != nil)
         }
     }
 
-    @Test("What is typed as a password is not kept with the other answers of its step")
-    func passwordNotKept() throws {
+    @Test("The text of a password callback is not stored with the other answers of its step")
+    func doesNotStorePasswordAnswers() throws {
         let node = ScriptedDecisionNode(callbacks: [.name(prompt: "Name"), .password(prompt: "Old password")], attribute: "seen")
         var server = ServerTransaction(users: [], trees: [])
         var journey = JourneyState.sample()
@@ -138,14 +138,14 @@ struct CallbackTests {
     }
 
     @Test(
-        "A wait can be cut short, and is not over early: who comes early too often is out",
+        "A user can exit a wait, the wait ends only after its time, and a client that polls too often fails",
         arguments: [
             ([(0, 0)], "EXITED"), ([(7.9, 100)], "asks"), ([(8, 100)], "DONE"), ([(10, 100)], "DONE"),
             ([(1, 100), (7, 100)], "DONE"),
             ([(1, 100), (1, 100), (1, 100)], "asks"), ([(1, 100), (1, 100), (1, 0)], "EXITED"),
             ([(1, 100), (1, 100), (1, 100), (1, 100)], "SPAM"), ([(1, 100), (1, 100), (1, 100), (5, 100)], "DONE"),
         ] as [([(seconds: Double, pressed: Int64)], String)])
-    func wait(polls: [(seconds: Double, pressed: Int64)], end: String) throws {
+    func waitEndsByTimeExitOrSpam(polls: [(seconds: Double, pressed: Int64)], end: String) throws {
         let node = PollingWaitNode(seconds: 10, exit: "Skip", tolerance: 3)
         var server = ServerTransaction(users: [], trees: [])
         var journey = JourneyState.sample()
@@ -157,7 +157,7 @@ struct CallbackTests {
         var action = visit(nil)
         for poll in polls {
             guard case .prompt(let page) = action else {
-                Issue.record("it was over too soon")
+                Issue.record("the wait ended before its time")
                 return
             }
             let callbacks = JourneyCallback.numbered(page.callbacks)
@@ -172,8 +172,10 @@ struct CallbackTests {
         }
     }
 
-    @Test("What must be accepted is asked for until it is", arguments: ["TermsAndConditionsCallback", "ConsentMappingCallback"])
-    func acceptance(type: String) async throws {
+    @Test(
+        "Terms or a consent are shown again until the user accepts them",
+        arguments: ["TermsAndConditionsCallback", "ConsentMappingCallback"])
+    func repeatsUntilAccepted(type: String) async throws {
         try await TestServer.run { server in
             var step = try await server.logIn(type).step
             step = try await server.next(step).step
@@ -182,8 +184,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("An unknown callback keeps its inputs, whatever they are")
-    func novel() async throws {
+    @Test("An unknown callback keeps its inputs and its nested output")
+    func unknownCallbackKeepsInputs() async throws {
         try await TestServer.run { server in
             let step = try await server.logIn("NovelCallback").step
             #expect(step.callbacks[0].input?.map(\.name) == ["IDToken1", "IDToken1extra"])
@@ -192,8 +194,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("A device's profile becomes one of the person's devices, once however often it comes")
-    func profile() async throws {
+    @Test("A device profile is stored as one of the user's devices, once even if it is sent again")
+    func storesDeviceProfileOnce() async throws {
         try await TestServer.run { server in
             for _ in 0..<2 {
                 let reply = try await Self.answer(try await server.logIn("DeviceProfileCallback").step, at: server)
@@ -206,8 +208,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("A profile that is none is asked for again", arguments: ["", "{}", "[]", "{\"identifier\":\"\"}"])
-    func noProfile(text: String) async throws {
+    @Test("An invalid device profile is asked for again", arguments: ["", "{}", "[]", "{\"identifier\":\"\"}"])
+    func repeatsForInvalidProfile(text: String) async throws {
         try await TestServer.run { server in
             var step = try await server.logIn("DeviceProfileCallback").step
             step.fill("DeviceProfileCallback", .string(text))
@@ -216,10 +218,10 @@ struct CallbackTests {
     }
 }
 
-@Suite("Ends that are not the session")
+@Suite("Journeys that end without a session")
 struct FailingJourneyTests {
-    @Test("A journey that passes through ends with an empty token and without a cookie")
-    func passThrough() async throws {
+    @Test("A pass-through journey ends with an empty token and without a session cookie")
+    func passThroughHasNoSession() async throws {
         try await TestServer.run { server in
             let reply = try await server.logIn("PassThrough")
             #expect(reply.status == 200)
@@ -230,12 +232,12 @@ struct FailingJourneyTests {
     }
 
     @Test(
-        "Each failure has AM's body",
+        "Each kind of failure has AM's error body",
         arguments: [
             ("Failure", 401, "Login failure"), ("Locked", 401, "User Locked Out."),
             ("PolicyFailure", 403, "Policy validation failed"),
         ])
-    func failure(journey: String, status: Int, message: String) async throws {
+    func failuresHaveBodyOfAM(journey: String, status: Int, message: String) async throws {
         try await TestServer.run { server in
             let reply = try await server.logIn(journey)
             #expect(reply.status == status)
@@ -252,7 +254,7 @@ struct FailingJourneyTests {
     }
 }
 
-@Suite("Journeys that wait for a letter")
+@Suite("Journeys suspended by an email")
 struct SuspensionTests {
     private func suspended(_ server: TestServer, name: String = "mira") async throws -> JourneyStep {
         var step = try await server.start("EmailLogin").step
@@ -260,15 +262,15 @@ struct SuspensionTests {
         return try await server.next(step).step
     }
 
-    /// The query of the link in the newest letter.
+    /// Returns the query of the link in the newest email.
     private func query(_ server: TestServer) async throws -> Substring {
         let link = try #require(try await server.devServer.emailLinks(to: "mira").last)
         #expect(link.hasPrefix("http://127.0.0.1:8080/am/XUI/?realm=%2F&suspendedId="))
         return link[try #require(link.firstIndex(of: "&"))...].dropFirst()
     }
 
-    @Test("Whoever follows the link is logged in, once", arguments: ["{}", nil])
-    func resume(body: String?) async throws {
+    @Test("A client that follows the link of an email is logged in once", arguments: ["{}", nil])
+    func resumesSuspendedJourneyOnce(body: String?) async throws {
         try await TestServer.run { server in
             let step = try await suspended(server)
             #expect(step.callbacks.map(\.type) == ["SuspendedTextOutputCallback"])
@@ -282,8 +284,10 @@ struct SuspensionTests {
         }
     }
 
-    @Test("A link is good for its own time, not for the journey's", arguments: [(899.0, 200), (900, 401)])
-    func expiry(seconds: Double, status: Int) async throws {
+    @Test(
+        "The link of an email expires after the suspension timeout, not the journey timeout",
+        arguments: [(899.0, 200), (900, 401)])
+    func expiresAfterSuspensionTimeout(seconds: Double, status: Int) async throws {
         try await TestServer.run(
             .sample {
                 $0.suspensionTimeout = 900
@@ -297,8 +301,8 @@ struct SuspensionTests {
         }
     }
 
-    @Test("A link belongs to its realm, and nobody is told who there is")
-    func others() async throws {
+    @Test("The link of an email works only in its realm, and an unknown user gets the same response without an email")
+    func linkBelongsToRealmAndHidesUnknownUsers() async throws {
         try await TestServer.run { server in
             let step = try await suspended(server)
             let stranger = try await suspended(server, name: "stranger")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Binding a device, and signing with it")
+@Suite("Device binding and device signing")
 struct DeviceBindingTests {
     private static let start = 1_735_689_600
 
@@ -40,8 +40,8 @@ struct DeviceBindingTests {
         return try await server.next(step)
     }
 
-    @Test("A bound device's key logs in, on each platform, with a name and without", arguments: [false, true])
-    func bound(isAndroid: Bool) async throws {
+    @Test("A bound device's key logs its user in on each platform, with and without a user name", arguments: [false, true])
+    func boundKeyLogsIn(isAndroid: Bool) async throws {
         let key = isAndroid ? try TestKey.android() : .apple()
         try await TestServer.run { server in
             #expect(try await bind(server, key).json["tokenId"] != nil)
@@ -56,7 +56,7 @@ struct DeviceBindingTests {
     }
 
     @Test(
-        "A statement that is not right in every part binds nothing",
+        "A binding statement with an invalid claim or header binds no device",
         arguments: [
             (["sub": "id=noa,ou=user,ou=am-config"], [:]), (["challenge": "c2FtcGxl"], [:]),
             (["exp": .integer(1_735_689_000)], [:]),
@@ -65,7 +65,7 @@ struct DeviceBindingTests {
             ([:], ["kid": ""]), ([:], ["jwk": TestKey.apple().jwk]),
             ([:], ["jwk": .object(["kty": "EC", "crv": "P-256", "x": "AAAA", "y": "AAAA"])]),
         ] as [([String: JSONValue?], [String: JSONValue])])
-    func refused(changes: [String: JSONValue?], header: [String: JSONValue]) async throws {
+    func refusesInvalidBindingStatement(changes: [String: JSONValue?], header: [String: JSONValue]) async throws {
         try await TestServer.run { server in
             let reply = try await bind(server, .apple(), changes: changes, header: header)
             #expect(reply.message == "Login failure")
@@ -76,8 +76,8 @@ struct DeviceBindingTests {
         }
     }
 
-    @Test("A stranger's key, an old challenge and a client's error log nobody in")
-    func strangers() async throws {
+    @Test("An unknown key, an old challenge or a client error does not log the user in")
+    func refusesUnknownKeysAndOldChallenges() async throws {
         let key = TestKey.apple()
         try await TestServer.run { server in
             #expect(try await server.logIn("DeviceSigning").message == "Login failure")
@@ -101,9 +101,9 @@ struct DeviceBindingTests {
     }
 }
 
-@Suite("WebAuthn")
+@Suite("WebAuthn registration and login")
 struct WebAuthnTests {
-    /// The challenge in a step, in standard Base64, wherever its form of step puts it.
+    /// The challenge in a step, in standard Base64, from either form of the step.
     static func challenge(_ step: JourneyStep) throws -> String {
         if let data = step.callback("MetadataCallback")?.output("data") { return try #require(data["challenge"]?.string) }
         let script = try #require(step.callback("TextOutputCallback")?.output("message")?.string)
@@ -128,8 +128,8 @@ struct WebAuthnTests {
         return try await answer(server, step, try authenticator.assertion(challenge: try Self.challenge(step)))
     }
 
-    @Test("In each version's form a credential is made and used", arguments: ["", "70", "65"])
-    func forms(form: String) async throws {
+    @Test("A passkey is registered and used with the step format of each AM version", arguments: ["", "70", "65"])
+    func registersAndUsesPasskey(form: String) async throws {
         try await TestServer.run { server in
             var authenticator = TestAuthenticator()
             let registered = try await register(server, authenticator, form: form)
@@ -140,8 +140,8 @@ struct WebAuthnTests {
         }
     }
 
-    @Test("A step of today has members for apps and those for browsers, one of before the latter only")
-    func members() async throws {
+    @Test("A current step has metadata for apps and for browsers, and an older one only for browsers")
+    func stepsHaveMetadataOfTheirVersion() async throws {
         try await TestServer.run { server in
             let authenticator = TestAuthenticator()
             #expect(try await register(server, authenticator).json["tokenId"] != nil)
@@ -166,8 +166,8 @@ struct WebAuthnTests {
         }
     }
 
-    @Test("The answer may be wrapped in JSON")
-    func json() async throws {
+    @Test("A WebAuthn answer may be wrapped in JSON")
+    func acceptsAnswerInJSON() async throws {
         try await TestServer.run { server in
             let authenticator = TestAuthenticator()
             let step = try await server.logIn("WebAuthnRegistration").step
@@ -183,8 +183,8 @@ struct WebAuthnTests {
         var isHarmless: Bool { self == .originBelow }
     }
 
-    @Test("An answer that is not right in every part logs nobody in", arguments: Fault.allCases)
-    func faults(fault: Fault) async throws {
+    @Test("A WebAuthn answer with an invalid part does not log the user in", arguments: Fault.allCases)
+    func refusesInvalidAssertion(fault: Fault) async throws {
         try await TestServer.run { server in
             var authenticator = TestAuthenticator()
             authenticator.counter = 7
@@ -211,16 +211,16 @@ struct WebAuthnTests {
     }
 
     @Test(
-        "What is no answer, or says that there will be none, is a failure and no more",
+        "An unusable WebAuthn answer, or an error of the browser, is a login failure",
         arguments: [
             "webAuthnOutcome", "", "unsupported", "ERROR::NotAllowedError:denied", "ERROR", "::", "a::b::c", "{}::1,2::x", "{",
             "{}::\(String(repeating: "-128,", count: 500))1::x",
         ])
-    func noAnswer(outcome: String) async throws {
+    func unusableAnswerFailsLogin(outcome: String) async throws {
         try await TestServer.run { server in
             let registration = try await server.logIn("WebAuthnRegistration").step
             #expect(try await answer(server, registration, outcome).message == "Login failure")
-            // Without a passkey nothing is asked for.
+            // A user without a passkey gets no step.
             #expect(try await server.logIn("WebAuthnLogin").message == "Login failure")
             #expect(try await register(server, TestAuthenticator()).json["tokenId"] != nil)
             let login = try await server.logIn("WebAuthnLogin").step
@@ -228,8 +228,8 @@ struct WebAuthnTests {
         }
     }
 
-    @Test("A key that is no point of the curve is none", arguments: [0, 1])
-    func noPoint(byte: UInt8) async throws {
+    @Test("A public key that is not a point on the curve is refused", arguments: [0, 1])
+    func refusesKeyOffCurve(byte: UInt8) async throws {
         try await TestServer.run { server in
             var authenticator = TestAuthenticator()
             authenticator.point = [UInt8](repeating: byte, count: 64)
@@ -239,12 +239,12 @@ struct WebAuthnTests {
     }
 
     @Test(
-        "Where the device must know the person, that they were there is not enough",
+        "When user verification is required, user presence alone is refused",
         arguments: [
             ("required", 0x05, true), ("required", 0x01, false), ("preferred", 0x01, true), ("discouraged", 0x01, true),
             ("discouraged", 0x04, false),
         ] as [(String, UInt8, Bool)])
-    func verification(demand: String, flags: UInt8, isGood: Bool) throws {
+    func requiresUserVerification(demand: String, flags: UInt8, isGood: Bool) throws {
         var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
         var (known, new) = (TestAuthenticator(), TestAuthenticator())
         let first = try flow(WebAuthnRegistrationNode(), &server) { try known.registration(challenge: $0) }
@@ -259,7 +259,7 @@ struct WebAuthnTests {
         #expect(registered == (isGood ? .success : .failure))
     }
 
-    /// What comes of a node that an authenticator answers.
+    /// Returns the outcome of a node after an authenticator's answer.
     private func flow(
         _ node: any Node, _ tx: inout ServerTransaction, _ answer: (String) throws -> String
     ) throws -> NodeOutcome? {
@@ -275,12 +275,12 @@ struct WebAuthnTests {
     }
 
     @Test(
-        "Damaged CBOR is no value and no crash",
+        "Damaged CBOR is read as no value",
         arguments: [
             [], [0x5B, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x9A, 0xFF, 0xFF, 0xFF, 0xFF], [0xBF], [0x1C], [0x41],
             [0xA2, 0x01, 0x01, 0x01, 0x02], [0x61, 0xFF], [0xC0, 0x00], [0xF9, 0x00, 0x00], [UInt8](repeating: 0x81, count: 1000),
         ] as [[UInt8]])
-    func damaged(bytes: [UInt8]) {
+    func readsDamagedCBORAsNil(bytes: [UInt8]) {
         var rest = bytes[...]
         #expect(CBOR.read(&rest) == nil)
     }

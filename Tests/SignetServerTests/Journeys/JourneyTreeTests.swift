@@ -22,7 +22,7 @@ extension JourneyState {
     }
 }
 
-@Suite("Journeys as trees")
+@Suite("Journey trees")
 struct JourneyTreeTests {
     private func begin(_ nodes: [String: JourneyNode], entry: String = "a") throws -> JourneyReply {
         var server = ServerTransaction(
@@ -30,8 +30,8 @@ struct JourneyTreeTests {
         return try server.begin(JourneyStart(realm: .root, tree: "T", indexType: "service", noSession: false)).get()
     }
 
-    @Test("A broken tree fails the login and nothing more")
-    func broken() {
+    @Test("A tree without nodes, with an endless loop or with a missing target fails the login with an API error")
+    func brokenTreeFailsLogin() {
         let retry = RetryLimitDecisionNode(limit: .max)
         #expect(throws: APIError.self) { try begin([:]) }
         #expect(throws: APIError.self) { try begin(["a": JourneyNode(retry, [.retry: .node("a")])]) }
@@ -39,21 +39,21 @@ struct JourneyTreeTests {
         #expect(throws: APIError.self) { try begin(["a": JourneyNode(retry, [:])]) }
     }
 
-    @Test("A journey that is inside of itself fails the login and nothing more")
-    func endless() {
+    @Test("A tree that contains itself, or an unknown tree, fails the login with an API error")
+    func recursiveTreeFailsLogin() {
         let inner = JourneyNode(InnerTreeEvaluatorNode(tree: "T"), [.isTrue: .success, .isFalse: .failure])
         #expect(throws: APIError.self) { try begin(["a": inner]) }
         let none = JourneyNode(InnerTreeEvaluatorNode(tree: "nowhere"), [.isTrue: .success, .isFalse: .failure])
         #expect(throws: APIError.self) { try begin(["a": none]) }
     }
 
-    @Test("A tree that ends without a user is a failure, however it ends")
-    func nobody() {
+    @Test("A tree that reaches success without a user fails the login")
+    func successWithoutUserFailsLogin() {
         #expect(throws: APIError.self) { try begin(["a": JourneyNode(RetryLimitDecisionNode(limit: 9), [.retry: .success])]) }
     }
 
-    @Test("Collectors work without a page around them")
-    func collectors() throws {
+    @Test("Collector nodes work without a page node")
+    func collectorsWorkWithoutPage() throws {
         var server = ServerTransaction(
             users: ServerConfiguration.sample().users,
             trees: [
@@ -81,8 +81,8 @@ struct JourneyTreeTests {
 
     struct Unexpected: Error {}
 
-    @Test("The password is forgotten as soon as it was compared")
-    func forgotten() {
+    @Test("The password is removed from the journey's state once it was compared")
+    func removesComparedPassword() {
         var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
         var journey = JourneyState.sample()
         journey.username = "mira"
@@ -92,8 +92,8 @@ struct JourneyTreeTests {
         #expect(journey.password == nil)
     }
 
-    @Test("Abandoned journeys do not pile up")
-    func abandoned() throws {
+    @Test("Abandoned journeys are removed from the store")
+    func removesAbandonedJourneys() throws {
         let constants = TransactionConstants(
             users: [], clients: ClientRegistry([]), trees: Journeys.starter.trees.byName, key: Secret.random(byteCount: 32))
         let (rows, clock) = (TestRows(), StillClock())

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Logging in with name and password")
+@Suite("Login with user name and password")
 struct LoginTests {
-    @Test("The page has AM's shape")
-    func page() async throws {
+    @Test("The login page has the callbacks and input names of AM")
+    func loginPageHasCallbacksOfAM() async throws {
         try await TestServer.run { server in
             let step = try await server.start("Login").step
             #expect(step.stage == "UsernamePassword")
@@ -19,8 +19,8 @@ struct LoginTests {
         }
     }
 
-    @Test("The right password gives a session, a cookie and the way on")
-    func success() async throws {
+    @Test("The right password gets the user a session, its cookies and the success URL")
+    func rightPasswordCreatesSession() async throws {
         try await TestServer.run { server in
             let reply = try await server.logIn("Login")
             let token = try #require(reply.json["tokenId"]?.string)
@@ -33,8 +33,8 @@ struct LoginTests {
         }
     }
 
-    @Test("Cookie name, routing cookie, context path and https are the configuration's")
-    func configured() async throws {
+    @Test("The cookie names, the context path and the Secure attribute are those of the configuration")
+    func cookiesFollowConfiguration() async throws {
         try await TestServer.run(
             .sample {
                 $0.cookieName = "sso"
@@ -51,9 +51,9 @@ struct LoginTests {
     }
 
     @Test(
-        "A wrong password, an unknown user and an empty form fail alike",
+        "A wrong password, an unknown user and an empty form get the same failure",
         arguments: [("mira", "wrong"), ("nobody", "correct horse"), ("", "")])
-    func failure(name: String, password: String) async throws {
+    func failuresAreIndistinguishable(name: String, password: String) async throws {
         try await TestServer.run { server in
             let reply = try await server.logIn("Login", name: name, password: password)
             #expect(reply.status == 401)
@@ -68,9 +68,9 @@ struct LoginTests {
     }
 
     @Test(
-        "Without a session there is neither token nor session cookie, be it asked at the start or later",
+        "With noSession, at the start or later, a login returns neither a token nor a session cookie",
         arguments: [true, false])
-    func noSession(atStart: Bool) async throws {
+    func noSessionReturnsNoToken(atStart: Bool) async throws {
         try await TestServer.run { server in
             var step = try await server.start("Login", query: atStart ? "&noSession=true" : "").step
             step.fill("NameCallback", "mira")
@@ -85,8 +85,8 @@ struct LoginTests {
         }
     }
 
-    @Test("Inputs are found by their names, whatever the client did to the callbacks around them")
-    func lenientMatching() async throws {
+    @Test("Inputs are matched by name, even if the client changed the callbacks around them")
+    func matchesInputsByName() async throws {
         try await TestServer.run { server in
             let step = try await server.start("Login").step
             let callbacks: [JSONValue] = [
@@ -102,9 +102,9 @@ struct LoginTests {
     }
 
     @Test(
-        "A request that says nothing, or nonsense, of the callbacks fails the login",
+        "A request with missing or invalid callbacks fails the login",
         arguments: [nil, .null, .integer(5), .array([.null])] as [JSONValue?])
-    func noCallbacks(callbacks: JSONValue?) async throws {
+    func invalidCallbacksFailLogin(callbacks: JSONValue?) async throws {
         try await TestServer.run { server in
             var body: [String: JSONValue] = ["authId": .string(try await server.start("Login").step.authId)]
             body["callbacks"] = callbacks
@@ -113,10 +113,10 @@ struct LoginTests {
     }
 }
 
-@Suite("The handle on a journey")
+@Suite("The authId of a journey")
 struct AuthIDTests {
-    @Test("A handle that was tampered with, or is none, is refused by AM's words", arguments: Tampering.allCases)
-    func tampered(how: Tampering) async throws {
+    @Test("An authId with a changed part, or an invalid one, is refused with AM's message", arguments: Tampering.allCases)
+    func refusesChangedAuthID(how: Tampering) async throws {
         try await TestServer.run { server in
             var step = try await server.start("Login").step
             step.authId = try how.apply(to: step.authId)
@@ -154,8 +154,8 @@ struct AuthIDTests {
         #expect(reply.json["detail"] == .object(["errorCode": "110"]))
     }
 
-    @Test("It ends with the time a journey may take", arguments: [(59.0, 200), (61, 401)])
-    func expiry(seconds: Double, status: Int) async throws {
+    @Test("An authId expires after the journey timeout", arguments: [(59.0, 200), (61, 401)])
+    func authIDExpires(seconds: Double, status: Int) async throws {
         try await TestServer.run(.sample { $0.journeyTimeout = 60 }) { server in
             var step = try await server.start("Login").step
             step.fill("NameCallback", "mira")
@@ -167,8 +167,8 @@ struct AuthIDTests {
         }
     }
 
-    @Test("It is good for one answer")
-    func oneTimeKey() async throws {
+    @Test("An authId is valid for one answer")
+    func authIDIsValidForOneAnswer() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (step, _) = try await server.waitingLogin(phone: phone)
@@ -178,8 +178,8 @@ struct AuthIDTests {
         }
     }
 
-    @Test("After a failed login there is nothing to go on with")
-    func afterFailure() async throws {
+    @Test("The authId of a failed login cannot be used again")
+    func authIDEndsWithFailedLogin() async throws {
         try await TestServer.run { server in
             let step = try await server.start("Login").step
             #expect(try await server.next(step).message == "Login failure")
@@ -187,8 +187,8 @@ struct AuthIDTests {
         }
     }
 
-    @Test("It belongs to one server and one realm")
-    func elsewhere() async throws {
+    @Test("An authId is valid only for its server and its realm")
+    func authIDBelongsToServerAndRealm() async throws {
         try await TestServer.run { server in
             let step = try await server.start("Login").step
             #expect(try await server.next(step, at: "/am/json/alpha/authenticate").status == 400)
@@ -200,8 +200,8 @@ struct AuthIDTests {
         }
     }
 
-    @Test("Of many answers to one step at the same instant one is taken")
-    func concurrency() async throws {
+    @Test("Of many concurrent answers to one step, the server accepts one")
+    func acceptsOneOfManyConcurrentAnswers() async throws {
         try await TestServer.run { server in
             var step = try await server.start("Login").step
             step.fill("NameCallback", "mira")
@@ -218,8 +218,8 @@ struct AuthIDTests {
         }
     }
 
-    @Test("It carries AM's claims")
-    func claims() async throws {
+    @Test("An authId has AM's claims")
+    func authIDHasClaimsOfAM() async throws {
         try await TestServer.run { server in
             let parts = try await server.start("Login").step.authId.split(separator: ".")
             let claims = try #require(JSON.value(of: Base64.decode(parts[1])).object)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("One-time codes")
+@Suite("One-time codes in journeys")
 struct OATHJourneyTests {
     /// Registers a device and returns its settings.
     private func register(_ server: TestServer) async throws -> OATHSettings {
@@ -22,8 +22,8 @@ struct OATHJourneyTests {
         return try await server.next(step)
     }
 
-    @Test("The page shows a URI, a way on, and then asks for a code")
-    func page() async throws {
+    @Test("The registration page shows a URI and a button, and the next step asks for a code")
+    func registrationShowsURIThenAsksForCode() async throws {
         try await TestServer.run { server in
             let step = try await server.logIn("OATHRegistration").step
             #expect(
@@ -39,8 +39,8 @@ struct OATHJourneyTests {
         }
     }
 
-    @Test("A device is saved by its first right code, not before")
-    func commit() async throws {
+    @Test("A device is stored after its first right code, not before")
+    func storesDeviceAfterFirstCode() async throws {
         try await TestServer.run { server in
             let step = try await server.logIn("OATHRegistration").step
             let prompt = try await server.next(step).step
@@ -52,8 +52,8 @@ struct OATHJourneyTests {
         }
     }
 
-    @Test("A right code logs in, once: used, also at the registration, it is a wrong one")
-    func replay() async throws {
+    @Test("A right one-time code logs the user in once, and a code used at registration is refused")
+    func refusesUsedCode() async throws {
         try await TestServer.run { server in
             let oath = try await register(server)
             let used = oath.code(at: server.clock.now).digits
@@ -67,8 +67,8 @@ struct OATHJourneyTests {
         }
     }
 
-    @Test("There are three attempts, and a number or a code with spaces is as good as a text")
-    func attempts() async throws {
+    @Test("A login allows three one-time codes, and a code may have spaces")
+    func allowsThreeAttempts() async throws {
         try await TestServer.run { server in
             let oath = try await register(server)
             server.clock.advance(by: 30)
@@ -84,8 +84,8 @@ struct OATHJourneyTests {
         }
     }
 
-    @Test("Of many logins with one code at the same instant one gets in")
-    func concurrency() async throws {
+    @Test("Of many concurrent logins with one code, one succeeds")
+    func acceptsOneOfManyConcurrentCodes() async throws {
         try await TestServer.run { server in
             let oath = try await register(server)
             server.clock.advance(by: 30)
@@ -101,8 +101,8 @@ struct OATHJourneyTests {
         }
     }
 
-    @Test("A counter-based device is looked for ahead and never taken twice")
-    func counter() throws {
+    @Test("The server looks ahead of a device's counter, and never accepts a counter twice")
+    func looksAheadOfCounter() throws {
         var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
         let user = UserKey(realm: .root, name: "mira")
         let device = EnrollmentStyle(usesCounter: true).newOATHDevice()

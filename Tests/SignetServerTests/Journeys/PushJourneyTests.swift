@@ -5,10 +5,10 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Registering a device for push")
+@Suite("Push registration")
 struct PushRegistrationTests {
-    @Test("The page shows a URI that every authenticator reads")
-    func page() async throws {
+    @Test("The registration page shows a URI that every authenticator can read")
+    func registrationURIHasPushSettings() async throws {
         try await TestServer.run(
             .sample {
                 $0.issuer = "Harbor Bank"
@@ -38,8 +38,8 @@ struct PushRegistrationTests {
         }
     }
 
-    @Test("A device of a realm below the top is sent to that realm")
-    func realm() async throws {
+    @Test("A device of another realm registers at the address of that realm")
+    func registersInRealm() async throws {
         try await TestServer.run(.sample { $0.port = 8080 }) { server in
             let alpha = "/am/json/realms/root/realms/alpha/authenticate"
             let step = try await server.logIn("PushRegistration", password: "other", at: alpha).step
@@ -57,8 +57,8 @@ struct PushRegistrationTests {
         }
     }
 
-    @Test("The browser waits until the device has registered, and is logged in then")
-    func success() async throws {
+    @Test("The browser waits until the device has registered, and then gets a session")
+    func logsInAfterRegistration() async throws {
         try await TestServer.run { server in
             var step = try await server.logIn("PushRegistration").step
             let uri = try step.registrationURI
@@ -72,8 +72,8 @@ struct PushRegistrationTests {
         }
     }
 
-    @Test("The server keeps what the device says of itself")
-    func stored() async throws {
+    @Test("The server stores the name, type and token that the device sends")
+    func storesDeviceDetails() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let stored = try await server.devServer.context.store.read { tx in
@@ -91,8 +91,8 @@ struct PushRegistrationTests {
         }
     }
 
-    @Test("An invitation can be tried again until it is over, and then no more", arguments: [(119.0, 200), (120, 400)])
-    func expiry(seconds: Double, status: Int) async throws {
+    @Test("A device can retry a registration until the registration expires", arguments: [(119.0, 200), (120, 400)])
+    func retriesRegistrationUntilExpiry(seconds: Double, status: Int) async throws {
         try await TestServer.run { server in
             let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "p")
@@ -107,10 +107,10 @@ struct PushRegistrationTests {
     }
 
     @Test(
-        "A registration that lacks a claim, or has one that is no text, is refused",
+        "A registration with a missing claim, or one that is not a string, is refused",
         arguments: ["response", "mechanismUid", "deviceId", "deviceName", "deviceType", "communicationType"],
         [nil, "", .integer(5), .null, .array([])] as [JSONValue?])
-    func claims(name: String, value: JSONValue?) async throws {
+    func refusesRegistrationWithInvalidClaim(name: String, value: JSONValue?) async throws {
         try await TestServer.run { server in
             let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "p")
@@ -123,8 +123,8 @@ struct PushRegistrationTests {
         }
     }
 
-    @Test("Of many registrations with one invitation one is taken")
-    func once() async throws {
+    @Test("Of many concurrent registrations with one URI, the server accepts one")
+    func acceptsOneOfManyConcurrentRegistrations() async throws {
         try await TestServer.run { server in
             let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "p")
@@ -137,8 +137,8 @@ struct PushRegistrationTests {
         }
     }
 
-    @Test("Another user's mechanism id is refused; one's own may come again")
-    func uniqueMechanism() async throws {
+    @Test("A mechanism id of another user is refused; a user can register the same id again")
+    func mechanismIDBelongsToOneUser() async throws {
         try await TestServer.run { server in
             let first = try await server.registeredPhone(uid: "same")
             let step = try await server.logIn("PushRegistration", name: "noa", password: "staple").step
@@ -153,8 +153,8 @@ struct PushRegistrationTests {
         }
     }
 
-    @Test("A new device takes the old one's place, with its messages")
-    func replacement() async throws {
+    @Test("A new push device replaces the old one and its pending messages")
+    func newPushDeviceReplacesOldOne() async throws {
         try await TestServer.run { server in
             let old = try await server.registeredPhone(uid: "old")
             let (step, push) = try await server.waitingLogin(phone: old)
@@ -168,16 +168,16 @@ struct PushRegistrationTests {
     }
 
     @Test(
-        "A wrong public address fails the journey instead of making a code nobody can use", arguments: ["nonsense", "ftp://x/am"])
-    func badAddress(url: String) async throws {
+        "An invalid public URL fails the journey instead of showing an unusable QR code", arguments: ["nonsense", "ftp://x/am"])
+    func invalidPublicURLFailsRegistration(url: String) async throws {
         try await TestServer.run(.sample { $0.publicURL = url }) { server in
             let reply = try await server.logIn("PushRegistration")
             #expect(reply.status == 401)
         }
     }
 
-    @Test("A combined registration brings both mechanisms at once")
-    func combined() async throws {
+    @Test("A combined registration registers one-time codes and push at once")
+    func combinedRegistrationRegistersBoth() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone("CombinedRegistration")
             let oath = try #require(phone.enrollment.oath)
@@ -189,8 +189,8 @@ struct PushRegistrationTests {
         }
     }
 
-    @Test("Half of a combined registration is none")
-    func combinedAborted() async throws {
+    @Test("An unfinished combined registration registers no device")
+    func unfinishedCombinedRegistrationIsDropped() async throws {
         try await TestServer.run { server in
             let step = try await server.logIn("CombinedRegistration").step
             #expect(step.hiddenValue("mfaDeviceRegistration")?.hasPrefix("mfauth://totp/") == true)
@@ -199,10 +199,10 @@ struct PushRegistrationTests {
     }
 }
 
-@Suite("Logging in by push")
+@Suite("Push login")
 struct PushLoginTests {
-    @Test("An approval logs in", arguments: ["PushLogin", "PushBiometricLogin"])
-    func approval(journey: String) async throws {
+    @Test("An approved push message logs the user in", arguments: ["PushLogin", "PushBiometricLogin"])
+    func approvalLogsIn(journey: String) async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             var (step, push) = try await server.waitingLogin(journey, phone: phone)
@@ -213,8 +213,8 @@ struct PushLoginTests {
         }
     }
 
-    @Test("A denial ends the login, and a device that does not answer too")
-    func noApproval() async throws {
+    @Test("A denied or expired push message ends the login")
+    func denialOrExpiryFailsLogin() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (denied, push) = try await server.waitingLogin(phone: phone)
@@ -227,8 +227,8 @@ struct PushLoginTests {
         }
     }
 
-    @Test("An approval in time counts, also when the browser asks late")
-    func lateBrowser() async throws {
+    @Test("An approval in time counts, even if the browser polls after the message has expired")
+    func approvalCountsForLateBrowser() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
@@ -238,8 +238,8 @@ struct PushLoginTests {
         }
     }
 
-    @Test("Who has no device cannot log in by push")
-    func notRegistered() async throws {
+    @Test("A user without a push device cannot log in by push")
+    func pushLoginRequiresDevice() async throws {
         try await TestServer.run { server in
             let reply = try await server.logIn("PushLogin")
             #expect(reply.message == "Login failure")
@@ -247,9 +247,9 @@ struct PushLoginTests {
     }
 
     @Test(
-        "The message says what AM's says",
+        "A push message has the text, kind and fields of AM's",
         arguments: [("PushLogin", "default"), ("PushNumberLogin", "challenge"), ("PushBiometricLogin", "biometric")])
-    func message(journey: String, kind: String) async throws {
+    func pushMessageHasFieldsOfAM(journey: String, kind: String) async throws {
         try await TestServer.run(
             .sample {
                 $0.issuer = "Harbor Bank"
@@ -271,8 +271,8 @@ struct PushLoginTests {
         }
     }
 
-    @Test("The message names the browser that is logging in")
-    func contextInfo() async throws {
+    @Test("A push message contains the User-Agent of the browser that logs in")
+    func pushMessageNamesBrowser() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             var step = try await server.send(
@@ -287,8 +287,8 @@ struct PushLoginTests {
         }
     }
 
-    @Test("No more messages wait for one device than its mailbox holds, and none is lost for a new one")
-    func fullInbox() async throws {
+    @Test("A device's inbox has a maximum number of pending messages, and a new message does not replace an older one")
+    func limitsInbox() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             for _ in 0..<PushMessageStore.inboxCapacity { #expect(try await server.logIn("PushLogin").status == 200) }
@@ -301,18 +301,18 @@ struct PushLoginTests {
     }
 }
 
-@Suite("Polling")
+@Suite("Polling in waits for push")
 struct PollingTests {
     @Test(
-        "Without an interval of its own the server asks for AM's pauses",
+        "Without a configured interval, the server asks the client for AM's poll intervals",
         arguments: [(0.0, 5000), (29, 5000), (30, 4000), (59, 4000), (60, 8000), (119, 8000)])
-    func schedule(elapsed: Double, milliseconds: Int) {
+    func usesPollIntervalsOfAM(elapsed: Double, milliseconds: Int) {
         #expect(PollSchedule.milliseconds(elapsed: elapsed, timeout: 120, fixed: nil) == milliseconds)
         #expect(PollSchedule.milliseconds(elapsed: elapsed, timeout: 120, fixed: .milliseconds(250)) == 250)
     }
 
-    @Test("A poll is due from two seconds before its time on")
-    func grace() async throws {
+    @Test("A poll counts as early if it arrives more than two seconds before its time")
+    func allowsTwoSecondsOfEarliness() async throws {
         let clock = StillClock()
         var wait = PollingWait(milliseconds: 5000, from: clock.now)
         #expect(wait.poll(at: clock.now.addingTimeInterval(2.9)) == .early)
@@ -322,9 +322,9 @@ struct PollingTests {
     }
 
     @Test(
-        "Three early polls are answered with the same wait, the fourth ends the login",
+        "Three early polls get the same wait, and the fourth ends the login",
         arguments: ["PushLogin", "PushRegistration"])
-    func spam(journey: String) async throws {
+    func fourthEarlyPollFailsLogin(journey: String) async throws {
         try await TestServer.run(.sample { $0.pollInterval = nil }) { server in
             _ = try await server.registeredPhone()
             var step = try await server.logIn(journey).step
@@ -336,8 +336,8 @@ struct PollingTests {
         }
     }
 
-    @Test("The strikes of one wait do not count in the next")
-    func newWait() async throws {
+    @Test("Early polls of one wait do not count in the next wait")
+    func newWaitResetsEarlyPolls() async throws {
         try await TestServer.run(.sample { $0.pollInterval = nil }) { server in
             let phone = try await server.registeredPhone()
             var (step, push) = try await server.waitingLogin(phone: phone)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Registering as somebody new")
+@Suite("User registration")
 struct RegistrationTests {
     /// Fills in the whole page.
     private func filled(_ step: JourneyStep, name: String = "newcomer", mail: JSONValue = "new@example.test") throws
@@ -21,8 +21,8 @@ struct RegistrationTests {
         return step
     }
 
-    @Test("Who fills in the page is a user, with claims and a question")
-    func registration() async throws {
+    @Test("A user who completes the registration page gets an account with claims and a security question")
+    func createsUserWithClaimsAndQuestion() async throws {
         try await TestServer.run { server in
             let page = try await server.start("Registration").step
             #expect(page.stage == "Registration")
@@ -47,7 +47,7 @@ struct RegistrationTests {
     @Test(
         "A blank security answer is asked for again, so that none is stored",
         arguments: ["", " ", "\t \n", "\u{A0}", "\u{3000}", "\u{200B}\u{2060}", "\0"])
-    func blankSecurityAnswer(answer: String) async throws {
+    func asksAgainForBlankSecurityAnswer(answer: String) async throws {
         try await TestServer.run { server in
             var step = try filled(try await server.start("Registration").step)
             try step.fill("KbaCreateCallback", "answer", .string(answer))
@@ -62,8 +62,8 @@ struct RegistrationTests {
         }
     }
 
-    @Test("What does not comply is named, in JSON within JSON, and all else is kept")
-    func failedPolicies() async throws {
+    @Test("Failed policies are listed as JSON strings, and the other input is kept")
+    func listsFailedPolicies() async throws {
         try await TestServer.run { server in
             var step = try filled(try await server.start("Registration").step, name: "mira", mail: "no address")
             try step.fill("ValidatedCreatePasswordCallback", "", "short")
@@ -89,8 +89,8 @@ struct RegistrationTests {
         }
     }
 
-    @Test("With validateOnly nothing is taken, however right it is", arguments: [JSONValue.bool(true), "true"])
-    func validateOnly(flag: JSONValue) async throws {
+    @Test("With validateOnly set, valid input is checked but creates no user", arguments: [JSONValue.bool(true), "true"])
+    func validateOnlyCreatesNoUser(flag: JSONValue) async throws {
         try await TestServer.run { server in
             var step = try filled(try await server.start("Registration").step)
             try step.fill("ValidatedCreateUsernameCallback", "validateOnly", flag)
@@ -108,8 +108,8 @@ struct RegistrationTests {
         }
     }
 
-    @Test("Of many who want one name at the same instant one gets it")
-    func race() async throws {
+    @Test("Of many concurrent registrations with one user name, one succeeds")
+    func registersNameOnce() async throws {
         try await TestServer.run { server in
             let replies = try await TokenTests.many(20) {
                 try await server.next(try filled(try await server.start("Registration").step))
@@ -121,15 +121,15 @@ struct RegistrationTests {
         }
     }
 
-    @Test("A name that was taken since it was looked at is a policy failure")
-    func taken() {
+    @Test("A user name that was taken after its check is a policy failure")
+    func takenNameIsPolicyFailure() {
         var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
         var journey = JourneyState.sample()
         journey.username = "mira"
         journey.password = Secret("x".utf8)
         let action = CreateObjectNode().process(NodeInput(answers: nil, time: .sample()), &journey, &server)
         guard case .refuse(let refusal) = action else {
-            Issue.record("\(action)")
+            Issue.record("unexpected result: \(action)")
             return
         }
         #expect(refusal == .policyFailure("userName", [.unique]))
@@ -139,7 +139,7 @@ struct RegistrationTests {
     }
 
     @Test(
-        "An attribute of another kind, or out of bounds, is asked for again",
+        "An attribute of another type, or out of range, is asked for again",
         arguments: [
             ("NumberAttributeInputCallback", JSONValue.integer(17), "MINIMUM_NUMBER_VALUE"),
             ("NumberAttributeInputCallback", .number(120.5), "MAXIMUM_NUMBER_VALUE"),
@@ -148,7 +148,7 @@ struct RegistrationTests {
             ("StringAttributeInputCallback", "a@b", "VALID_EMAIL_ADDRESS_FORMAT"),
             ("BooleanAttributeInputCallback", .null, "VALID_TYPE"),
         ])
-    func attributes(type: String, value: JSONValue, failure: String) async throws {
+    func asksAgainForInvalidAttribute(type: String, value: JSONValue, failure: String) async throws {
         try await TestServer.run { server in
             var step = try await server.logIn(type).step
             step.fill(type, value)
@@ -160,8 +160,8 @@ struct RegistrationTests {
         }
     }
 
-    @Test("A number may be spelled as text", arguments: [JSONValue.integer(18), .number(42.5), "42", "42.0"])
-    func numbers(value: JSONValue) async throws {
+    @Test("A number attribute may be sent as a string", arguments: [JSONValue.integer(18), .number(42.5), "42", "42.0"])
+    func acceptsNumberAsString(value: JSONValue) async throws {
         try await TestServer.run { server in
             var step = try await server.logIn("NumberAttributeInputCallback").step
             step.fill("NumberAttributeInputCallback", value)
@@ -170,8 +170,8 @@ struct RegistrationTests {
         }
     }
 
-    @Test("Patch Object gives a new password; one that a Data Store Decision compared is none", arguments: [true, false])
-    func newPassword(isCompared: Bool) async throws {
+    @Test("Patch Object sets a new password, but not one that a Data Store Decision has compared", arguments: [true, false])
+    func patchObjectSetsNewPassword(isCompared: Bool) async throws {
         let journeys = """
             J:
               nodes:
