@@ -5,16 +5,16 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The authorize endpoint")
+@Suite("Authorization endpoint")
 struct AuthorizeTests {
     @Test(
-        "A session in the cookie-named header or in a cookie gives a code, by a redirect without a body",
+        "A session in the cookie-named header or in a cookie gets a code in a redirect without a body",
         arguments: [
             ["iPlanetDirectoryPro": "TOKEN"], ["IPLANETDIRECTORYPRO": "TOKEN"], ["Cookie": "iPlanetDirectoryPro=TOKEN"],
             ["Cookie": "amlbcookie=01; iPlanetDirectoryPro=TOKEN; x=y"], ["Cookie": "iPlanetDirectoryPro=\"TOKEN\""],
             ["iPlanetDirectoryPro": "stale", "Cookie": "iPlanetDirectoryPro=TOKEN"],
         ])
-    func code(headers: [String: String]) async throws {
+    func redirectsWithCode(headers: [String: String]) async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let shown = headers.mapValues { $0.replacingOccurrences(of: "TOKEN", with: session) }
@@ -31,8 +31,8 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("Without a session a browser is sent to log in, and comes back to the same request")
-    func login() async throws {
+    @Test("A browser without a session is sent to the login page and returns to the same request")
+    func redirectsToLogin() async throws {
         try await TestServer.run { server in
             let reply = try await server.authorize(nil, ["prompt": "login"])
             #expect(reply.status == 302)
@@ -45,9 +45,9 @@ struct AuthorizeTests {
     }
 
     @Test(
-        "Who has to log in again has to, whatever way they come back",
+        "A user who has to log in again cannot skip the login by any return address",
         arguments: [["prompt": "login"], ["prompt": "select_account"], ["max_age": "10"], ["max_age": "0"]])
-    func freshLogin(changes: [String: String?]) async throws {
+    func requiresFreshLogin(changes: [String: String?]) async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             server.clock.advance(by: 11)
@@ -56,7 +56,7 @@ struct AuthorizeTests {
                 return try await server.send(.get, String(goto[path...]), headers: ["iPlanetDirectoryPro": session])
             }
             let goto = try #require(try await server.authorize(session, changes).location["goto"])
-            // The same request without a login in between is asked for one again, and so is one that forges it.
+            // The same request without a login in between asks for a login again, and so does one that forges the mark.
             let again = try #require(try await comesBack(goto).location["goto"])
             #expect(again == goto)
             for forged in ["9", "0.AAAA", "-1."] {
@@ -68,13 +68,13 @@ struct AuthorizeTests {
             }
             #expect(try await server.logInAgain(session) == session)
             #expect(try await comesBack(goto).location["code"] != nil)
-            // Who kept that address logs in again when a journey's time is over.
+            // A user who kept that address has to log in again when the journey timeout has passed.
             let known = try await comesBack(goto).location["code"]
             server.clock.advance(by: Double(server.devServer.context.configuration.journeyTimeout) + 1)
             let late = try await comesBack(goto).location
             #expect(known != nil && late["code"] == nil && late["goto"] != nil)
             #expect(try await server.logInAgain(session) == session)
-            // For another request it is no use.
+            // The mark is not valid for another request.
             server.clock.advance(by: 11)
             let other = goto.replacing("state=st", with: "state=other")
             let answer = try await comesBack(other).location
@@ -83,12 +83,12 @@ struct AuthorizeTests {
     }
 
     @Test(
-        "acr_values asks for one of the journeys that it names, and the id_token tells which one was walked",
+        "acr_values selects one of the journeys that it names, and the id_token names the completed journey",
         arguments: [
             ("nothing", nil, nil), ("PushAnswer", nil, nil), ("Login", nil, "Login"), ("ChoiceCallback Login", nil, "Login"),
             ("ChoiceCallback", "ChoiceCallback", nil), ("nothing ChoiceCallback Failure", "ChoiceCallback", nil),
         ] as [(String, String?, String?)])
-    func contextClass(values: String, asked: String?, told: String?) async throws {
+    func selectsJourneyByContextClass(values: String, asked: String?, told: String?) async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let answer = try await server.authorize(session, ["acr_values": values]).location
@@ -101,8 +101,8 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("With prompt=none nobody is asked anything")
-    func silent() async throws {
+    @Test("A request with prompt=none never asks the user for anything")
+    func neverPromptsWithPromptNone() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             #expect(try await server.authorize(nil, ["prompt": "none"]).location["error"] == "login_required")
@@ -117,7 +117,7 @@ struct AuthorizeTests {
     }
 
     @Test(
-        "What is wrong with a request is told to the client at its address, with the state",
+        "An invalid request is reported with its state to the client's redirect address",
         arguments: [
             (["response_type": "token"], "unsupported_response_type"), (["response_type": nil], "invalid_request"),
             (["response_type": "code id_token"], "unsupported_response_type"), (["scope": "openid admin"], "invalid_scope"),
@@ -128,7 +128,7 @@ struct AuthorizeTests {
             (["prompt": "dance"], "invalid_request"), (["max_age": "soon"], "invalid_request"),
             (["request": "eyJ"], "request_not_supported"), (["request_uri": "urn:x"], "request_uri_not_supported"),
         ] as [([String: String?], String)])
-    func refused(changes: [String: String?], error: String) async throws {
+    func reportsErrorToRedirectAddress(changes: [String: String?], error: String) async throws {
         try await TestServer.run { server in
             let reply = try await server.authorize(try await server.session(), changes)
             #expect(reply.status == 302)
@@ -142,7 +142,7 @@ struct AuthorizeTests {
     }
 
     @Test(
-        "Nobody is sent to an address that is not certain",
+        "A request with an unregistered redirect address or client is not redirected",
         arguments: [
             (["redirect_uri": "https://evil.example.test/"], "redirect_uri_mismatch"),
             (["redirect_uri": TestServer.redirectURI + "/more"], "redirect_uri_mismatch"),
@@ -154,7 +154,7 @@ struct AuthorizeTests {
             (["redirect_uri": nil], "invalid_request"), (["client_id": "nobody"], "invalid_client"),
             (["client_id": nil], "invalid_request"),
         ] as [([String: String?], String)])
-    func uncertain(changes: [String: String?], error: String) async throws {
+    func neverRedirectsToUnregisteredAddress(changes: [String: String?], error: String) async throws {
         try await TestServer.run { server in
             let reply = try await server.authorize(try await server.session(), changes)
             #expect(reply.status == 400)
@@ -163,8 +163,8 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("A parameter that comes twice is refused")
-    func twice() async throws {
+    @Test("A request with a repeated parameter is refused")
+    func rejectsRepeatedParameter() async throws {
         try await TestServer.run { server in
             let reply = try await server.send(.get, "\(TestServer.oauth)/authorize?client_id=app&client_id=other", headers: [:])
             #expect(reply.status == 400)
@@ -172,8 +172,8 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("Of a loopback address any port will do", arguments: ["http://127.0.0.1:49152/callback", "http://127.0.0.1/callback"])
-    func loopback(address: String) async throws {
+    @Test("A registered loopback address matches any port", arguments: ["http://127.0.0.1:49152/callback", "http://127.0.0.1/callback"])
+    func acceptsAnyLoopbackPort(address: String) async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let code = try await server.code(session, ["redirect_uri": address])
@@ -183,8 +183,8 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("A redirect address that has a query keeps it, and the only one need not be named")
-    func query() async throws {
+    @Test("A redirect address keeps its query, and a client's only address can be omitted")
+    func keepsQueryOfRedirectAddress() async throws {
         try await TestServer.run { server in
             let reply = try await server.authorize(
                 try await server.session(), client: "web",
@@ -194,8 +194,8 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("A session of one realm is none in another")
-    func realms() async throws {
+    @Test("A session is not valid in another realm")
+    func rejectsSessionOfOtherRealm() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let alpha = "/am/oauth2/realms/root/realms/alpha"
@@ -210,8 +210,8 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("A client that must ask asks, and gets what the person says")
-    func consent() async throws {
+    @Test("A client that requires consent asks the user and gets the user's decision")
+    func asksForConsent() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let page = try await server.authorize(session, client: "asking")
@@ -239,8 +239,8 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("The form to consent with carries the request, the scopes that will be given and a box, however the request came")
-    func consentForm() async throws {
+    @Test("The consent form carries the request, the granted scopes and a checkbox for GET and POST requests")
+    func consentFormCarriesRequest() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let uri = try #require(server.requestURI(client: "asking"))
@@ -251,7 +251,7 @@ struct AuthorizeTests {
             #expect(page.status == 200)
             for scope in ["(openid)", "(profile)", "(email)"] { #expect(page.text.contains(scope)) }
             #expect(page.text.contains("type=\"checkbox\" name=\"save_consent\""))
-            // What a browser sends from it, to the address that the page came from.
+            // The form as a browser sends it, to the address of the page.
             var form: [String: String?] = ["decision": "allow", "save_consent": "on"]
             for field in page.text.matches(of: #/<input type="hidden" name="([^"]+)" value="([^"]*)">/#) {
                 form[String(field.output.1)] = String(field.output.2)
@@ -262,8 +262,8 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("Any method but GET and POST is refused", arguments: [HTTPRequest.Method.put, .delete])
-    func method(method: HTTPRequest.Method) async throws {
+    @Test("The authorization endpoint refuses any method but GET and POST", arguments: [HTTPRequest.Method.put, .delete])
+    func authorizeRejectsOtherMethods(method: HTTPRequest.Method) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(method, "\(TestServer.oauth)/authorize", headers: [:])
             #expect(reply.status == 405)
@@ -271,7 +271,7 @@ struct AuthorizeTests {
     }
 
     @Test(
-        "Whatever goes wrong below /oauth2 is told in the words of OAuth 2.0",
+        "Every error below /oauth2 is reported as an OAuth 2.0 error",
         arguments: [
             (HTTPRequest.Method.get, "/nothing", 404, "not_found", nil),
             (.get, "", 404, "not_found", nil), (.get, "/realms/root/realms/nowhere/authorize", 404, "not_found", nil),
@@ -282,7 +282,7 @@ struct AuthorizeTests {
             (.post, "/connect/jwk_uri", 405, "invalid_request", "GET"), (.post, "/access_token", 413, "invalid_request", nil),
             (.get, "/connect/jwk_uri", 500, "server_error", nil),
         ] as [(HTTPRequest.Method, String, Int, String, String?)])
-    func errors(method: HTTPRequest.Method, path: String, status: Int, error: String, allowed: String?) async throws {
+    func reportsOAuthErrors(method: HTTPRequest.Method, path: String, status: Int, error: String, allowed: String?) async throws {
         let configuration = ServerConfiguration.sample {
             $0.signingKey = Secret("not a key".utf8)
             $0.maxBodySize = 100
@@ -298,7 +298,7 @@ struct AuthorizeTests {
 }
 
 extension TestServer {
-    /// Logs in though there is a session, which goes on.
+    /// Logs in although a session exists; the session continues.
     fileprivate func logInAgain(_ session: String) async throws -> String? {
         let headers = ["Content-Type": "application/json", "iPlanetDirectoryPro": session]
         var step = try await send(.post, "\(Self.authenticate)?ForceAuth=true", headers: headers, body: "{}").step

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Devices without a browser")
+@Suite("Device authorization grant")
 struct DeviceGrantTests {
     private func begin(_ server: TestServer, client: String = "app", _ changes: [String: String?] = [:]) async throws -> Reply {
         let parameters: [String: String?] = ["client_id": client, "scope": "openid"]
@@ -30,8 +30,8 @@ struct DeviceGrantTests {
             headers: ["iPlanetDirectoryPro": session])
     }
 
-    @Test("A device gets its tokens when a person has allowed it, and once")
-    func allowed() async throws {
+    @Test("A device gets its tokens once, after a user has allowed it")
+    func issuesDeviceTokensOnce() async throws {
         try await TestServer.run { server in
             let started = try await begin(server)
             let code = try #require(started.json["device_code"]?.string)
@@ -59,8 +59,8 @@ struct DeviceGrantTests {
         }
     }
 
-    @Test("A device that asks too often is slowed down each time")
-    func slowDown() async throws {
+    @Test("A device that polls too often has to wait longer each time")
+    func slowsDownFrequentPolling() async throws {
         try await TestServer.run { server in
             let code = try #require(try await begin(server).json["device_code"]?.string)
             #expect(try await poll(server, code).error == "authorization_pending")
@@ -73,8 +73,8 @@ struct DeviceGrantTests {
         }
     }
 
-    @Test("A denial, the end of the time, and a code that never was are told apart")
-    func ends() async throws {
+    @Test("A poll distinguishes a denied, an expired and an unknown device code")
+    func distinguishesDeniedExpiredAndUnknownCodes() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let denied = try await begin(server).json
@@ -91,8 +91,8 @@ struct DeviceGrantTests {
         }
     }
 
-    @Test("A page shows what is asked before anybody allows it, and only its own form counts")
-    func page() async throws {
+    @Test("The device page shows the request before a user allows it and accepts only its own form")
+    func devicePageAcceptsOwnFormOnly() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let userCode = try #require(try await begin(server).json["user_code"]?.string)
@@ -114,8 +114,8 @@ struct DeviceGrantTests {
         }
     }
 
-    @Test("A verifier that nobody asked for is refused: who took the challenge away is no friend")
-    func downgrade() async throws {
+    @Test("A verifier without a challenge in the device request is refused, so an attacker cannot remove the challenge")
+    func rejectsUnrequestedDeviceVerifier() async throws {
         try await TestServer.run { server in
             let started = try await begin(server).json
             let code = try #require(started["device_code"]?.string)
@@ -125,8 +125,8 @@ struct DeviceGrantTests {
         }
     }
 
-    @Test("A verifier that was promised must come")
-    func proofKey() async throws {
+    @Test("A device that sent a challenge has to send its verifier")
+    func requiresDeviceVerifier() async throws {
         try await TestServer.run { server in
             let started = try await begin(
                 server, ["code_challenge": ProofKey.challenge(for: TestServer.verifier), "code_challenge_method": "S256"]

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The token endpoint")
+@Suite("Token endpoint")
 struct TokenTests {
-    @Test("A code is exchanged for tokens that say what they are")
-    func exchange() async throws {
+    @Test("A client exchanges a code for tokens with the expected claims")
+    func exchangesCode() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             server.clock.advance(by: 30)
@@ -32,20 +32,20 @@ struct TokenTests {
         }
     }
 
-    @Test("The hash of an access token is that of the specification's example")
-    func accessTokenHash() {
+    @Test("The access token hash of the specification's example is computed")
+    func computesAccessTokenHash() {
         // OpenID Connect Core 1.0, appendix A.3.
         #expect(TokenSigner.hash(ofAccessToken: "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y") == "77QmUPtjPfzWtF2AnpK9RQ")
     }
 
-    @Test("The challenge of a verifier is that of the specification's example")
-    func challenge() {
+    @Test("The code challenge of the specification's example is computed")
+    func computesCodeChallenge() {
         // RFC 7636, appendix B.
         #expect(ProofKey.challenge(for: TestServer.verifier) == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     }
 
-    @Test("Without the scope openid there is no id_token")
-    func noIDToken() async throws {
+    @Test("A grant without the scope openid gets no id_token")
+    func omitsIDTokenWithoutOpenIDScope() async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens(["scope": "profile"])
             #expect(tokens.id == nil)
@@ -54,12 +54,12 @@ struct TokenTests {
     }
 
     @Test(
-        "What does not fit the code is refused, and the code is spent",
+        "An exchange whose verifier or redirect address does not match is refused and spends the code",
         arguments: [
             (["code_verifier": "wrong"], "invalid_grant"), (["code_verifier": nil], "invalid_grant"),
             (["redirect_uri": "http://127.0.0.1/callback"], "invalid_grant"), (["redirect_uri": nil], "invalid_grant"),
         ] as [([String: String?], String)])
-    func mismatch(changes: [String: String?], error: String) async throws {
+    func spendsMismatchedCode(changes: [String: String?], error: String) async throws {
         try await TestServer.run { server in
             let code = try await server.code(try await server.session())
             let reply = try await server.exchange(code, changes)
@@ -70,14 +70,14 @@ struct TokenTests {
     }
 
     @Test(
-        "A request that says too little, or is no form, is refused",
+        "A token request with a missing or wrong parameter is refused",
         arguments: [
             (["grant_type": nil], 400, "invalid_request"), (["grant_type": "password"], 400, "unsupported_grant_type"),
             (["code": nil], 400, "invalid_request"), (["client_id": nil], 401, "invalid_client"),
             (["client_id": "nobody"], 401, "invalid_client"), (["client_secret": "x"], 401, "invalid_client"),
             (["client_id": "web"], 401, "invalid_client"), (["code": "unknown"], 400, "invalid_grant"),
         ] as [([String: String?], Int, String)])
-    func malformed(changes: [String: String?], status: Int, error: String) async throws {
+    func rejectsWrongTokenParameters(changes: [String: String?], status: Int, error: String) async throws {
         try await TestServer.run { server in
             let reply = try await server.exchange(try await server.code(try await server.session()), changes)
             #expect(reply.status == status)
@@ -87,12 +87,12 @@ struct TokenTests {
     }
 
     @Test(
-        "A body that is no form is refused",
+        "A token request whose body is not a valid form is refused",
         arguments: [
             ("{}", "application/json"), ("a=%zz", "application/x-www-form-urlencoded"), ("a=1", ""),
             ("grant_type=a&grant_type=b", "application/x-www-form-urlencoded"),
         ])
-    func body(body: String, type: String) async throws {
+    func rejectsInvalidFormBody(body: String, type: String) async throws {
         try await TestServer.run { server in
             for path in ["access_token", "token/revoke", "introspect", "device/code"] {
                 let reply = try await server.send(
@@ -104,8 +104,8 @@ struct TokenTests {
         }
     }
 
-    @Test("The second use of a code revokes what the first one got")
-    func replay() async throws {
+    @Test("The second use of a code revokes the tokens of the first use")
+    func replayedCodeRevokesTokens() async throws {
         try await TestServer.run { server in
             let code = try await server.code(try await server.session())
             let tokens = try Tokens(try await server.exchange(code))
@@ -117,8 +117,8 @@ struct TokenTests {
         }
     }
 
-    @Test("A code is remembered for as long as anything that came of it lives, however often that was renewed")
-    func lateReplay() async throws {
+    @Test("A replayed code revokes its tokens as long as any of them is valid, even after several renewals")
+    func lateReplayedCodeRevokesTokens() async throws {
         try await TestServer.run { server in
             let code = try await server.code(try await server.session())
             var tokens = try Tokens(try await server.exchange(code))
@@ -133,8 +133,8 @@ struct TokenTests {
         }
     }
 
-    @Test("A code of one client is nothing to another, who cannot spoil it either")
-    func foreign() async throws {
+    @Test("A client cannot exchange or spend a code of another client")
+    func rejectsCodeOfOtherClient() async throws {
         try await TestServer.run { server in
             let code = try await server.code(try await server.session())
             #expect(try await server.exchange(code, client: "other").error == "invalid_grant")
@@ -143,8 +143,8 @@ struct TokenTests {
         }
     }
 
-    @Test("Of many exchanges of one code at the same instant one is answered with tokens")
-    func concurrentCodes() async throws {
+    @Test("Exactly one of many simultaneous exchanges of one code gets tokens")
+    func concurrentExchangesGetTokensOnce() async throws {
         try await TestServer.run { server in
             let code = try await server.code(try await server.session())
             let replies = try await Self.many(100) { try await server.exchange(code) }
@@ -155,8 +155,8 @@ struct TokenTests {
         }
     }
 
-    @Test("What a client was given lasts as long as is configured")
-    func lifetimes() async throws {
+    @Test("The tokens of a client last as long as its configuration says")
+    func honorsConfiguredLifetimes() async throws {
         try await TestServer.run { server in
             let late = try await server.code(try await server.session(), client: "short")
             server.clock.advance(by: 10)
@@ -183,7 +183,7 @@ struct TokenTests {
     // MARK: Clients with a secret
 
     @Test(
-        "A client shows its secret in one way or the other, and not in both",
+        "A client authenticates with its secret in the header or in the form but not in both",
         arguments: [
             (basic("web", "s3cret: +%"), [:], 200), (basic("web", "wrong"), [:], 401), (basic("nobody", "x"), [:], 401),
             (nil, ["client_id": "web", "client_secret": "s3cret: +%"], 200),
@@ -192,7 +192,7 @@ struct TokenTests {
             (basic("web", "s3cret: +%"), ["client_id": "app"], 401), ("Basic ???", [:], 401),
             (basic("web", "s3cret: +%"), ["client_id": "web"], 200),
         ] as [(String?, [String: String?], Int)])
-    func secrets(authorization: String?, parameters: [String: String?], status: Int) async throws {
+    func authenticatesClientSecret(authorization: String?, parameters: [String: String?], status: Int) async throws {
         try await TestServer.run { server in
             let uri = "https://web.example.test/cb?x=1"
             let challenge: [String: String?] = [
@@ -223,8 +223,8 @@ struct TokenTests {
 
 @Suite("Refresh tokens")
 struct RefreshTests {
-    @Test("A renewal in each SDK's words gives new tokens", arguments: ["", "token", "code"])
-    func renewal(responseType: String) async throws {
+    @Test("A refresh token gives new tokens in the request form of each SDK", arguments: ["", "token", "code"])
+    func renewsTokens(responseType: String) async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens()
             let old = try #require(tokens.refresh)
@@ -242,8 +242,8 @@ struct RefreshTests {
         }
     }
 
-    @Test("A client that keeps its token gets no other, and may use it again and again")
-    func kept() async throws {
+    @Test("A client without token rotation keeps its refresh token and can use it repeatedly")
+    func keepsUnrotatedRefreshToken() async throws {
         try await TestServer.run { server in
             let token = try #require(try await server.tokens(client: "keeper").refresh)
             for _ in 0..<3 {
@@ -254,7 +254,7 @@ struct RefreshTests {
             let replies = try await TokenTests.many(100) { try await server.refresh(token, client: "keeper") }
             let areAllGranted = replies.allSatisfy { $0.status == 200 }
             #expect(areAllGranted)
-            // Its end was set when it was given.
+            // The expiry was set when the token was issued.
             server.clock.advance(by: 604_799)
             #expect(try await server.refresh(token, client: "keeper").status == 200)
             server.clock.advance(by: 1)
@@ -262,16 +262,16 @@ struct RefreshTests {
         }
     }
 
-    @Test("A client can be one that gets none")
-    func none() async throws {
+    @Test("A client that is configured without refresh tokens gets none")
+    func omitsDisabledRefreshToken() async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens(client: "fleeting")
             #expect(tokens.refresh == nil)
         }
     }
 
-    @Test("Scopes may become fewer for a while, and never more")
-    func scopes() async throws {
+    @Test("A renewal can request fewer scopes than granted but not more")
+    func renewalCannotWidenScopes() async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens()
             let fewer = try Tokens(try await server.refresh(try #require(tokens.refresh), ["scope": "openid"]))
@@ -283,8 +283,8 @@ struct RefreshTests {
         }
     }
 
-    @Test("A token that was spent and comes again ends everything that came of its login")
-    func reuse() async throws {
+    @Test("A replayed refresh token revokes all tokens of its login")
+    func replayedRefreshTokenRevokesTokens() async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens()
             let old = try #require(tokens.refresh)
@@ -297,8 +297,8 @@ struct RefreshTests {
         }
     }
 
-    @Test("A spent token ends its login also when it asks for more than was granted")
-    func greedyReuse() async throws {
+    @Test("A replayed refresh token revokes all tokens of its login even when it asks for more scopes")
+    func replayWithWiderScopesRevokesTokens() async throws {
         try await TestServer.run { server in
             let old = try #require(try await server.tokens().refresh)
             let renewed = try Tokens(try await server.refresh(old))
@@ -307,8 +307,8 @@ struct RefreshTests {
         }
     }
 
-    @Test("Within its time of grace a spent token is good for another set")
-    func grace() async throws {
+    @Test("A spent refresh token gives another set of tokens within its grace period")
+    func allowsReplayInGracePeriod() async throws {
         try await TestServer.run { server in
             let old = try #require(try await server.tokens(client: "patient").refresh)
             let first = try Tokens(try await server.refresh(old, client: "patient"))
@@ -322,8 +322,8 @@ struct RefreshTests {
         }
     }
 
-    @Test("Of a hundred renewals with one token at the same instant one wins, and its prize is taken away")
-    func concurrent() async throws {
+    @Test("Exactly one of a hundred simultaneous renewals with one token succeeds, and its tokens are revoked")
+    func concurrentRenewalsRevokeTokens() async throws {
         try await TestServer.run { server in
             let token = try #require(try await server.tokens().refresh)
             let replies = try await TokenTests.many(100) { try await server.refresh(token) }
@@ -336,8 +336,8 @@ struct RefreshTests {
         }
     }
 
-    @Test("A token is its client's alone")
-    func foreign() async throws {
+    @Test("A client cannot use a refresh token of another client")
+    func rejectsRefreshTokenOfOtherClient() async throws {
         try await TestServer.run { server in
             let token = try #require(try await server.tokens().refresh)
             #expect(try await server.refresh(token, client: "other").error == "invalid_grant")

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Using, revoking and inspecting tokens")
+@Suite("Use, revocation and introspection of tokens")
 struct TokenUseTests {
-    @Test("userinfo tells what the scopes stand for")
-    func userInfo() async throws {
+    @Test("The userinfo endpoint returns the claims that the scopes of the token stand for")
+    func userInfoReturnsClaimsOfScopes() async throws {
         try await TestServer.run { server in
             let session = try await server.session(name: "noa", password: "staple")
             for (scope, names) in [
@@ -24,9 +24,9 @@ struct TokenUseTests {
     }
 
     @Test(
-        "A token may come by any spelling of the scheme, and in the form of a POST",
+        "userinfo accepts a token under any spelling of the scheme and in the form of a POST request",
         arguments: ["Bearer", "bearer", "BEARER", "form"])
-    func schemes(scheme: String) async throws {
+    func userInfoAcceptsEveryTokenTransport(scheme: String) async throws {
         try await TestServer.run { server in
             let token = try await server.tokens().access
             let reply =
@@ -40,11 +40,11 @@ struct TokenUseTests {
     }
 
     @Test(
-        "Without a good token userinfo says how to ask",
+        "userinfo answers a request without a valid token with a challenge",
         arguments: [
             (nil, "Bearer"), ("Basic eDp5", "Bearer"), ("Bearer x", "Bearer error=\"invalid_token\""), ("Bearer", "Bearer"),
         ] as [(String?, String)])
-    func noToken(authorization: String?, challenge: String) async throws {
+    func userInfoChallengesInvalidToken(authorization: String?, challenge: String) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(
                 .get, "\(TestServer.oauth)/userinfo", headers: authorization.map { ["Authorization": $0] } ?? [:])
@@ -54,8 +54,8 @@ struct TokenUseTests {
         }
     }
 
-    @Test("A token of one realm is none in another, and a refresh token is no access token")
-    func otherTokens() async throws {
+    @Test("userinfo rejects an access token of another realm, a refresh token and an id_token")
+    func userInfoRejectsOtherTokens() async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens()
             #expect(try await server.userInfo(tokens.access, at: "/am/oauth2/alpha").status == 401)
@@ -65,12 +65,12 @@ struct TokenUseTests {
     }
 
     @Test(
-        "Each SDK's words revoke a token, and so does a second time, and a token that never was",
+        "Revocation accepts the headers of each SDK, a revoked token and an unknown token",
         arguments: [
             [:], ["accept-api-version": "resource=2.1,protocol=1.0", "x-requested-with": "forgerock-sdk"],
             ["Accept-API-Version": "resource=2.1, protocol=1.0"],
         ])
-    func revoke(headers: [String: String]) async throws {
+    func revokesAccessToken(headers: [String: String]) async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens()
             for token in [tokens.access, tokens.access, "never was"] {
@@ -83,8 +83,8 @@ struct TokenUseTests {
         }
     }
 
-    @Test("To revoke a refresh token, also a spent one, ends its access tokens too", arguments: [false, true])
-    func revokeRefresh(spent: Bool) async throws {
+    @Test("Revocation of a refresh token, spent or not, ends its access tokens too", arguments: [false, true])
+    func revokesTokensOfRefreshToken(spent: Bool) async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens()
             let refresh = try #require(tokens.refresh)
@@ -96,8 +96,8 @@ struct TokenUseTests {
         }
     }
 
-    @Test("Nobody revokes another's token, and nobody is told that")
-    func revokeForeign() async throws {
+    @Test("A client cannot revoke a token of another client and gets the same answer")
+    func ignoresRevocationByOtherClient() async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens()
             for token in [tokens.access, try #require(tokens.refresh)] {
@@ -109,8 +109,8 @@ struct TokenUseTests {
         }
     }
 
-    @Test("A client with a secret inspects its own tokens, and a resource server all of them")
-    func introspect() async throws {
+    @Test("A client with a secret can introspect its own tokens, and a resource server can introspect all tokens")
+    func introspectsOwnOrAllTokens() async throws {
         try await TestServer.run { server in
             let tokens = try await server.tokens()
             func inspect(_ token: String, _ client: String, _ secret: String?) async throws -> Reply {
@@ -133,16 +133,16 @@ struct TokenUseTests {
     }
 }
 
-@Suite("Discovery, and the end of a session")
+@Suite("Discovery, signing keys and the end of a session")
 struct ProviderTests {
     @Test(
-        "Every address in the discovery document is served",
+        "The server serves every address in the discovery document",
         arguments: [
             ("", "/am/oauth2"), ("/realms/root", "/am/oauth2"),
             ("/realms/root/realms/alpha", "/am/oauth2/realms/root/realms/alpha"),
             ("/alpha", "/am/oauth2/realms/root/realms/alpha"), ("/realms/alpha", "/am/oauth2/realms/root/realms/alpha"),
         ])
-    func discovery(path: String, issuer: String) async throws {
+    func servesDiscoveredAddresses(path: String, issuer: String) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(.get, "/am/oauth2\(path)/.well-known/openid-configuration", headers: [:])
             let document = try #require(reply.json.object)
@@ -160,8 +160,8 @@ struct ProviderTests {
         }
     }
 
-    @Test("The issuer follows the server's public address")
-    func publicURL() async throws {
+    @Test("The issuer follows the public address of the server")
+    func issuerFollowsPublicURL() async throws {
         try await TestServer.run(.sample { $0.publicURL = "https://login.example.test/am" }) { server in
             let reply = try await server.send(.get, "/am/oauth2/.well-known/openid-configuration", headers: [:])
             #expect(reply.json["issuer"] == "https://login.example.test/am/oauth2")
@@ -169,8 +169,8 @@ struct ProviderTests {
         }
     }
 
-    @Test("The key set is one key without its private half, the same for as long as the server runs")
-    func keySet() async throws {
+    @Test("The key set holds one public key that stays the same while the server runs")
+    func publishesOnePublicKey() async throws {
         try await TestServer.run(.sample { $0.signingKey = nil }) { server in
             let texts = try await TokenTests.many(5) {
                 try await server.send(.get, "\(TestServer.oauth)/connect/jwk_uri", headers: [:]).text
@@ -183,8 +183,8 @@ struct ProviderTests {
         }
     }
 
-    @Test("After a rotation new tokens name the new key, and old ones are good still")
-    func rotation() async throws {
+    @Test("After a key rotation new tokens name the new key and old tokens stay valid")
+    func rotatesSigningKey() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let old = try #require(try Tokens(try await server.exchange(try await server.code(session))).id)
@@ -199,8 +199,8 @@ struct ProviderTests {
         }
     }
 
-    @Test("A key that is none is a fault of the server's, and is not told to others")
-    func badKey() async throws {
+    @Test("An invalid signing key is answered as a server error that does not disclose the key")
+    func hidesInvalidSigningKey() async throws {
         try await TestServer.run(.sample { $0.signingKey = Secret("not a key".utf8) }) { server in
             let reply = try await server.send(.get, "\(TestServer.oauth)/connect/jwk_uri", headers: [:])
             #expect(reply.status == 500)
@@ -208,8 +208,8 @@ struct ProviderTests {
         }
     }
 
-    @Test("An id_token ends its session, and also one that has expired", arguments: [0.0, 3700])
-    func endSession(later: Double) async throws {
+    @Test("An id_token, expired or not, ends its session at the endSession endpoint", arguments: [0.0, 3700])
+    func endsSessionOfIDToken(later: Double) async throws {
         try await TestServer.run(.sample { $0.sessionIdleTimeout = 7200 }) { server in
             let session = try await server.session()
             let tokens = try Tokens(try await server.exchange(try await server.code(session)))
@@ -224,8 +224,8 @@ struct ProviderTests {
         }
     }
 
-    @Test("After a log-out a browser goes back where the client is registered to be, and nowhere else")
-    func goingBack() async throws {
+    @Test("After a logout the browser is sent only to an address that the client registered")
+    func redirectsOnlyToRegisteredLogoutAddress() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let token = try #require(try Tokens(try await server.exchange(try await server.code(session))).id)
@@ -242,8 +242,8 @@ struct ProviderTests {
         }
     }
 
-    @Test("What is no id_token of the client in the realm ends nothing")
-    func badHint() async throws {
+    @Test("A hint that is not an id_token of the client in the realm does not end a session")
+    func rejectsInvalidIDTokenHint() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let token = try #require(try Tokens(try await server.exchange(try await server.code(session))).id)
