@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignetServer
 
-/// A request, and the signature that botocore makes of it; those that are named after one are also in AWS's published test suite.
+/// A request and the signature that botocore computes for it; names refer to cases of the test suite that AWS published.
 struct SignedExample: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var method = "GET"
@@ -55,7 +55,7 @@ struct SignedExample: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("Signatures of AWS, version 4")
+@Suite("AWS Signature Version 4")
 struct AWSSignatureTests {
     private static let credentials = AWSCredentials(
         accessKey: "AKIDEXAMPLE", secret: Secret("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY".utf8))
@@ -64,14 +64,14 @@ struct AWSSignatureTests {
         AWSSignature.Scope(time: "20150830T123600Z", region: "us-east-1", service: example.service)
     }
 
-    @Test("They are those that Amazon's library makes", arguments: SignedExample.all)
-    func examples(example: SignedExample) {
+    @Test("Signatures equal those of botocore", arguments: SignedExample.all)
+    func matchesBotocoreSignatures(example: SignedExample) {
         let signature = AWSSignature.signature(of: example.request, Self.scope(example), secret: Self.credentials.secret)
         #expect(signature == example.signature)
     }
 
-    @Test("The header names key, scope and what was signed, and nothing of the secret")
-    func header() throws {
+    @Test("The header contains the key, the scope and the signed headers but not the secret")
+    func headerOmitsSecret() throws {
         let example = SignedExample.all[6]
         let header = AWSSignature.authorization(of: example.request, Self.scope(example), Self.credentials)
         #expect(
@@ -82,8 +82,8 @@ struct AWSSignatureTests {
         #expect(claim.signedHeaders == ["content-type", "host", "x-amz-date"])
     }
 
-    @Test("Every part of a request counts", arguments: SignedExample.all)
-    func sensitivity(example: SignedExample) {
+    @Test("A change to any part of a request changes its signature", arguments: SignedExample.all)
+    func signsEveryPart(example: SignedExample) {
         var others = [example.request, example.request, example.request, example.request, example.request]
         others[0].method = "PUT"
         others[1].path += "x"
@@ -96,8 +96,8 @@ struct AWSSignatureTests {
         }
     }
 
-    @Test("Times are written without separators, and read again")
-    func times() {
+    @Test("AWS times are written without separators and parsed back")
+    func parsesAWSTimes() {
         let date = Date(timeIntervalSince1970: 1_440_938_160)
         #expect(AWSTime.text(date) == "20150830T123600Z")
         #expect(AWSTime.date("20150830T123600Z") == date)
@@ -108,8 +108,8 @@ struct AWSSignatureTests {
         }
     }
 
-    @Test("Credentials come from the environment whole, or not at all")
-    func environment() {
+    @Test("Credentials are read from the environment only when they are complete")
+    func readsCompleteCredentials() {
         let whole = ["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "s"]
         #expect(AWSCredentials(environment: whole) == AWSCredentials(accessKey: "A", secret: Secret("s".utf8)))
         let lent = AWSCredentials(environment: whole.merging(["AWS_SESSION_TOKEN": "t"]) { $1 })

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetServer
 
-/// A desk that is a push gateway, and a sender that signs as AWS does.
+/// A sender that signs as AWS does, for a server that is a push gateway.
 struct Sender: Sendable {
     static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("the front's secret".utf8))
     static let application = "arn:aws:sns:us-east-1:123456789012:app/GCM/am"
@@ -13,10 +13,10 @@ struct Sender: Sendable {
     var credentials = key
     var host = "localhost"
     var path = "/sns"
-    /// How many seconds its clock is ahead.
+    /// The number of seconds that the sender's clock is ahead.
     var offset = 0.0
     var service = "sns"
-    /// Changes the headers after they were signed.
+    /// Changes the headers after signing.
     var tamper: @Sendable (inout [String: String]) -> Void = { _ in }
 
     static func run(_ body: @Sendable (TestServer) async throws -> Void) async throws {
@@ -81,7 +81,7 @@ extension Reply {
 }
 
 extension TestServer {
-    /// How many rows of a kind there are.
+    /// The number of rows of a kind.
     fileprivate func count(_ kind: RowKind) async throws -> Int {
         let now = clock.now
         return try await devServer.context.store.queue.run { rows in
@@ -95,7 +95,7 @@ extension TestServer {
     }
 }
 
-@Suite("The push gateway")
+@Suite("Push gateway")
 struct PushGatewayTests {
     static func inbox(_ seed: String = "a secret of thirty-two bytes....") throws -> PushInbox {
         try PushInbox(of: Secret(seed.utf8))
@@ -105,8 +105,8 @@ struct PushGatewayTests {
 
     private static let delivery = PushDelivery(messageId: "AUTHENTICATE:1", message: "a.b.c")
 
-    @Test("An endpoint for a mailbox takes AM's message to it; all actions answer as SNS does")
-    func actions() async throws {
+    @Test("An endpoint of an inbox receives AM's messages, and all actions answer as SNS does")
+    func answersActionsAsSNS() async throws {
         try await Sender.run { server in
             let (sender, inbox) = (Sender(), try Self.inbox())
             let arn = try await sender.endpoint(inbox.address, at: server, ["Enabled": "true", "Token": inbox.address])
@@ -116,7 +116,7 @@ struct PushGatewayTests {
             #expect(reply.text.contains("<PublishResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\">"))
             #expect(reply.element("MessageId") != nil && reply.element("RequestId") == reply.header("x-amzn-RequestId"))
             #expect(try await server.waiting(inbox.address).map(\.message) == ["a.b.c"])
-            // A sender that did not hear the answer sends it again; it stays one message.
+            // A sender that misses the answer sends the message again; the inbox keeps it once.
             #expect(try await sender.publish(Self.delivery, to: arn, at: server).status == 200)
             #expect(try await server.waiting(inbox.address).count == 1)
 
@@ -141,8 +141,8 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("OpenAM's way to an endpoint that was disabled leads to it")
-    func recovery() async throws {
+    @Test("A request for a disabled endpoint names it and then finds it, as OpenAM expects")
+    func recoversDisabledEndpoint() async throws {
         try await Sender.run { server in
             let (sender, inbox) = (Sender(), try Self.inbox())
             let arn = try await sender.endpoint(inbox.address, at: server, ["Enabled": "true"])
@@ -160,8 +160,8 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("Who cannot sign gets nothing, and is told why in Amazon's words")
-    func signatures() async throws {
+    @Test("A request without a valid signature is refused with the error code of AWS")
+    func rejectsInvalidSignature() async throws {
         try await Sender.run { server in
             let fields = ["Action": "GetEndpointAttributes", "EndpointArn": "x"]
             func code(_ change: (inout Sender) -> Void, sending: String? = nil) async throws -> String {
@@ -200,8 +200,8 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A clock may be wrong by a quarter of an hour", arguments: [(899.0, true), (-899, true), (901, false), (-901, false)])
-    func skew(offset: Double, isTaken: Bool) async throws {
+    @Test("The sender's clock may differ by 15 minutes", arguments: [(899.0, true), (-899, true), (901, false), (-901, false)])
+    func acceptsClockSkew(offset: Double, isTaken: Bool) async throws {
         try await Sender.run { server in
             let reply = try await Sender(offset: offset).create(Self.address, at: server)
             #expect(reply.status == (isTaken ? 200 : 403))
@@ -212,8 +212,8 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A tester's clock does not make senders' signatures old")
-    func movedClock() async throws {
+    @Test("A moved server clock does not expire the signatures of senders")
+    func movedClockKeepsSignaturesValid() async throws {
         try await Sender.run { server in
             server.devServer.moveClock(by: .seconds(86_400))
             let reply = try await Sender().create(Self.address, at: server)
@@ -280,8 +280,8 @@ struct PushGatewayTests {
         ),
     ]
 
-    @Test("What is no request of SNS's is refused by name", arguments: malformedRequests.indices)
-    func malformed(index: Int) async throws {
+    @Test("A malformed SNS request is refused with its error code", arguments: malformedRequests.indices)
+    func rejectsMalformedSNSRequests(index: Int) async throws {
         let (what, fields, expected) = Self.malformedRequests[index]
         try await Sender.run { server in
             let reply = try await Sender().send(fields, to: server)
@@ -290,8 +290,8 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("Other methods, bodies that are too large, and a server that is no front")
-    func edges() async throws {
+    @Test("The gateway refuses other methods and large bodies, and a server without a gateway answers 404")
+    func limitsMethodsBodiesAndPaths() async throws {
         try await Sender.run { server in
             let large = try await server.send(.post, "/sns", headers: [:], body: String(repeating: "x", count: 300_000))
             #expect(large.status == 413)
@@ -310,8 +310,8 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A full mailbox takes no more, and loses nothing; what is over makes room")
-    func full() async throws {
+    @Test("A full inbox refuses messages without losing any until expired messages make room")
+    func fullInboxRefusesMessages() async throws {
         try await Sender.run { server in
             let (sender, inbox) = (Sender(), try Self.inbox())
             let arn = try await sender.endpoint(inbox.address, at: server)
@@ -339,17 +339,17 @@ struct PushGatewayTests {
     }
 
     @Test(
-        "A mailbox is its owner's: others' keys, old nonces, desks' proofs and mailboxes that nobody sends to are refused alike")
-    func owner() async throws {
+        "An inbox opens only to a fresh proof of its own key once a sender has created its endpoint")
+    func inboxOpensOnlyToOwner() async throws {
         try await Sender.run { server in
             let (inbox, other) = (try Self.inbox(), try Self.inbox("another secret of 32 bytes......"))
             func status(_ authorization: String) async throws -> Int {
                 try await server.send(.get, "/sns", headers: ["Authorization": authorization]).status
             }
-            // Nobody sends to it yet.
+            // No sender has created the endpoint yet.
             let early = try inbox.proof(try await Self.nonce(server))
             #expect(try await status("Signet-Inbox \(early)") == 401)
-            // Strangers' keys cost the server no memory.
+            // Proofs of unknown keys take no memory of the server.
             #expect(try await server.count(.nonce) == 0)
             _ = try await Sender().endpoint(inbox.address, at: server)
             let strange = try other.proof(try await Self.nonce(server))
@@ -366,8 +366,8 @@ struct PushGatewayTests {
     }
 
     #if os(Linux)
-    @Test("The stream of a mailbox brings what is published, and what waited before")
-    func stream() async throws {
+    @Test("The stream of an inbox brings the pending messages and the newly published ones")
+    func streamsInbox() async throws {
         try await Sender.run { server in
             let (sender, inbox) = (Sender(), try Self.inbox())
             let arn = try await sender.endpoint(inbox.address, at: server)
@@ -390,11 +390,11 @@ struct PushGatewayTests {
                     try JSON.decode(PushDelivery.self, from: events[0].data.utf8) == PushDelivery(messageId: "1", message: "a"))
                 _ = try await sender.publish(PushDelivery(messageId: "2", message: "b"), to: arn, at: server)
                 #expect(try JSON.decode(PushDelivery.self, from: try await first.events(1)[0].data.utf8).messageId == "2")
-                // Who comes back gets what came meanwhile, and nothing twice.
+                // A returning device gets the messages that arrived meanwhile, each once.
                 first.vanish()
                 let second = try await open(after: events[0].id)
                 #expect(try JSON.decode(PushDelivery.self, from: try await second.events(1)[0].data.utf8).messageId == "2")
-                // With the endpoint goes the mailbox, and its streams end.
+                // Deletion of the endpoint removes the inbox and ends its streams.
                 _ = try await sender.send(["Action": "DeleteEndpoint", "EndpointArn": arn], to: server)
                 let rest = await second.read { _ in false }
                 #expect(rest.contains("0\r\n"))

@@ -4,8 +4,8 @@ import Testing
 
 @testable import SignetServer
 
-/// Section 3.6 of protocol/authenticator.md, done right.
-@Suite("The push message resource")
+/// The push message resource of section 3.6 of protocol/authenticator.md, in its correct form.
+@Suite("Push message resource")
 struct PushMessageResourceTests {
     private static let authenticate = "/am/json/push/sns/message?_action=authenticate"
 
@@ -19,13 +19,13 @@ struct PushMessageResourceTests {
     }
 
     @Test(
-        "What is no request of a device is refused by its form",
+        "A request with a wrong method or action is refused",
         arguments: [
             (HTTPRequest.Method.get, "?_action=authenticate", 405), (.put, "?_action=authenticate", 405), (.post, "", 400),
             (.post, "?_action=", 400), (.post, "?_action=refresh", 501), (.post, "?_action=Register", 501),
             (.post, "?_action=create", 501),
         ])
-    func form(method: HTTPRequest.Method, query: String, status: Int) async throws {
+    func rejectsWrongMethodOrAction(method: HTTPRequest.Method, query: String, status: Int) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(method, "/am/json/push/sns/message\(query)", body: "{}")
             #expect(reply.status == status)
@@ -34,9 +34,9 @@ struct PushMessageResourceTests {
     }
 
     @Test(
-        "Only JSON in UTF-8 is read",
+        "A body that is not JSON in UTF-8 is refused",
         arguments: [nil, "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1"] as [String?])
-    func mediaType(type: String?) async throws {
+    func rejectsOtherMediaTypes(type: String?) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(
                 .post, Self.authenticate, headers: type.map { ["Content-Type": $0] } ?? [:],
@@ -46,9 +46,9 @@ struct PushMessageResourceTests {
     }
 
     @Test(
-        "The charset may be named",
+        "A JSON media type may name the charset UTF-8",
         arguments: ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON;charset=\"UTF-8\""])
-    func charset(type: String) async throws {
+    func acceptsNamedCharset(type: String) async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (_, push) = try await server.waitingLogin(phone: phone)
@@ -72,7 +72,7 @@ struct PushMessageResourceTests {
             "{\"messageId\":\"unknown\",\"jwt\":\"a.b.c\"}",
             "<html></html>", "{\"messageId\":\"x\",\"jwt\":\"a.b.c\"",
         ], ["register", "authenticate"])
-    func badBody(body: String, action: String) async throws {
+    func rejectsUnusableBody(body: String, action: String) async throws {
         try await TestServer.run { server in
             expectBadRequest(try await server.send(.post, "/am/json/push/sns/message?_action=\(action)", body: body))
             let headers = ["Content-Type": "application/json", "If-Match": "*"]
@@ -80,16 +80,16 @@ struct PushMessageResourceTests {
         }
     }
 
-    @Test("A body that is too large is not read")
-    func largeBody() async throws {
+    @Test("A body above the size limit is refused")
+    func rejectsLargeBody() async throws {
         try await TestServer.run { server in
             let reply = try await server.send(.post, Self.authenticate, body: String(repeating: "x", count: 300_000))
             #expect(reply.status == 413)
         }
     }
 
-    @Test("A JWT that is malformed or not the device's is refused, and the login still waits", arguments: BadJWT.allCases)
-    func badJWT(how: BadJWT) async throws {
+    @Test("A malformed or foreign JWT is refused and the login stays pending", arguments: BadJWT.allCases)
+    func rejectsBadJWT(how: BadJWT) async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
@@ -128,12 +128,12 @@ struct PushMessageResourceTests {
     }
 
     @Test(
-        "A claim that is wrong or missing is refused, and the login still waits",
+        "A wrong or missing claim is refused and the login stays pending",
         arguments: [
             ["response": nil], ["response": ""], ["response": "AAAA"], ["response": .integer(5)], ["response": .null],
             ["deny": .bool(false)], ["deny": "true"], ["deny": .integer(1)], ["deny": .null], ["deny": .array([])],
         ] as [[String: JSONValue?]])
-    func badClaims(changes: [String: JSONValue?]) async throws {
+    func rejectsBadClaims(changes: [String: JSONValue?]) async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
@@ -147,8 +147,8 @@ struct PushMessageResourceTests {
         }
     }
 
-    @Test("A denial needs the right response too")
-    func forgedDenial() async throws {
+    @Test("A denial without the right response is refused")
+    func rejectsForgedDenial() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (_, push) = try await server.waitingLogin(phone: phone)
@@ -158,9 +158,9 @@ struct PushMessageResourceTests {
     }
 
     @Test(
-        "An answer counts once: no second one is taken, whatever it says",
+        "A second answer to a message is refused whatever it says",
         arguments: [[:], ["deny": .bool(true)]] as [[String: JSONValue]], [false, true])
-    func once(first: [String: JSONValue], afterThePoll: Bool) async throws {
+    func acceptsOneAnswer(first: [String: JSONValue], afterThePoll: Bool) async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
@@ -173,8 +173,8 @@ struct PushMessageResourceTests {
         }
     }
 
-    @Test("Of a hundred answers at the same instant one is taken", arguments: [false, true])
-    func concurrency(mixed: Bool) async throws {
+    @Test("Exactly one of a hundred simultaneous answers is accepted", arguments: [false, true])
+    func acceptsOneConcurrentAnswer(mixed: Bool) async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
@@ -195,8 +195,8 @@ struct PushMessageResourceTests {
         }
     }
 
-    @Test("An answer after the time is over is refused", arguments: [(119.9, 200), (120, 400), (10_000, 400)])
-    func expiry(seconds: Double, status: Int) async throws {
+    @Test("An answer after the push timeout is refused", arguments: [(119.9, 200), (120, 400), (10_000, 400)])
+    func rejectsLateAnswer(seconds: Double, status: Int) async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (_, push) = try await server.waitingLogin(phone: phone)
@@ -206,15 +206,15 @@ struct PushMessageResourceTests {
     }
 
     @Test(
-        "The push timeout is what the configuration says, within a day",
+        "The push timeout is the configured one, limited to between a second and a day",
         arguments: [(30, 30), (0, 1), (-5, 1), (1_000_000, 86_400)])
-    func timeout(configured: Int, seconds: Int) {
+    func limitsPushTimeout(configured: Int, seconds: Int) {
         let configuration = ServerConfiguration { $0.pushTimeout = configured }
         #expect(configuration.pushLifetime == seconds)
     }
 
-    @Test("One message's answer does not fit another, another realm, or another action")
-    func elsewhere() async throws {
+    @Test("An answer is refused for another message, in another realm and with another action")
+    func rejectsMisdirectedAnswer() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (_, first) = try await server.waitingLogin(phone: phone)
@@ -229,8 +229,8 @@ struct PushMessageResourceTests {
         }
     }
 
-    @Test("Answers may come in any order")
-    func order() async throws {
+    @Test("Answers to several messages are accepted in any order")
+    func acceptsAnswersInAnyOrder() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (olderStep, older) = try await server.waitingLogin(phone: phone)
@@ -243,7 +243,7 @@ struct PushMessageResourceTests {
     }
 }
 
-@Suite("The number challenge")
+@Suite("Push number challenge")
 struct NumberChallengeTests {
     private func waitingLogin(_ server: TestServer) async throws -> (
         phone: Phone, step: JourneyStep, push: PendingPush, right: Int, wrong: Int
@@ -260,8 +260,8 @@ struct NumberChallengeTests {
 
     struct NoNumber: Error {}
 
-    @Test("The page shows one of the three numbers that the device is given")
-    func page() async throws {
+    @Test("The page shows one of the three numbers that the device receives")
+    func showsOneOfThreeNumbers() async throws {
         try await TestServer.run { server in
             let (phone, step, push, right, _) = try await waitingLogin(server)
             #expect(step.callbacks.map(\.type) == ["PollingWaitCallback", "HiddenValueCallback"])
@@ -277,8 +277,8 @@ struct NumberChallengeTests {
         }
     }
 
-    @Test("The right number logs in, also after one slip", arguments: [0, 1])
-    func right(slips: Int) async throws {
+    @Test("The right number logs the user in, even after one wrong number", arguments: [0, 1])
+    func acceptsRightNumber(slips: Int) async throws {
         try await TestServer.run { server in
             let (phone, step, push, right, wrong) = try await waitingLogin(server)
             for _ in 0..<slips {
@@ -291,8 +291,8 @@ struct NumberChallengeTests {
         }
     }
 
-    @Test("The second wrong number ends the login, and the right one comes too late")
-    func guessing() async throws {
+    @Test("The second wrong number ends the login, and the right number is then refused")
+    func secondWrongNumberEndsLogin() async throws {
         try await TestServer.run { server in
             let (phone, step, push, right, wrong) = try await waitingLogin(server)
             for _ in 0..<2 {
@@ -305,9 +305,9 @@ struct NumberChallengeTests {
     }
 
     @Test(
-        "No number, or one that is no text, is refused but is no guess",
+        "A missing or non-text number is refused without counting as a guess",
         arguments: [nil, .null, .integer(42), .array([]), .bool(true)] as [JSONValue?])
-    func missing(claim: JSONValue?) async throws {
+    func missingNumberIsNotGuess(claim: JSONValue?) async throws {
         try await TestServer.run { server in
             let (phone, _, push, right, _) = try await waitingLogin(server)
             var claims: [String: JSONValue] = [:]
@@ -317,8 +317,8 @@ struct NumberChallengeTests {
         }
     }
 
-    @Test("A wrong number of somebody without the secret is no guess either")
-    func stranger() async throws {
+    @Test("A wrong number from a sender without the device secret does not count as a guess")
+    func unauthenticatedNumberIsNotGuess() async throws {
         try await TestServer.run { server in
             let (phone, _, push, right, wrong) = try await waitingLogin(server)
             let claims: [String: JSONValue] = [
@@ -331,7 +331,7 @@ struct NumberChallengeTests {
     }
 
     @Test("A denial needs no number")
-    func denial() async throws {
+    func denialNeedsNoNumber() async throws {
         try await TestServer.run { server in
             let (phone, step, push, _, wrong) = try await waitingLogin(server)
             let claims: [String: JSONValue] = ["deny": .bool(true), "challengeResponse": .string("\(wrong)")]

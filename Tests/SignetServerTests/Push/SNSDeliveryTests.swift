@@ -6,8 +6,8 @@ import Testing
 
 @testable import SignetServer
 
-/// The journey's end of SNS: what devices and logins see of it, with an SNS that fails on command.
-@Suite("Push through SNS")
+/// Push delivery as devices and logins see it, with a stand-in SNS that fails on command.
+@Suite("Push delivery through SNS")
 struct SNSDeliveryTests {
     private func run(
         _ sns: StandInSNS, apple: String? = StandInSNS.apple, _ body: @Sendable (TestServer) async throws -> Void
@@ -20,8 +20,8 @@ struct SNSDeliveryTests {
             }, body)
     }
 
-    @Test("A phone registers with its token at its platform's application, and has no desk")
-    func registration() async throws {
+    @Test("A phone registers with its token at the application of its platform and gets no push stream")
+    func registersTokenAtApplication() async throws {
         let sns = try StandInSNS()
         try await run(sns) { server in
             let step = try await server.logIn("PushRegistration").step
@@ -38,9 +38,9 @@ struct SNSDeliveryTests {
     }
 
     @Test(
-        "Apple's devices belong to Apple's application; everything else is Google's, as in AM",
+        "A device of type apns registers at Apple's application and any other at Google's, as in AM",
         arguments: ["apns", "gcm", "APNS", "other"])
-    func platforms(type: String) async throws {
+    func selectsPlatformApplication(type: String) async throws {
         let sns = try StandInSNS()
         try await run(sns) { server in
             let step = try await server.logIn("PushRegistration").step
@@ -52,8 +52,8 @@ struct SNSDeliveryTests {
         }
     }
 
-    @Test("A device that says that it comes to the desk is at the desk")
-    func server() async throws {
+    @Test("A device that prefers the push stream registers there instead of at SNS")
+    func registersPreferredStream() async throws {
         let sns = try StandInSNS()
         try await run(sns) { server in
             let step = try await server.logIn("PushRegistration").step
@@ -73,8 +73,8 @@ struct SNSDeliveryTests {
         }
     }
 
-    @Test("A message has AM's envelope, and the login is approved by it")
-    func login() async throws {
+    @Test("A message has AM's envelope and the device can approve the login with it")
+    func publishesEnvelopeOfAM() async throws {
         let sns = try StandInSNS()
         try await run(sns) { server in
             let phone = try await server.registeredPhone()
@@ -110,8 +110,8 @@ struct SNSDeliveryTests {
         }
     }
 
-    @Test("The journal has what SNS was asked for, and what became of each message")
-    func requestLog() async throws {
+    @Test("The request log records each request to SNS and the result of each message")
+    func logsRequestsToSNS() async throws {
         let sns = try StandInSNS { request, before in
             request.action == "Publish" && before > 0 ? .error("InvalidParameter", "no", status: "400 Bad") : .good
         }
@@ -155,8 +155,8 @@ struct SNSDeliveryTests {
         }
     }
 
-    @Test("An SNS that does not answer is in the journal with the status 0")
-    func silentLog() async throws {
+    @Test("The request log records a request that SNS does not answer with status 0")
+    func logsUnansweredRequest() async throws {
         let sns = try StandInSNS { _, _ in .cut }
         try await run(sns) { server in
             let step = try await server.logIn("PushRegistration").step
@@ -170,13 +170,13 @@ struct SNSDeliveryTests {
     }
 
     @Test(
-        "What may pass is tried again, until it has passed",
+        "A delivery that fails with a temporary error is retried until it succeeds",
         arguments: [
             StandInSNS.Answer.error("InternalFailure", "oh", status: "500 Oh"),
             .error("Throttled", "Rate exceeded", status: "429 Slow"), .error("Throttling", "Rate exceeded", status: "400 Slow"),
             .raw("503 Away", "<html>"), .cut,
         ])
-    func passing(fault: StandInSNS.Answer) async throws {
+    func retriesTemporaryErrors(fault: StandInSNS.Answer) async throws {
         let sns = try StandInSNS { request, before in request.action == "Publish" && before < 2 ? fault : .good }
         try await run(sns) { server in
             let phone = try await server.registeredPhone()
@@ -187,17 +187,17 @@ struct SNSDeliveryTests {
         }
     }
 
-    @Test("A login does not hang on an SNS that says nothing; that it cannot be delivered is to be seen")
-    func silence() async throws {
+    @Test("A login does not wait for a silent SNS, and the failed delivery is reported")
+    func loginDoesNotWaitForSilentSNS() async throws {
         let sns = try StandInSNS { request, _ in request.action == "Publish" ? .silence : .good }
         try await run(sns) { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
-            // The answer to the login was there before SNS said anything, and the login goes on waiting.
-            #expect(try await server.devServer.pushes(to: "mira").last?.progress == .queued)
+            // The login was answered before SNS, and it remains pending.
+            #expect(try await server.devServer.pushes(to: "mira").last?.progress == .onItsWay)
             #expect(try await server.poll(step).step.waitMilliseconds != nil)
             guard case .undeliverable(let reason) = try await server.settledPush().progress else {
-                Issue.record("it was delivered")
+                Issue.record("the message was delivered")
                 return
             }
             #expect(reason.contains("no answer in time"))
@@ -213,7 +213,7 @@ struct SNSDeliveryTests {
     }
 
     @Test(
-        "What will not pass is not tried again",
+        "A delivery that fails with a permanent error is not retried",
         arguments: [
             (
                 StandInSNS.Answer.error("NotFound", "Endpoint does not exist", status: "404 No"),
@@ -222,14 +222,14 @@ struct SNSDeliveryTests {
             (.error("SignatureDoesNotMatch", "no &lt;good&gt;", status: "403 No"), "SignatureDoesNotMatch: no <good>"),
             (.raw("200 OK", "hello"), "status 200"), (.raw("302 Found", ""), "status 302"),
         ])
-    func permanent(fault: StandInSNS.Answer, words: String) async throws {
+    func doesNotRetryPermanentErrors(fault: StandInSNS.Answer, words: String) async throws {
         let sns = try StandInSNS { request, _ in request.action == "Publish" ? fault : .good }
         let log = RecordingLog()
         try await TestServer.run(.sample { $0.sns = sns.configuration }, logger: log.logger) { server in
             let phone = try await server.registeredPhone()
             let (_, push) = try await server.waitingLogin(phone: phone)
             guard case .undeliverable(let reason) = try await server.settledPush().progress else {
-                Issue.record("it was delivered")
+                Issue.record("the message was delivered")
                 return
             }
             #expect(reason.contains(words))
@@ -241,8 +241,8 @@ struct SNSDeliveryTests {
         }
     }
 
-    @Test("An endpoint that was disabled is enabled, once")
-    func disabled() async throws {
+    @Test("A delivery enables a disabled endpoint once")
+    func enablesDisabledEndpointOnce() async throws {
         let gone = StandInSNS.Answer.error("EndpointDisabled", "Endpoint is disabled", status: "400 No")
         let sns = try StandInSNS { request, before in request.action == "Publish" && before == 0 ? gone : .good }
         try await run(sns) { server in
@@ -262,8 +262,8 @@ struct SNSDeliveryTests {
         }
     }
 
-    @Test("OpenAM's way to an endpoint that is there with other attributes: ask for a disabled one, and enable it")
-    func recovery() async throws {
+    @Test("A registration enables an existing endpoint whose attributes differ, as OpenAM does")
+    func enablesConflictingEndpoint() async throws {
         let exists = StandInSNS.Answer.error(
             "InvalidParameter",
             "Invalid parameter: Token Reason: Endpoint \(StandInSNS.endpoint) already exists with the same Token, but different attributes.",
@@ -276,7 +276,7 @@ struct SNSDeliveryTests {
             #expect(sns.actions == ["CreatePlatformEndpoint", "CreatePlatformEndpoint", "SetEndpointAttributes"])
             #expect(sns.requests[2].fields["EndpointArn"] == StandInSNS.endpoint)
         }
-        // Somebody has given it data of their own: then neither fits, and what is said names it.
+        // With custom user data neither request matches; the error message names the endpoint.
         let foreign = try StandInSNS { request, _ in request.action == "CreatePlatformEndpoint" ? exists : .good }
         try await run(foreign) { server in
             _ = try await server.registeredPhone()
@@ -286,12 +286,12 @@ struct SNSDeliveryTests {
     }
 
     @Test(
-        "A device that SNS cannot be told of is not registered: its token, or the server's way, is said to be at fault",
+        "A device is not registered when SNS refuses its token or cannot be reached",
         arguments: [
             (StandInSNS.Answer.error("InvalidParameter", "Invalid parameter: Token", status: "400 No"), 400),
             (.error("AuthorizationError", "no", status: "403 No"), 503), (.raw("500 Oh", ""), 503), (.cut, 503), (.silence, 503),
         ])
-    func refused(fault: StandInSNS.Answer, status: Int) async throws {
+    func refusesUnregisteredToken(fault: StandInSNS.Answer, status: Int) async throws {
         let sns = try StandInSNS { _, before in before < 2 ? fault : .good }
         try await run(sns) { server in
             let step = try await server.logIn("PushRegistration").step
@@ -301,14 +301,14 @@ struct SNSDeliveryTests {
                 tx.devices.pushDevice(mechanismUID: "phone-1")
             }
             #expect(device == nil)
-            // The invitation stays: the device can try again.
+            // The invitation stays valid, so the device can try again.
             while sns.requests.count < 2 { _ = try await phone.register(at: server) }
             #expect(try await phone.register(at: server).status == 200)
         }
     }
 
-    @Test("Without an application for its kind a device cannot register; nobody who may not register reaches SNS")
-    func uninvited() async throws {
+    @Test("A registration without a platform application or with a wrong response does not reach SNS")
+    func refusedRegistrationDoesNotReachSNS() async throws {
         let sns = try StandInSNS()
         try await run(sns, apple: nil) { server in
             let step = try await server.logIn("PushRegistration").step
@@ -319,14 +319,14 @@ struct SNSDeliveryTests {
             #expect(try await phone.register(at: server, claims: wrong).status == 400)
             #expect(sns.actions.isEmpty)
             #expect(try await phone.register(at: server).status == 200)
-            // Registered is registered: a second time is refused before SNS is asked.
+            // A second registration with the invitation is refused before SNS is asked.
             #expect(try await phone.register(at: server).status == 400)
             #expect(sns.actions == ["CreatePlatformEndpoint"])
         }
     }
 
-    @Test("Two devices that register with one invitation at once: one of them is registered")
-    func race() async throws {
+    @Test("Exactly one of several simultaneous registrations with one invitation succeeds")
+    func registersOneOfConcurrentDevices() async throws {
         let sns = try StandInSNS()
         try await run(sns) { server in
             let step = try await server.logIn("PushRegistration").step

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SignetServer
 
-/// Against an SNS that nobody here wrote, which checks every signature with Amazon's own library.
+/// Push against Moto, an independent SNS implementation that checks every signature with Amazon's own library.
 @Suite("Push through Moto's SNS", .serialized, .enabled(if: Moto.isPossible, "moto is not installed: scripts/setup installs it"))
 struct SNSMotoTests {
     private static func configuration(_ moto: Moto) -> SNSConfiguration {
@@ -20,10 +20,10 @@ struct SNSMotoTests {
         }
     }
 
-    @Test("A phone registers, and what a login sends is what the phone would get")
-    func login() async throws {
+    @Test("A phone registers, and a login publishes the message that the phone receives")
+    func publishesLoginToMoto() async throws {
         try await Moto.with { moto in
-            // The server's clock stands in the past, and Moto does not mind only because signatures go by the machine's.
+            // The server's clock is in the past; Moto accepts that because signatures use the machine's clock.
             let devServer = DevServer(
                 configuration: .sample { $0.sns = Self.configuration(moto) }, clock: SystemWallClock(),
                 logger: RecordingLog().logger)
@@ -57,8 +57,8 @@ struct SNSMotoTests {
         return SNSClient(configuration: configuration, transport: AsyncHTTPTransport(), clock: SystemWallClock())
     }
 
-    @Test("A wrong secret and a wrong key are refused; the right ones are taken")
-    func signatures() async throws {
+    @Test("Moto refuses a signature with a wrong secret or key and accepts a correct one")
+    func motoChecksSignatures() async throws {
         try await Moto.with { moto in
             let good = Self.client(moto)
             let endpoint = try await good.endpoint(for: "token ü+&=", of: moto.googleEndpoint)
@@ -84,8 +84,8 @@ struct SNSMotoTests {
         }
     }
 
-    @Test("An endpoint that was disabled is found again by OpenAM's way, and enabled; also by a publication")
-    func recovery() async throws {
+    @Test("A disabled endpoint is found and enabled again at registration and at publication")
+    func reenablesDisabledEndpoint() async throws {
         try await Moto.with { moto in
             let sns = Self.client(moto)
             let endpoint = try await sns.endpoint(for: "token-1", of: moto.appleEndpoint)
@@ -103,7 +103,7 @@ struct SNSMotoTests {
         }
     }
 
-    /// As SNS does by itself when a phone's token is refused; with Amazon's own client.
+    /// Disables an endpoint with Amazon's own client, as SNS does when a phone's token is refused.
     private static func disable(_ endpoint: String, _ moto: Moto) async throws {
         try await AmazonClient.run(
             """
@@ -112,7 +112,7 @@ struct SNSMotoTests {
     }
 }
 
-/// Amazon's own client against the front: what AM's library does, another language's library of the same maker does too.
+/// Tests of the push gateway with Amazon's own Python client, which behaves as the Java client in AM does.
 @Suite(
     "Amazon's client at the push gateway", .serialized,
     .enabled(if: Moto.isPossible, "boto3, which comes with moto, is not installed: scripts/setup installs it"))
@@ -130,8 +130,8 @@ struct AmazonClientTests {
         try await server.serve { _ in try await body(server, try #require(server.pushGatewayURL), address) }
     }
 
-    @Test("It makes an endpoint, walks OpenAM's way to one that was disabled, and publishes")
-    func flow() async throws {
+    @Test("Amazon's client creates an endpoint, reenables a disabled one and publishes")
+    func amazonClientCreatesAndPublishes() async throws {
         try await run { server, url, address in
             let program = """
                 token = sys.argv[1]
@@ -180,8 +180,8 @@ struct AmazonClientTests {
         }
     }
 
-    @Test("With another secret, or another key, it is refused in words that it knows")
-    func refused() async throws {
+    @Test("Amazon's client with a wrong secret or key gets an SNS error code that it knows")
+    func amazonClientGetsErrorCodes() async throws {
         try await run { _, url, address in
             let program = """
                 try:
@@ -201,7 +201,7 @@ struct AmazonClientTests {
 
 /// Amazon's own client of SNS, in Python.
 enum AmazonClient {
-    /// Runs a program that finds the client as `sns`, and gives its output.
+    /// Runs a program that finds the client as `sns`, and returns its output.
     @discardableResult
     static func run(
         _ program: String, _ arguments: [String] = [], at url: String, _ accessKey: String, _ secret: Secret

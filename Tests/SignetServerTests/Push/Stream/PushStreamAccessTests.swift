@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("A device's proof at the desk")
+@Suite("Device proofs at the push stream")
 struct PushStreamProofTests {
     private func prove(_ token: String, at server: TestServer, realm: RealmPath = .root) async throws -> String? {
         try await server.devServer.context.store.write { tx in
@@ -14,8 +14,8 @@ struct PushStreamProofTests {
         }
     }
 
-    @Test("A right proof is taken once")
-    func once() async throws {
+    @Test("A valid device proof is accepted once")
+    func acceptsProofOnce() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let proof = phone.proof(try await server.nonce())
@@ -28,8 +28,8 @@ struct PushStreamProofTests {
         }
     }
 
-    @Test("A nonce is good for a minute", arguments: [(59.0, true), (60, false), (3600, false)])
-    func freshness(age: Double, isGood: Bool) async throws {
+    @Test("A nonce is valid for less than a minute", arguments: [(59.0, true), (60, false), (3600, false)])
+    func expiresNonceAfterMinute(age: Double, isGood: Bool) async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let proof = phone.proof(try await server.nonce())
@@ -38,8 +38,8 @@ struct PushStreamProofTests {
         }
     }
 
-    @Test("A proof that is forged, of another mechanism, or with a nonce of one's own is refused")
-    func forged() async throws {
+    @Test("A proof that is forged, of another mechanism or with a made-up nonce is refused")
+    func rejectsForgedProof() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let other = try await server.registeredPhone(uid: "phone-2", name: "noa", password: "staple")
@@ -61,8 +61,8 @@ struct PushStreamProofTests {
         }
     }
 
-    @Test("A proof is for the device's own realm")
-    func realm() async throws {
+    @Test("A proof is valid only in the realm of the device")
+    func rejectsProofInOtherRealm() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             #expect(
@@ -73,9 +73,9 @@ struct PushStreamProofTests {
     }
 
     @Test(
-        "A request with other credentials, or none, is told what to sign",
+        "A stream request without a valid proof is answered with a nonce to sign",
         arguments: [nil, "Bearer x", "Signet-Push-Stream", "signet-push-stream", ""] as [String?])
-    func challenge(authorization: String?) async throws {
+    func challengesUnprovenStreamRequest(authorization: String?) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(
                 .get, "/am/json/push/stream", headers: authorization.map { ["Authorization": $0] } ?? [:])
@@ -85,8 +85,8 @@ struct PushStreamProofTests {
         }
     }
 
-    @Test("Any method but GET is 405", arguments: [HTTPRequest.Method.post, .put, .head])
-    func method(method: HTTPRequest.Method) async throws {
+    @Test("The push stream answers any method but GET with 405", arguments: [HTTPRequest.Method.post, .put, .head])
+    func streamRejectsOtherMethods(method: HTTPRequest.Method) async throws {
         try await TestServer.run { server in
             let reply = try await server.send(method, "/am/json/push/stream")
             #expect(reply.status == 405)
@@ -95,7 +95,7 @@ struct PushStreamProofTests {
     }
 }
 
-@Suite("The desk's nonces")
+@Suite("Nonces of the push stream")
 struct NonceStoreTests {
     private static let key = Secret.random(byteCount: 32)
 
@@ -110,8 +110,8 @@ struct NonceStoreTests {
         }
     }
 
-    @Test("Used nonces are forgotten in time")
-    func memory() throws {
+    @Test("Expired nonces are removed from the store")
+    func removesExpiredNonces() throws {
         let (rows, clock) = (TestRows(), StillClock())
         for _ in 0..<1000 {
             clock.advance(by: 1)
@@ -120,8 +120,8 @@ struct NonceStoreTests {
         #expect(try rows.count(.nonce) < 200)
     }
 
-    @Test("A full book takes no nonce rather than one twice")
-    func full() throws {
+    @Test("A full nonce store refuses a new nonce and never accepts a used one")
+    func fullNonceStoreRefusesNonce() throws {
         let (rows, clock) = (TestRows(MemoryRows(capacities: ["nonce": 2])), StillClock())
         let nonces = try (0..<3).map { _ in try issue(at: clock.now) }
         let redeemed = try [0, 1, 2, 0].map { try redeem(nonces[$0], rows, at: clock.now) }
@@ -130,31 +130,31 @@ struct NonceStoreTests {
         #expect(try redeem(try issue(at: clock.now), rows, at: clock.now))
     }
 
-    @Test("A nonce of another desk is none")
-    func foreign() throws {
+    @Test("A nonce of another server is refused")
+    func rejectsNonceOfOtherServer() throws {
         let now = StillClock().now
         let foreign = try issue(at: now, key: Secret.random(byteCount: 32))
         #expect(try !redeem(foreign, TestRows(), at: now))
     }
 }
 
-@Suite("Open streams")
+@Suite("Registry of open push streams")
 struct StreamRegistryTests {
     private func signals(_ stream: PushStreamSubscription) async -> Int {
         stream.end()
         return await stream.signals.reduce(0) { count, _ in count + 1 }
     }
 
-    @Test("However often a stream that nobody reads is woken, one signal waits")
-    func slow() async {
+    @Test("A stream that is not read keeps one pending signal however often it is woken")
+    func coalescesSignals() async {
         var registry = StreamRegistry()
         let stream = registry.open("m")
         for _ in 0..<10_000 { registry.wake("m") }
         #expect(await signals(stream) == 1)
     }
 
-    @Test("Each stream of a mechanism is woken, and no other")
-    func wake() async {
+    @Test("A signal wakes each stream of its mechanism and no other stream")
+    func wakesStreamsOfMechanism() async {
         var registry = StreamRegistry()
         let streams = [registry.open("m"), registry.open("m"), registry.open("other")]
         var woken: [Int] = []
@@ -167,15 +167,15 @@ struct StreamRegistryTests {
         #expect(woken == [1, 1, 0])
     }
 
-    @Test("A closed stream leaves nothing behind")
-    func close() {
+    @Test("A closed stream is removed from the registry")
+    func removesClosedStream() {
         var registry = StreamRegistry()
         for _ in 0..<100 { registry.close(registry.open("m")) }
         #expect(registry.count("m") == 0)
     }
 
-    @Test("One stream too many ends the oldest")
-    func limit() async {
+    @Test("Opening one stream above the limit ends the oldest stream")
+    func limitEndsOldestStream() async {
         var registry = StreamRegistry()
         let streams = (0...StreamRegistry.streamsPerMechanism).map { _ in registry.open("m") }
         #expect(registry.count("m") == StreamRegistry.streamsPerMechanism)

@@ -6,10 +6,10 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The desk's stream, over a socket", .timeLimit(.minutes(5)))
+@Suite("Push stream over a socket", .timeLimit(.minutes(5)))
 struct PushStreamTests {
-    @Test("A message arrives as soon as somebody logs in")
-    func delivery() async throws {
+    @Test("A message reaches the device as soon as a user logs in")
+    func deliversMessageOnLogin() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -32,8 +32,8 @@ struct PushStreamTests {
         }
     }
 
-    @Test("What came while the device was away waits for it, but nothing that was answered or is over")
-    func away() async throws {
+    @Test("A reconnecting device gets the pending messages but not those that were answered or have expired")
+    func deliversPendingMessagesOnReconnect() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -53,9 +53,9 @@ struct PushStreamTests {
     }
 
     @Test(
-        "A device that says what it saw last gets what came after, and all when the desk does not know the event",
+        "A device with a known last event id gets the later messages; with an unknown one it gets all messages",
         arguments: [true, false])
-    func lastEventID(known: Bool) async throws {
+    func resumesAfterLastEventID(known: Bool) async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -73,7 +73,7 @@ struct PushStreamTests {
     }
 
     @Test("Every stream of a mechanism gets every message")
-    func several() async throws {
+    func deliversToEveryStream() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -90,8 +90,8 @@ struct PushStreamTests {
         }
     }
 
-    @Test("A device that vanishes leaves no stream behind")
-    func vanished() async throws {
+    @Test("The stream of a device that disconnects without notice is closed")
+    func closesStreamOfVanishedDevice() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -107,8 +107,8 @@ struct PushStreamTests {
         }
     }
 
-    @Test("A device that does not read costs one stream and no queue, and misses nothing")
-    func slow() async throws {
+    @Test("A device that does not read occupies one stream without a queue and loses no message")
+    func slowDeviceLosesNoMessage() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -123,14 +123,14 @@ struct PushStreamTests {
         }
     }
 
-    /// Says every 20 ms that a stream is alive.
+    /// Sends a keep-alive comment every 20 ms.
     private static let talkative = ServerConfiguration.sample {
         $0.port = 0
         $0.streamKeepAlive = .milliseconds(20)
     }
 
-    @Test("An idle stream carries comments")
-    func keepAlive() async throws {
+    @Test("An idle stream carries keep-alive comments")
+    func sendsKeepAliveComments() async throws {
         try await TestServer.run(Self.talkative) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -142,14 +142,14 @@ struct PushStreamTests {
         }
     }
 
-    @Test("The stream of a device that is no more ends by itself, also when nobody could say so")
-    func lostEnd() async throws {
+    @Test("The stream of a removed device ends even when the signal for it was lost")
+    func endsStreamOfRemovedDevice() async throws {
         try await TestServer.run(Self.talkative) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
                 let connection = try await phone.listen(at: server, port: port)
                 _ = await connection.read { $0.contains(":\n\n") }
-                // As another server does it, whose word is lost on the way.
+                // The removal as another server does it, with the signal lost on the way.
                 try await server.devServer.context.store.write { tx in
                     let user = UserKey(realm: .root, name: "mira")
                     guard let device = tx.devices.pushDevice(of: user) else { return }
@@ -162,8 +162,8 @@ struct PushStreamTests {
         }
     }
 
-    @Test("The stream of a device that was replaced ends")
-    func replaced() async throws {
+    @Test("The stream of a replaced device ends")
+    func endsStreamOfReplacedDevice() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let old = try await server.registeredPhone(uid: "old")
@@ -178,8 +178,8 @@ struct PushStreamTests {
         }
     }
 
-    @Test("A server that is cancelled ends its streams at once")
-    func cancelled() async throws {
+    @Test("Cancellation of the server ends its streams at once")
+    func cancellationEndsStreams() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             let clock = ContinuousClock()
             var connection: RawHTTPConnection?
@@ -197,8 +197,8 @@ struct PushStreamTests {
         }
     }
 
-    @Test("A graceful shutdown ends the streams too, and then the server")
-    func graceful() async throws {
+    @Test("A graceful shutdown ends the streams and then the server")
+    func gracefulShutdownEndsStreams() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let clock = ContinuousClock()
