@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetServer
 
-/// What somebody holds who may not log in any more: a session, tokens, and a code that was not exchanged yet.
+/// The credentials of a user before the lock: a session, tokens and a code that is not exchanged yet.
 private struct Holdings: Sendable {
     let session: String
     let tokens: Tokens
@@ -17,7 +17,7 @@ private struct Holdings: Sendable {
         code = try await server.code(session)
     }
 
-    /// Which of them are good. Nothing of it takes a code or a refresh token, or makes a token that there was not.
+    /// Returns which of them are valid. No check spends a code or a refresh token or issues a new token.
     func good(_ server: TestServer) async throws -> [String: Bool] {
         let path = TestServer.authenticate
         let header = ["iPlanetDirectoryPro": session]
@@ -49,10 +49,10 @@ private struct Holdings: Sendable {
     }
 }
 
-@Suite("Sessions and tokens of users who are not active", .postgresServer, .serialized, .timeLimit(.minutes(5)))
+@Suite("Sessions and tokens of inactive users", .postgresServer, .serialized, .timeLimit(.minutes(5)))
 struct InactiveUserTests {
-    @Test("Of a user who is locked nothing is good; when the lock is lifted, what has time left is good again")
-    func locked() async throws {
+    @Test("A lock makes a user's session and tokens invalid until it is lifted, unless they expire meanwhile")
+    func lockSuspendsSessionAndTokens() async throws {
         try await TestServer.run { server in
             let held = try await Holdings(server)
             let other = try await server.session(name: "noa", password: "staple")
@@ -69,18 +69,18 @@ struct InactiveUserTests {
 
             #expect(try await server.devServer.setLocked(false, "mira"))
             try await held.expect(good: true, at: server, "after")
-            // The refresh that was refused took nothing. The code was good once.
+            // The refused renewal spent no token. The code could be exchanged only once.
             #expect(try await server.refresh(try #require(held.tokens.refresh)).status == 200)
             #expect(try await server.exchange(held.code).json["error"] == "invalid_grant")
         }
     }
 
-    @Test("What had no time left while its user was locked stays over")
-    func over() async throws {
+    @Test("A session that expires while its user is locked stays invalid after the lock")
+    func lockDoesNotExtendSession() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             #expect(try await server.devServer.setLocked(true, "mira"))
-            // Asked for in vain, it is not kept alive.
+            // A refused request does not keep the session alive.
             server.clock.advance(by: 1000)
             #expect(try await server.authorize(session).location["code"] == nil)
             server.clock.advance(by: 1000)
@@ -89,8 +89,8 @@ struct InactiveUserTests {
         }
     }
 
-    @Test("Sessions of a locked user are ended for good by who is asked to")
-    func ended() async throws {
+    @Test("An administrator can end the sessions of a locked user for good")
+    func adminEndsSessionsOfLockedUser() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             #expect(try await server.devServer.setLocked(true, "mira"))
@@ -101,8 +101,8 @@ struct InactiveUserTests {
         }
     }
 
-    @Test("A device that was allowed gets nothing from a user who was locked since")
-    func device() async throws {
+    @Test("A device that a user allowed gets no tokens once that user is locked")
+    func lockedUserGivesDeviceNoTokens() async throws {
         try await TestServer.run { server in
             let begun = try await server.postForm("device/code", ["client_id": "app", "scope": "openid"])
             let (code, userCode) = (
@@ -121,8 +121,8 @@ struct InactiveUserTests {
         }
     }
 
-    @Test("Wrong passwords lock out who guesses, and no session")
-    func lockedOut() async throws {
+    @Test("Wrong passwords lock out further logins but do not end a session")
+    func lockoutKeepsSession() async throws {
         try await TestServer.run(.sample { $0.limits.lockout = Lockout(failures: 2, within: 60, duration: 600) }) { server in
             let held = try await Holdings(server)
             for _ in 0..<2 { _ = try await server.logIn("Login", password: "wrong") }
@@ -132,9 +132,9 @@ struct InactiveUserTests {
     }
 
     @Test(
-        "Of a user who was removed from the configuration nothing is good after the restart, until they stand there again",
+        "A user removed from the configuration has no valid session or token until the user is configured again",
         arguments: StateKind.lasting)
-    func removed(kind: StateKind) async throws {
+    func removedUserHasNoValidTokens(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let clock = StillClock()
             let held = Mutex<Holdings?>(nil)

@@ -14,7 +14,7 @@ extension TestServer {
         try await send(.post, "\(path)?_action=\(action)", headers: headers, body: body)
     }
 
-    /// Whether a session is still good, without using it.
+    /// Returns whether a session is still valid, without using it.
     func isGood(_ session: String) async throws -> Bool {
         try await sessionAction("validate", ["iPlanetDirectoryPro": session]).json["valid"] == .bool(true)
     }
@@ -22,7 +22,7 @@ extension TestServer {
 
 @Suite("Sessions")
 struct SessionTests {
-    /// How each SDK logs out (protocol/journey.md sections 1.6 and 1.7); TOKEN stands for the token.
+    /// The logout requests of each SDK (protocol/journey.md sections 1.6 and 1.7); TOKEN stands for the token.
     static let logouts: [(headers: [String: String], body: String?, path: String)] = [
         (
             ["accept-api-version": "resource=3.1", "Content-Type": "application/json", "iPlanetDirectoryPro": "TOKEN"],
@@ -46,8 +46,8 @@ struct SessionTests {
         ),
     ]
 
-    @Test("Each SDK's log-out ends the session and takes the cookie away", arguments: logouts.indices)
-    func logOut(index: Int) async throws {
+    @Test("The logout of each SDK ends the session and deletes the cookie", arguments: logouts.indices)
+    func logoutEndsSession(index: Int) async throws {
         let request = Self.logouts[index]
         try await TestServer.run { server in
             let session = try await server.session()
@@ -69,8 +69,8 @@ struct SessionTests {
         }
     }
 
-    @Test("A log-out ends the session, not the tokens that came of it")
-    func tokensStay() async throws {
+    @Test("A logout ends the session but not the tokens that it issued")
+    func logoutKeepsTokens() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let tokens = try Tokens(try await server.exchange(try await server.code(session)))
@@ -80,8 +80,8 @@ struct SessionTests {
     }
 
     @Test(
-        "What is known of a session is what AM tells", arguments: ["resource=2.0", "resource=2.1", "resource=2.1, protocol=1.0"])
-    func information(version: String) async throws {
+        "The session information has the fields of AM", arguments: ["resource=2.0", "resource=2.1", "resource=2.1, protocol=1.0"])
+    func returnsSessionInformation(version: String) async throws {
         try await TestServer.run { server in
             let session = try await server.session(password: "other", at: "/am/json/alpha/authenticate")
             server.clock.advance(by: 60)
@@ -101,7 +101,7 @@ struct SessionTests {
     }
 
     @Test("A session is validated by header, cookie, body or path")
-    func validate() async throws {
+    func validatesSession() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let replies = [
@@ -122,12 +122,12 @@ struct SessionTests {
     }
 
     @Test(
-        "What the resource does not do is refused",
+        "An unknown action, version or body is refused by the session resource",
         arguments: [
             ("", "resource=3.1", "", 400), ("dance", "resource=3.1", "", 501), ("logout", "resource=4.0", "", 404),
             ("logout", "resource=3.2", "", 404), ("logout", "resource=3.1", "[1]", 400),
         ])
-    func refused(action: String, version: String, body: String, status: Int) async throws {
+    func rejectsUnknownSessionRequest(action: String, version: String, body: String, status: Int) async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let headers = [
@@ -139,8 +139,8 @@ struct SessionTests {
         }
     }
 
-    @Test("A session that is left alone ends, and one that is used lasts to the maximum", arguments: [false, true])
-    func times(isUsed: Bool) async throws {
+    @Test("An idle session ends at the idle timeout and a used one at the maximum session time", arguments: [false, true])
+    func endsIdleOrOldSession(isUsed: Bool) async throws {
         try await TestServer.run(
             .sample {
                 $0.sessionIdleTimeout = 100
@@ -158,8 +158,8 @@ struct SessionTests {
         }
     }
 
-    @Test("The cookie goes where the configuration sends it")
-    func cookieForms() async throws {
+    @Test("The cookie has the configured domain, path and attributes")
+    func setsConfiguredCookie() async throws {
         try await TestServer.run(
             .sample {
                 $0.cookieDomain = "example.test"
@@ -177,7 +177,7 @@ struct SessionTests {
     }
 }
 
-@Suite("Journeys with a session in hand")
+@Suite("Journeys of a user who has a session")
 struct UpgradeTests {
     private func start(
         _ server: TestServer, _ journey: String?, _ headers: [String: String], query: String = "",
@@ -197,12 +197,12 @@ struct UpgradeTests {
     }
 
     @Test(
-        "A journey that was walked before gives the same token at once",
+        "A completed journey returns the token of the session at once",
         arguments: [
             ("Login", ["iPlanetDirectoryPro": "TOKEN"], ""), (nil, ["Cookie": "iPlanetDirectoryPro=TOKEN"], ""),
             ("Login", ["iPlanetDirectoryPro": "TOKEN"], "&noSession=false&ForceAuth=false"),
         ] as [(String?, [String: String], String)])
-    func satisfied(journey: String?, headers: [String: String], query: String) async throws {
+    func returnsTokenOfCompletedJourney(journey: String?, headers: [String: String], query: String) async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let shown = headers.mapValues { $0.replacingOccurrences(of: "TOKEN", with: session) }
@@ -212,8 +212,8 @@ struct UpgradeTests {
         }
     }
 
-    @Test("With ForceAuth it is walked again, and the same person keeps the token")
-    func forced() async throws {
+    @Test("ForceAuth runs the journey again, and the same user keeps the token")
+    func forceAuthKeepsToken() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let reply = try await start(server, "Login", ["iPlanetDirectoryPro": session], query: "&ForceAuth=true")
@@ -225,8 +225,8 @@ struct UpgradeTests {
         }
     }
 
-    @Test("Another journey is walked, and then counts for the same session")
-    func another() async throws {
+    @Test("Another journey runs and is then completed for the same session")
+    func completesOtherJourneyInSession() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let header = ["iPlanetDirectoryPro": session]
@@ -241,8 +241,8 @@ struct UpgradeTests {
         }
     }
 
-    @Test("A token of another realm, of nobody, or of the past is none")
-    func noSession() async throws {
+    @Test("A token of another realm, an unknown token and an expired token do not count as a session")
+    func ignoresInvalidSessionToken() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let alpha = try await start(
@@ -260,7 +260,7 @@ struct UpgradeTests {
             ("AuthenticateToServiceConditionAdvice", "/:Login", true), ("AuthenticateToServiceConditionAdvice", "Login", true),
             ("TransactionConditionAdvice", "9dae2c80-fe7a-4a36-b57b-4fb1271b0687", false),
         ])
-    func advice(type: String, value: String, isSatisfied: Bool) async throws {
+    func followsPolicyAdvice(type: String, value: String, isSatisfied: Bool) async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let advice =
@@ -280,12 +280,12 @@ struct UpgradeTests {
             "<Advices><AttributeValuePair><Attribute name=\"TransactionConditionAdvice\"/><Value></Value></AttributeValuePair></Advices>",
             "<Advices><AttributeValuePair><Attribute name=\"TransactionConditionAdvice\"/><Value>x</Value></AttributeValuePair></Advices>more",
         ])
-    func badAdvice(advice: String) throws {
+    func rejectsUnusableAdvice(advice: String) throws {
         #expect(throws: APIError.self) { try PolicyAdvice(advice) }
     }
 
-    @Test("Advice may be written over several lines, and carry XML's references")
-    func spacedAdvice() throws {
+    @Test("Advice may span several lines and contain XML references")
+    func parsesAdviceWithWhitespace() throws {
         let advice = try PolicyAdvice(
             """
             <Advices>
@@ -299,7 +299,7 @@ struct UpgradeTests {
     }
 
     @Test("Advice about another realm is not followed", arguments: [("Login", 200), ("/:Login", 200), ("/alpha:Login", 400)])
-    func foreignAdvice(value: String, status: Int) async throws {
+    func rejectsAdviceForOtherRealm(value: String, status: Int) async throws {
         try await TestServer.run { server in
             let advice =
                 "<Advices><AttributeValuePair><Attribute name=\"AuthenticateToServiceConditionAdvice\"/>"
@@ -310,15 +310,15 @@ struct UpgradeTests {
         }
     }
 
-    @Test("A locked user is told so, after the right password only")
-    func locked() async throws {
+    @Test("A locked user learns of the lock only after the right password")
+    func reportsLockAfterRightPassword() async throws {
         let user = User(name: "lou", password: Secret("pin".utf8), isLocked: true)
         try await TestServer.run(.sample { $0.users.append(user) }) { server in
             let right = try await server.logIn("Login", name: "lou", password: "pin")
             #expect(right.status == 401)
             #expect(right.message == "User Locked Out.")
             #expect(try await server.logIn("Login", name: "lou", password: "x").message == "Login failure")
-            // Nothing is registered, and nothing sent, on the way to that.
+            // On the way there no device is registered and no message is sent.
             for journey in ["PushRegistration", "OATHRegistration", "DeviceBinding", "WebAuthnRegistration", "PushLogin"] {
                 #expect(try await server.logIn(journey, name: "lou", password: "pin").message == "User Locked Out.")
             }
