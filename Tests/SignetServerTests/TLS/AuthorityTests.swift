@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("An authority of the server's own")
+@Suite("Certificate authority of the server")
 struct AuthorityTests {
     private static let start = Date(timeIntervalSince1970: 1_735_689_600)
     private static let day = 86_400.0
@@ -21,8 +21,8 @@ struct AuthorityTests {
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    @Test("It is made once and kept, with keys that only their owner reads")
-    func made() async throws {
+    @Test("The authority is created once and kept, with keys that only their owner can read")
+    func createsAuthorityOnce() async throws {
         try await TemporaryDirectory.with { directory in
             let authority = authority(directory)
             let first = try authority.identity(at: Self.start)
@@ -34,8 +34,8 @@ struct AuthorityTests {
         }
     }
 
-    @Test("The certificate has this machine's names, and the authority can vouch for no other name")
-    func names() async throws {
+    @Test("The certificate has the names of this machine, and the authority is constrained to them")
+    func constrainsAuthorityToNames() async throws {
         try await TemporaryDirectory.with { directory in
             let identity = try authority(directory).identity(at: Self.start)
             let leaf = try Certificate(pemEncoded: identity.certificate)
@@ -48,9 +48,9 @@ struct AuthorityTests {
     }
 
     @Test(
-        "With the authority's key in hand OpenSSL makes a certificate for another name, and believes it as little as anybody",
+        "OpenSSL rejects a certificate for another name that was made with the authority's stolen key",
         .enabled(if: Programs.missing(["openssl"]).isEmpty))
-    func stolenKey() async throws {
+    func constraintsLimitStolenKey() async throws {
         try await TemporaryDirectory.with { directory in
             _ = try authority(directory).identity(at: SystemWallClock().now)
             let (file, key) = (directory.file("tls/authority.pem"), directory.file("tls/authority.key"))
@@ -70,8 +70,8 @@ struct AuthorityTests {
         }
     }
 
-    @Test("It is renewed before it ends, under the same authority; and the authority before that ends")
-    func renewal() async throws {
+    @Test("The certificate is renewed before it ends under the same authority, and the authority before it ends")
+    func renewsCertificateAndAuthority() async throws {
         try await TemporaryDirectory.with { directory in
             let authority = authority(directory)
             let file = directory.file("tls/authority.pem")
@@ -90,7 +90,7 @@ struct AuthorityTests {
             )
             #expect(after.notValidAfter > before.notValidAfter && after.subject == before.subject)
             #expect(try String(contentsOfFile: directory.file("tls/authority.key"), encoding: .utf8) == key)
-            // What is shown from now on is believed by who trusts either of them.
+            // A client that trusts either authority certificate accepts the new server certificate.
             for root in [before, after] {
                 var verifier = Verifier(rootCertificates: CertificateStore([root])) {
                     RFC5280Policy(fixedExpiryValidationTime: Self.start + 3601 * Self.day)
@@ -106,13 +106,13 @@ struct AuthorityTests {
         }
     }
 
-    @Test("Fewer names leave what there is; a name that the authority cannot vouch for is an error that says the way on")
-    func otherNames() async throws {
+    @Test("Fewer names keep the authority, and a name outside its constraints is an error that names a remedy")
+    func rejectsNameOutsideConstraints() async throws {
         try await TemporaryDirectory.with { directory in
             let first = try authority(directory).identity(at: Self.start)
             let fewer = try authority(directory, CertifiedNames(["localhost", "127.0.0.1"])).identity(at: Self.start)
             #expect(fewer.certificate == first.certificate)
-            // Addresses are not constrained: a certificate with one more is made.
+            // Addresses are not constrained: a certificate with one more address is issued.
             let more = try authority(directory, CertifiedNames(["localhost", "192.0.2.7"])).identity(at: Self.start)
             #expect(more.certificate != first.certificate && more.authority == .kept)
             let error = #expect(throws: ServerTLSError.self) {
@@ -123,7 +123,7 @@ struct AuthorityTests {
         }
     }
 
-    /// What is done to the files, and a word of what is said; nil when it mends itself.
+    /// The damage to the files and a word of the error message; nil when the server repairs the damage.
     static let damage: [(String, @Sendable (TemporaryDirectory) throws -> Void, String?)] = [
         (
             "the authority's key is gone", { try FileManager.default.removeItem(atPath: $0.file("tls/authority.key")) },
@@ -147,9 +147,9 @@ struct AuthorityTests {
     ]
 
     @Test(
-        "Damage to the authority is said, and nothing is removed; the server's own certificate is made again",
+        "Damage to the authority is reported without removing files; a damaged server certificate is issued again",
         arguments: 0..<damage.count)
-    func damaged(index: Int) async throws {
+    func reportsDamagedAuthority(index: Int) async throws {
         let (what, damage, word) = Self.damage[index]
         try await TemporaryDirectory.with { directory in
             let authority = authority(directory)
@@ -167,8 +167,8 @@ struct AuthorityTests {
         }
     }
 
-    @Test("A kill between the key and its certificate leaves a key alone, which gets its certificate at the next start")
-    func halfMade() async throws {
+    @Test("A key without a certificate after a crash gets its certificate at the next start")
+    func completesInterruptedCreation() async throws {
         try await TemporaryDirectory.with { directory in
             let authority = authority(directory)
             _ = try authority.identity(at: Self.start)
@@ -180,8 +180,8 @@ struct AuthorityTests {
         }
     }
 
-    @Test("Many that begin at once, in one place, all show the same authority")
-    func concurrently() async throws {
+    @Test("Processes that start at once in one directory all use the same authority")
+    func concurrentStartsShareAuthority() async throws {
         try await TemporaryDirectory.with { directory in
             let authority = authority(directory)
             let certificates = try await withThrowingTaskGroup(of: String.self) { group in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("A server that speaks https", .timeLimit(.minutes(5)))
+@Suite("HTTPS server", .timeLimit(.minutes(5)))
 struct SecureServerTests {
     private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -23,8 +23,8 @@ struct SecureServerTests {
         try await DevServer(configuration: configuration, clock: clock, logger: quiet).serve(body)
     }
 
-    @Test("Who trusts the authority is answered by every name; the address is https, and cookies are for https only")
-    func trusted() async throws {
+    @Test("A client that trusts the authority connects under every name, and cookies are marked Secure")
+    func answersTrustingClient() async throws {
         try await TemporaryDirectory.with { directory in
             let tls = ServerTLS.ownAuthority(directory: directory.file("tls"))
             try await Self.serve(tls) { url in
@@ -46,8 +46,8 @@ struct SecureServerTests {
         }
     }
 
-    @Test("Who does not trust it gets no answer, and says why")
-    func untrusted() async throws {
+    @Test("A client that does not trust the authority fails with a TLS error")
+    func failsUntrustingClient() async throws {
         try await TemporaryDirectory.with { directory in
             let other = AuthorityDirectory(path: directory.file("other"), names: CertifiedNames(["localhost"]))
             _ = try other.identity(at: SystemWallClock().now)
@@ -65,9 +65,9 @@ struct SecureServerTests {
     }
 
     @Test(
-        "Somebody else's checks agree: OpenSSL and Python's, by each name",
+        "OpenSSL and Python verify the server certificate under each name",
         .enabled(if: Programs.missing(["openssl", "python3"]).isEmpty))
-    func othersAgree() async throws {
+    func opensslAndPythonVerifyCertificate() async throws {
         try await TemporaryDirectory.with { directory in
             let tls = ServerTLS.ownAuthority(directory: directory.file("tls"))
             try await Self.serve(tls) { url in
@@ -93,8 +93,8 @@ struct SecureServerTests {
         }
     }
 
-    @Test("TLS 1.2 and 1.3 are spoken, and nothing older", .enabled(if: Programs.missing(["openssl"]).isEmpty))
-    func versions() async throws {
+    @Test("The server accepts TLS 1.2 and 1.3 and refuses older versions", .enabled(if: Programs.missing(["openssl"]).isEmpty))
+    func acceptsModernTLSVersions() async throws {
         try await TemporaryDirectory.with { directory in
             try await Self.serve(.ownAuthority(directory: directory.file("tls"))) { url in
                 let port = try Endpoint(url).port
@@ -108,7 +108,7 @@ struct SecureServerTests {
     }
 
     @Test("The certificate is renewed while the server runs")
-    func renewal() async throws {
+    func renewsCertificateWhileRunning() async throws {
         try await TemporaryDirectory.with { directory in
             let clock = ManualClock(SystemWallClock().now - 80 * 86_400)
             let tls = ServerTLS.ownAuthority(directory: directory.file("tls"))
@@ -125,8 +125,8 @@ struct SecureServerTests {
         }
     }
 
-    @Test("A certificate of somebody else's, from files")
-    func files() async throws {
+    @Test("The server uses a certificate and a key from files")
+    func servesCertificateFromFiles() async throws {
         try await TemporaryDirectory.with { directory in
             let authority = AuthorityDirectory(path: directory.file("a"), names: CertifiedNames(["localhost", "127.0.0.1"]))
             _ = try authority.identity(at: SystemWallClock().now)
@@ -141,8 +141,8 @@ struct SecureServerTests {
         }
     }
 
-    @Test("Files that cannot be used are named, each with what is wrong, and the server does not start")
-    func badFiles() async throws {
+    @Test("Each unusable certificate or key file stops the start with an error that names its fault")
+    func reportsUnusableTLSFiles() async throws {
         try await TemporaryDirectory.with { directory in
             for name in ["a", "b"] {
                 let names = CertifiedNames(["localhost"])
