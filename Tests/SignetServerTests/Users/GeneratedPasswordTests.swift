@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Passwords that are made up for those who have none", .postgresServer, .timeLimit(.minutes(5)))
+@Suite("Generated passwords of users without one", .postgresServer, .timeLimit(.minutes(5)))
 struct GeneratedPasswordTests {
     private static let kim = UserKey(realm: .root, name: "kim")
 
@@ -17,8 +17,8 @@ struct GeneratedPasswordTests {
         try await server.devServer.generatedPassword(of: user, realm: realm)?.text
     }
 
-    @Test("Each is another one, of sixteen characters, and logs in; who has a password is given none", arguments: StateKind.here)
-    func different(kind: StateKind) async throws {
+    @Test("Each user without a password gets a different password of 16 characters that logs in", arguments: StateKind.here)
+    func generatesDistinctPasswords(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             try await place.server(configure) { (server: TestServer) async throws in
                 let passwords = [try await told(server), try await told(server, "lou"), try await told(server, realm: "/alpha")]
@@ -33,8 +33,8 @@ struct GeneratedPasswordTests {
         }
     }
 
-    @Test("Without a state each start makes up others, and unless it is asked for there are none")
-    func memory() async throws {
+    @Test("Without a stored state each start generates new passwords, and only when configured")
+    func generatesPasswordsPerStart() async throws {
         let kept = Kept()
         for start in ["first", "second"] {
             try await TestServer.run(.sample(configure)) { (server: TestServer) async throws in
@@ -48,9 +48,9 @@ struct GeneratedPasswordTests {
     }
 
     @Test(
-        "A restart makes up the same; a password changed since is good after it, and nobody is told one that is not",
+        "A restart generates the same passwords, and a changed password stays valid and is not shown",
         arguments: StateKind.lasting)
-    func restart(kind: StateKind) async throws {
+    func restartKeepsGeneratedPasswords(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let kept = Kept()
             try await place.server(configure) { (server: TestServer) async throws in
@@ -70,8 +70,8 @@ struct GeneratedPasswordTests {
         }
     }
 
-    @Test("Two servers of one state make up the same", .enabled(if: StateKind.here.contains(.postgreSQL)))
-    func together() async throws {
+    @Test("Two servers with one state generate the same passwords", .enabled(if: StateKind.here.contains(.postgreSQL)))
+    func serversShareGeneratedPasswords() async throws {
         try await StateLocation.with(.postgreSQL) { place in
             try await place.server(configure) { (one: TestServer) async throws in
                 try await place.server(configure) { (other: TestServer) async throws in

@@ -3,14 +3,14 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The name of a user")
+@Suite("User names")
 struct UserNameTests {
     private static let composed = UserKey(realm: .root, name: "ren\u{E9}")
     private static let decomposed = UserKey(realm: .root, name: "rene\u{301}")
 
-    @Test("is its bytes: one that only looks alike is another, for passwords, locks and devices alike")
-    func lookAlike() {
-        #expect(Self.composed.name == Self.decomposed.name, "to Swift they are equal")
+    @Test("User names are compared by bytes, so a canonically equivalent name is another user")
+    func comparesNamesByBytes() {
+        #expect(Self.composed.name == Self.decomposed.name, "Swift compares them as equal")
         #expect(Self.composed != Self.decomposed)
         #expect(Set([Self.composed, Self.decomposed]).count == 2)
 
