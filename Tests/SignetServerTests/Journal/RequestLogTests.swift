@@ -5,12 +5,12 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The journal", .timeLimit(.minutes(5)))
+@Suite("Request log", .timeLimit(.minutes(5)))
 struct RequestLogTests {
     private static let push = RequestLogEntry.Push(.made, "m", device: nil)
 
-    @Test("It keeps the newest entries in their order, and counts all", arguments: [1, 1999, 2000, 2001, 3999, 4001])
-    func bounded(count: Int) {
+    @Test("The request log keeps the newest entries in order and counts all", arguments: [1, 1999, 2000, 2001, 3999, 4001])
+    func keepsNewestEntries(count: Int) {
         let requestLog = RequestLog()
         for number in 1...count { requestLog.add(.push(Self.push), at: Date(timeIntervalSince1970: Double(number))) }
         #expect(requestLog.last == count)
@@ -21,8 +21,8 @@ struct RequestLogTests {
         #expect(requestLog.entries.map(\.number) == [count + 1])
     }
 
-    @Test("A login, its code and its tokens can be told from it, and no secret")
-    func secrets() async throws {
+    @Test("The request log shows a login, its code and its tokens without any secret")
+    func loggedLoginOmitsSecrets() async throws {
         try await TestServer.run { server in
             _ = try await server.logIn("Login", password: "a wrong password")
             let session = try await server.session()
@@ -31,7 +31,7 @@ struct RequestLogTests {
             _ = try await server.exchange("hunter2hunter2")
             _ = try await server.postForm(
                 "token/revoke", ["token": tokens.access, "client_id": "web", "client_secret": "s3cret: +%"])
-            // A secret where a name should be, and a body that is nothing but one.
+            // A secret in place of a name, and a body that is only a secret.
             _ = try await server.send(
                 .post, "\(TestServer.oauth)/access_token?hunter2", headers: ["Content-Type": "application/x-www-form-urlencoded"],
                 body: "correct-horse")
@@ -72,7 +72,7 @@ struct RequestLogTests {
         }
     }
 
-    /// Filters, and how many of the entries below each finds.
+    /// Filters and the number of the entries below that each matches.
     private static let wanted: [(RequestLogFilter, Int)] = [
         (RequestLogFilter(), 4), (RequestLogFilter { $0.method = "get" }, 2), (RequestLogFilter { $0.status = 404 }, 1),
         (RequestLogFilter { $0.path = "/health" }, 1), (RequestLogFilter { $0.path = "/am/health" }, 1),
@@ -84,8 +84,8 @@ struct RequestLogTests {
         (RequestLogFilter { $0.fault = "x" }, 0), (RequestLogFilter { $0.parameter = "authIndexValue" }, 1),
     ]
 
-    @Test("A filter finds what has everything that it says", arguments: wanted)
-    func filters(filter: RequestLogFilter, count: Int) async throws {
+    @Test("A filter matches the entries that have all of its values", arguments: wanted)
+    func matchesAllFilterValues(filter: RequestLogFilter, count: Int) async throws {
         try await TestServer.run { server in
             _ = try await server.send(.get, "/am/health", headers: ["User-Agent": "One/1"])
             _ = try await server.start("Login")
@@ -96,7 +96,7 @@ struct RequestLogTests {
         }
     }
 
-    /// What is asked, and what the journal and faults call it.
+    /// Requests and the operation names that the request log and faults use for them.
     private static let addresses: [(HTTPRequest.Method, String, String?)] = [
         (.get, "/am/health", "health"), (.get, "/am/health/ready", "health"), (.get, "/am/XUI/", "pages"),
         (.get, "/am/XUI/nothing", "pages"), (.post, "/sns", "front"), (.get, "/sns/", "front"),
@@ -104,8 +104,8 @@ struct RequestLogTests {
         (.get, "/am/oauth2/realms/root/realms/none/userinfo", "userInfo"), (.get, "/am/nothing", nil), (.get, "/health", nil),
     ]
 
-    @Test("A request has the name of what it was for, whatever became of it", arguments: addresses)
-    func names(method: HTTPRequest.Method, path: String, name: String?) async throws {
+    @Test("A logged request has the name of its operation whatever its result", arguments: addresses)
+    func namesOperations(method: HTTPRequest.Method, path: String, name: String?) async throws {
         try await TestServer.run(.sample { $0.pushGateway = PushGatewayConfiguration(keys: [Sender.key]) }) { server in
             _ = try await server.send(method, path)
             let resources = server.devServer.requestLog.entries.map(\.request?.resource)
@@ -117,8 +117,8 @@ struct RequestLogTests {
         }
     }
 
-    @Test("Why a front refuses stands there as it does for all others")
-    func refusedByGateway() async throws {
+    @Test("A request that the push gateway refuses is logged with the reason")
+    func logsGatewayRefusal() async throws {
         try await Sender.run { server in
             _ = try await server.send(.post, "/sns", body: "")
             let problems = server.devServer.requestLog.entries.map(\.request?.problem)
@@ -126,8 +126,8 @@ struct RequestLogTests {
         }
     }
 
-    @Test("The life of a message: made, delivered, a wrong number, approved")
-    func messages() async throws {
+    @Test("A push message is logged when it is created, delivered, answered wrongly and approved")
+    func logsPushMessageStates() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let phone = try await server.registeredPhone()
@@ -149,8 +149,8 @@ struct RequestLogTests {
         }
     }
 
-    @Test("Who waits for an entry gets the one that is there, or the one that comes")
-    func waiting() async throws {
+    @Test("A caller that waits for an entry gets an existing or a later one")
+    func waitsForEntry() async throws {
         try await TestServer.run { server in
             _ = try await server.send(.get, "/am/health", headers: [:])
             let entry = try await server.devServer.waitForEntry(matching: RequestLogFilter { $0.path = "/health" })
@@ -166,8 +166,8 @@ struct RequestLogTests {
         }
     }
 
-    @Test("Who waits in vain is told what there was instead; who is cancelled does not wait")
-    func waitingInVain() async throws {
+    @Test("A wait that times out reports the other entries, and a canceled wait ends")
+    func reportsEntriesAfterTimeout() async throws {
         try await TestServer.run { server in
             _ = try await server.send(.get, "/am/health", headers: [:])
             let timeout = await #expect(throws: RequestLogTimeout.self) {
