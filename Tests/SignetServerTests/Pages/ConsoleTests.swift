@@ -6,9 +6,9 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The console")
+@Suite("Administration console")
 struct ConsoleTests {
-    /// A browser that came with the link.
+    /// A browser that opened the console with the link.
     private func open(_ server: TestServer) async throws -> (PageBrowser, Reply) {
         let browser = PageBrowser(server)
         let link = try await server.devServer.consoleLink().replacingOccurrences(of: "http://127.0.0.1:8080", with: "")
@@ -17,8 +17,8 @@ struct ConsoleTests {
         return (browser, page)
     }
 
-    @Test("A link opens it once; without one it stays closed")
-    func link() async throws {
+    @Test("A link opens the console once, and without a link the console stays closed")
+    func linkOpensConsoleOnce() async throws {
         try await TestServer.run { server in
             #expect(try await PageBrowser(server).get("/am/console").status == 403)
             #expect(try await PageBrowser(server).get("/am/console/open?token=x").status == 403)
@@ -31,8 +31,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("It shows users, devices, sessions, messages and requests, and no secret")
-    func shows() async throws {
+    @Test("The console shows users, devices, sessions, messages and requests without any secret")
+    func consoleOmitsSecrets() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let session = try await server.session(name: "noa", password: "staple")
@@ -52,8 +52,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("It moves the clock of everything, and back")
-    func clock() async throws {
+    @Test("The console moves the clock of the server forward and back")
+    func consoleMovesClock() async throws {
         try await TestServer.run { server in
             let (browser, page) = try await open(server)
             let session = try await server.session()
@@ -72,8 +72,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("A table is shown page by page, with how much there is; a page that there is not is the last one")
-    func pages() async throws {
+    @Test("A table is shown in pages with its total, and a page number above the last shows the last page")
+    func pagesTables() async throws {
         let configuration = ServerConfiguration.sample { configuration in
             configuration.users += (1...117).map { User(name: "person-\($0 + 1000)", password: Secret("x".utf8)) }
         }
@@ -84,7 +84,7 @@ struct ConsoleTests {
             func address(_ page: Reply, _ label: String) throws -> String {
                 try #require(page.text.captures("<a href=\"([^\"]*)\" aria-label=\"\(label): Users\"").first?[0].unescaped)
             }
-            // Three people are the sample's.
+            // The sample configuration has three users.
             #expect(first.text.contains("1 to 50 of 120") && !first.text.contains("Back: Users"))
             let second = try await browser.get(try address(first, "More"))
             #expect(second.text.contains("51 to 100 of 120"))
@@ -97,7 +97,7 @@ struct ConsoleTests {
             for odd in ["0", "-3", "x", "9223372036854775807"] {
                 #expect(try await browser.get("/am/console?users=\(odd)").status == 200)
             }
-            // What is done on a page leads back to it.
+            // An action on a page leads back to that page.
             let action = try #require(third.text.captures("action=\"([^\"]*/session[^\"]*)\"").first?[0].unescaped)
             #expect(action == "/am/console/session?users=3")
             let key = TokenHash(session).text
@@ -106,8 +106,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("Of messages and the journal's entries there are as many as it says, beyond what a page shows")
-    func counts() async throws {
+    @Test("The console counts messages and log entries beyond those that a page shows")
+    func countsBeyondPage() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             for _ in 0..<60 { _ = try await server.waitingLogin(phone: phone) }
@@ -122,8 +122,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("A journey that is only a part of others is no link")
-    func journeys() async throws {
+    @Test("The console does not link to a journey that only other journeys use")
+    func omitsInnerJourneyLinks() async throws {
         try await TestServer.run { server in
             let (_, page) = try await open(server)
             #expect(page.text.contains("authIndexValue=PushLogin&") || page.text.contains("authIndexValue=PushLogin&amp;"))
@@ -131,8 +131,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("Each realm's journeys are there, and lead to that realm")
-    func realms() async throws {
+    @Test("The console lists the journeys of each realm with links to that realm")
+    func listsJourneysOfRealms() async throws {
         let journeys = """
             Members:
               realms: [/alpha]
@@ -151,9 +151,9 @@ struct ConsoleTests {
     }
 
     @Test(
-        "Who comes through a proxy is not on this machine, wherever the proxy is",
+        "A request with a proxy header does not count as local",
         arguments: ["X-Forwarded-For", "x-forwarded-host", "Forwarded", "Via", "X-Real-IP"])
-    func proxy(header: String) async throws {
+    func proxiedRequestIsNotLocal(header: String) async throws {
         try await TestServer.run { server in
             let (browser, _) = try await open(server)
             let cookies = browser.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
@@ -167,17 +167,17 @@ struct ConsoleTests {
     }
 
     @Test(
-        "A client of this machine is one at a loopback address, in whichever family the socket tells it",
+        "A client is local when its address is a loopback address of either address family",
         arguments: [
             ("127.0.0.1", true), ("127.8.9.1", true), ("::1", true), ("::ffff:127.0.0.1", true), ("::FFFF:127.0.0.1", true),
             ("::ffff:10.0.0.1", false), ("10.0.0.1", false), ("::", false), ("fe80::1", false), ("::127.0.0.1", false),
         ])
-    func loopback(address: String, isLocal: Bool) throws {
+    func recognizesLoopbackAddress(address: String, isLocal: Bool) throws {
         #expect(ClientConnection.isLoopback(try SocketAddress(ipAddress: address, port: 1)) == isLocal)
     }
 
-    @Test("At a socket for both families this machine is this machine")
-    func bothFamilies() async throws {
+    @Test("A dual-stack socket recognizes a client of this machine as local")
+    func dualStackSocketRecognizesLoopback() async throws {
         try await TestServer.run(.sample { ($0.host, $0.port) = ("::", 0) }) { server in
             try await server.serve { port in
                 let link = try await server.devServer.consoleLink()
@@ -193,8 +193,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("It ends a session")
-    func session() async throws {
+    @Test("The console ends a session")
+    func consoleEndsSession() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let (browser, page) = try await open(server)
@@ -206,8 +206,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("A form of another browser is refused", arguments: ["clock", "clock/reset", "session", "link"])
-    func foreignForm(path: String) async throws {
+    @Test("The console refuses a form of another browser", arguments: ["clock", "clock/reset", "session", "link"])
+    func consoleRejectsForeignForm(path: String) async throws {
         try await TestServer.run { server in
             let (browser, _) = try await open(server)
             let (_, other) = try await open(server)
@@ -219,8 +219,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("It switches faults on and off, and says what a fault that is none lacks")
-    func faults() async throws {
+    @Test("The console switches faults on and off and reports the errors of an invalid fault")
+    func consoleSwitchesFaults() async throws {
         try await TestServer.run { server in
             let (browser, page) = try await open(server)
             let fault = ["kind": "status", "route": "accessToken", "times": "1", "value": "500"]
@@ -243,8 +243,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("A second fault of a kind has a name of its own, and both are on")
-    func secondFault() async throws {
+    @Test("A second fault of one kind gets its own name, and both are active")
+    func consoleNamesSecondFault() async throws {
         try await TestServer.run { server in
             let (browser, page) = try await open(server)
             let routes = ["accessToken", "authenticate", "authenticate", "", "", "/json/authenticate"]
@@ -260,8 +260,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("It stops the clock and lets it run on")
-    func stoppedClock() async throws {
+    @Test("The console stops the clock and starts it again")
+    func consoleStopsClock() async throws {
         try await TestServer.run { server in
             let (browser, page) = try await open(server)
             _ = try await browser.post("/am/console/clock/stop", page.hiddenFields)
@@ -273,8 +273,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("It shows the requests, what became of push messages, and which faults were applied")
-    func entries() async throws {
+    @Test("The console shows the requests, the results of push messages and the applied faults")
+    func consoleShowsLogEntries() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (_, push) = try await server.waitingLogin(phone: phone)

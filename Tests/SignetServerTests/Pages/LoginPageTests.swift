@@ -5,12 +5,12 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The login pages")
+@Suite("Login pages")
 struct LoginPageTests {
     static let xui = "/am/XUI/?realm=/"
 
-    @Test("A browser without a session is led from authorize through the login page to the app's address")
-    func login() async throws {
+    @Test("A browser without a session goes from authorize through the login page to the app's address")
+    func loginPageLeadsToApp() async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             let page = try await browser.get(try await server.authorizeAddress())
@@ -24,8 +24,8 @@ struct LoginPageTests {
         }
     }
 
-    @Test("Every page says that nothing is inline, framed, kept or told to others")
-    func headers() async throws {
+    @Test("Every page has headers against inline scripts, framing, caching and referrers")
+    func setsSecurityHeaders() async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             let login = try await browser.get(Self.xui)
@@ -55,8 +55,8 @@ struct LoginPageTests {
         }
     }
 
-    @Test("Cookies are for this server's pages: HttpOnly and SameSite, Secure where the address is https")
-    func cookies() async throws {
+    @Test("Cookies are HttpOnly and SameSite, and Secure when the address is https")
+    func setsCookieAttributes() async throws {
         for (publicURL, isSecure) in [(nil, false), ("https://login.example.test/am", true)] {
             try await TestServer.run(.sample { $0.publicURL = publicURL }) { server in
                 let start = try await server.send(.get, Self.xui, headers: [:])
@@ -80,11 +80,11 @@ struct LoginPageTests {
     }
 
     @Test(
-        "A form that another browser was given, or nobody, is refused",
+        "A form with a wrong or missing token is refused",
         arguments: [
             ["csrf": "x"], ["csrf": nil], ["walk": "x"], ["walk": nil], ["page": "2"], ["page": "x"], ["page": nil],
         ] as [[String: String?]])
-    func foreignForm(changes: [String: String?]) async throws {
+    func rejectsWrongFormToken(changes: [String: String?]) async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             let page = try await browser.get(Self.xui)
@@ -92,13 +92,13 @@ struct LoginPageTests {
             let reply = try await browser.post(try #require(page.formAction), fields.merging(changes) { $1 })
             #expect(reply.status == 403)
             #expect(browser.cookies["iPlanetDirectoryPro"] == nil)
-            // The form itself is still good.
+            // The form itself is still valid.
             #expect(try await browser.signIn(page).heading == "You are signed in")
         }
     }
 
-    @Test("A walk is the browser's that began it")
-    func foreignBrowser() async throws {
+    @Test("A journey continues only in the browser that began it")
+    func rejectsJourneyOfOtherBrowser() async throws {
         try await TestServer.run { server in
             let (browser, other) = (PageBrowser(server), PageBrowser(server))
             let page = try await browser.get(Self.xui)
@@ -111,7 +111,7 @@ struct LoginPageTests {
     }
 
     @Test(
-        "The login page leads to no address that is not this server's or registered",
+        "The login page redirects to no address outside the server and the registered ones",
         arguments: [
             "https://evil.example.test/", "//evil.example.test/", "/\\evil.example.test/", "\\\\evil.example.test",
             "http://127.0.0.1:8080.evil.example.test/am/oauth2/authorize",
@@ -120,7 +120,7 @@ struct LoginPageTests {
             "http://127.0.0.1:8080/am/oauth2/realms/root/realms/nowhere/authorize", "https://web.example.test/cb?x=1&y=2",
             "/am/oauth2/authorize\r\nX: y", "data:text/html,x",
         ])
-    func openRedirect(goto: String) async throws {
+    func rejectsOpenRedirect(goto: String) async throws {
         try await TestServer.run { server in
             let reply = try await PageBrowser(server).get("\(Self.xui)&goto=\(goto.percentEncoded())")
             #expect(reply.status == 400)
@@ -129,13 +129,13 @@ struct LoginPageTests {
     }
 
     @Test(
-        "It does lead to authorize, to device codes, and to what a client registered",
+        "The login page redirects to authorize, to device codes and to registered addresses",
         arguments: [
             "http://127.0.0.1:8080/am/oauth2/authorize?client_id=x", "/am/oauth2/realms/root/realms/alpha/authorize?x=y",
             "/am/oauth2/device/user?user_code=AAAA-BBBB", "https://web.example.test/cb?x=1", "https://app.example.test/bye",
             TestServer.redirectURI,
         ])
-    func goodReturn(goto: String) async throws {
+    func redirectsToKnownAddress(goto: String) async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             let page = try await browser.get("\(Self.xui)&goto=\(goto.percentEncoded())")
@@ -148,8 +148,8 @@ struct LoginPageTests {
         }
     }
 
-    @Test("Whatever a journey, a client or a person is called, it is text")
-    func escaping() async throws {
+    @Test("The names of journeys, clients and users are escaped as text")
+    func escapesNames() async throws {
         let name = "\"><script>alert('1')</script>&amp;"
         let configuration = ServerConfiguration.sample {
             $0.users.append(User(name: name, password: Secret(TestServer.password.utf8)))
@@ -169,8 +169,8 @@ struct LoginPageTests {
         }
     }
 
-    @Test("An answer that comes twice, or to a page that is gone, changes nothing and leads to the present page")
-    func twice() async throws {
+    @Test("A repeated or outdated form changes nothing and leads to the current page")
+    func repeatedFormShowsCurrentPage() async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             let page = try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=ChoiceCallback")
@@ -182,8 +182,8 @@ struct LoginPageTests {
         }
     }
 
-    @Test("Two answers at once: one is taken, and both see what follows")
-    func concurrently() async throws {
+    @Test("One of two simultaneous forms is accepted, and both lead to the next page")
+    func acceptsOneOfTwoForms() async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             let page = try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=ChoiceCallback")
@@ -202,8 +202,8 @@ struct LoginPageTests {
         }
     }
 
-    @Test("A wait goes on by being looked at, when its time has come and not before")
-    func waiting() async throws {
+    @Test("A wait continues when its page is requested after the wait time but not before")
+    func waitContinuesInTime() async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let browser = PageBrowser(server)
@@ -215,7 +215,7 @@ struct LoginPageTests {
             #expect(page.text.contains("<noscript><meta http-equiv=\"refresh\" content=\"1\"></noscript>"))
             let address = try #require(page.formAction)
             let poll = try #require(page.text.captures("data-poll=\"([^\"]*)\"").first?[0].unescaped)
-            // However often a page is asked for too early, the login does not fail for it.
+            // Early requests for the page do not fail the login.
             for _ in 0..<10 { #expect(try await browser.get(address).heading == page.heading) }
             #expect(try await browser.get(poll).json["wait"] == .integer(1000))
             server.clock.advance(by: 1)
@@ -227,8 +227,8 @@ struct LoginPageTests {
         }
     }
 
-    @Test("What went wrong has a page with its status, and a way to another try")
-    func failures() async throws {
+    @Test("An error has a page with its status and a way to another attempt")
+    func showsErrorPages() async throws {
         try await TestServer.run(.sample { $0.users[0].isLocked = true }) { server in
             let browser = PageBrowser(server)
             let wrong = try await browser.signIn(
@@ -250,8 +250,8 @@ struct LoginPageTests {
         }
     }
 
-    @Test("prompt=login asks again though there is a session, once")
-    func prompt() async throws {
+    @Test("prompt=login asks for one more login although a session exists")
+    func promptLoginAsksOnce() async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             _ = try await browser.signIn(try await browser.get(Self.xui))
@@ -263,8 +263,8 @@ struct LoginPageTests {
         }
     }
 
-    @Test("A registration that no QR code holds says so, and still has the link", arguments: [10, 3000])
-    func longRegistration(length: Int) async throws {
+    @Test("A registration link too long for a QR code is shown as a link with a notice", arguments: [10, 3000])
+    func showsLongRegistrationAsLink(length: Int) async throws {
         let journeys = """
             J:
               nodes:
@@ -283,8 +283,8 @@ struct LoginPageTests {
         }
     }
 
-    @Test("Signing out takes a form of the session")
-    func logOut() async throws {
+    @Test("A logout needs a form of the session")
+    func logoutNeedsFormOfSession() async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             let session = try await browser.signIn(try await browser.get(Self.xui))
@@ -298,9 +298,9 @@ struct LoginPageTests {
     }
 
     @Test(
-        "A journey that opens no session says so",
+        "The page reports a journey that opens no session",
         arguments: ["&authIndexType=service&authIndexValue=PassThrough", "&noSession=true"])
-    func noSession(query: String) async throws {
+    func reportsJourneyWithoutSession(query: String) async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             let page = try await browser.signIn(try await browser.get("\(Self.xui)\(query)"))
@@ -310,11 +310,11 @@ struct LoginPageTests {
     }
 
     @Test(
-        "A page may send the browser on to the app that asked, and nowhere else",
+        "The Content-Security-Policy of a page allows form redirects to the requesting app only",
         arguments: [
             ("app", "org.example.app:"), ("web", "https://web.example.test"),
         ])
-    func formTargets(client: String, target: String) async throws {
+    func limitsFormTargets(client: String, target: String) async throws {
         try await TestServer.run { server in
             let uri = client == "web" ? "https://web.example.test/cb?x=1" : TestServer.redirectURI
             let page = try await PageBrowser(server).get(
@@ -324,9 +324,9 @@ struct LoginPageTests {
     }
 
     @Test(
-        "What the pages load is kept by the browser under an address that changes with it",
+        "A browser caches the assets of pages under addresses that change with their content",
         arguments: ["app.css", "app.js", "app.svg"])
-    func assets(name: String) async throws {
+    func cachesAssetsByContent(name: String) async throws {
         try await TestServer.run { server in
             let page = try await PageBrowser(server).get(Self.xui)
             let address = try #require(page.text.captures("\"(/am/XUI/\(name)\\?v=[^\"]+)\"").first?[0])
@@ -339,7 +339,7 @@ struct LoginPageTests {
 }
 
 extension TestServer {
-    /// The address of an authorization request, with what `changes` say.
+    /// The address of an authorization request with `changes` to its parameters.
     func authorizeAddress(_ changes: [String: String?] = [:]) async throws -> String {
         var parameters: [String: String?] = [
             "response_type": "code", "client_id": "app", "scope": "openid profile", "redirect_uri": Self.redirectURI,
