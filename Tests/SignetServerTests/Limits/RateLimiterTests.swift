@@ -4,9 +4,9 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("How often somebody may ask")
+@Suite("Rate limiter")
 struct RateLimiterTests {
-    /// A book, its clock, and one limit for all.
+    /// A rate limiter, its clock and one limit for all names.
     private final class ServerContext {
         let clock = StillClock()
         var book: RateLimiter<String>
@@ -16,13 +16,13 @@ struct RateLimiterTests {
         func take(_ name: String) -> Int? { book.take(name, RateLimit(perMinute: 60, burst: 3), at: clock.now) }
     }
 
-    @Test("A burst is granted, then as much as the time brings, and a wait that is told is long enough")
-    func bucket() throws {
+    @Test("A burst is granted, then requests at the rate, and the reported wait is long enough")
+    func grantsBurstThenRate() throws {
         let server = ServerContext()
         for _ in 0..<3 { #expect(server.take("a") == nil) }
         let wait = try #require(server.take("a"))
         #expect(wait == 1)
-        // Somebody else is not hindered.
+        // Another client is not limited.
         #expect(server.take("b") == nil)
         server.clock.advance(by: Double(wait))
         #expect(server.take("a") == nil)
@@ -32,8 +32,8 @@ struct RateLimiterTests {
         #expect(server.take("a") != nil)
     }
 
-    @Test("In the long run it is never more than the rate", arguments: [0.1, 0.7, 1, 5])
-    func longRun(step: Double) {
+    @Test("The rate limiter never grants more than the rate over a long time", arguments: [0.1, 0.7, 1, 5])
+    func neverExceedsRate(step: Double) {
         let server = ServerContext()
         var granted = 0
         for _ in 0..<1000 {
@@ -44,16 +44,16 @@ struct RateLimiterTests {
         #expect(granted >= min(1000, Int(1000 * step) - 1))
     }
 
-    @Test("A clock that is moved backwards gives nothing and takes nothing")
-    func backwards() {
+    @Test("A clock that moves backward neither grants nor withdraws requests")
+    func ignoresBackwardClock() {
         let server = ServerContext()
         for _ in 0..<3 { _ = server.take("a") }
         server.clock.advance(by: -1000)
         #expect(server.take("a") != nil)
     }
 
-    @Test("However many ask, few are kept in mind, and who has asked most is not forgotten for them")
-    func capacity() {
+    @Test("The rate limiter remembers a bounded number of clients and keeps the busiest")
+    func boundsRememberedClients() {
         let server = ServerContext()
         for _ in 0..<3 { _ = server.take("most") }
         for address in 0..<10_000 {
@@ -64,7 +64,7 @@ struct RateLimiterTests {
     }
 }
 
-@Suite("Wrong passwords")
+@Suite("Lockout after wrong passwords")
 struct LockoutTests {
     private static func configuration(_ rule: Lockout?, host: String = "127.0.0.1") -> ServerConfiguration {
         .sample {
@@ -73,8 +73,8 @@ struct LockoutTests {
         }
     }
 
-    @Test("So many lock the account for a while, by the server's clock; then the right one is good again")
-    func locks() async throws {
+    @Test("Too many wrong passwords lock the account until the lockout ends by the server's clock")
+    func locksAccountTemporarily() async throws {
         try await TestServer.run(Self.configuration(Lockout(failures: 3, within: 60, duration: 100))) { server in
             for _ in 0..<3 {
                 let reply = try await server.logIn("Login", password: "wrong")
@@ -83,7 +83,7 @@ struct LockoutTests {
             let locked = try await server.logIn("Login")
             #expect(locked.status == 401 && locked.message == "User Locked Out.")
             #expect(locked.json["detail"]?["failureUrl"] == "")
-            // Nobody else is.
+            // No other account is locked.
             #expect(try await server.logIn("Login", name: "noa", password: "staple").isLoggedIn)
             server.clock.advance(by: 99)
             #expect(try await server.logIn("Login").message == "User Locked Out.")
@@ -92,8 +92,8 @@ struct LockoutTests {
         }
     }
 
-    @Test("The right password in between, or the time, forgives the wrong ones before")
-    func forgives() async throws {
+    @Test("A right password or the passage of time clears the count of wrong passwords")
+    func clearsFailureCount() async throws {
         try await TestServer.run(Self.configuration(Lockout(failures: 3, within: 60, duration: 100))) { server in
             for isForgivenByTime in [false, true] {
                 for _ in 0..<5 {
@@ -112,8 +112,8 @@ struct LockoutTests {
         }
     }
 
-    @Test("A name that nobody has is locked like any other: the answer does not say who is there")
-    func unknownNames() async throws {
+    @Test("An unknown user name is locked like a known one, so the answer does not disclose users")
+    func locksUnknownNames() async throws {
         try await TestServer.run(Self.configuration(Lockout(failures: 2))) { server in
             var answers: [[String?]] = []
             for name in ["mira", "nobody"] {
@@ -126,8 +126,8 @@ struct LockoutTests {
         }
     }
 
-    @Test("Of passwords that come at once no more are looked at than the rule says")
-    func concurrently() async throws {
+    @Test("Simultaneous wrong passwords are checked only up to the limit")
+    func checksConcurrentPasswordsUpToLimit() async throws {
         try await TestServer.run(Self.configuration(Lockout(failures: 5))) { server in
             let messages = try await withThrowingTaskGroup(of: String?.self) { group in
                 for _ in 0..<40 { group.addTask { try await server.logIn("Login", password: "wrong").message } }
@@ -140,8 +140,8 @@ struct LockoutTests {
         }
     }
 
-    @Test("Without a rule it is AM's default: never on an address of this machine, five where others can come")
-    func defaultLockout() async throws {
+    @Test("The default lockout is that of AM: never on a loopback address, after five failures elsewhere")
+    func defaultLockoutDependsOnHost() async throws {
         for (host, locks) in [("127.0.0.1", false), ("localhost", false), ("0.0.0.0", true), ("192.0.2.7", true), ("", true)] {
             try await TestServer.run(Self.configuration(nil, host: host)) { server in
                 for _ in 0..<5 { _ = try await server.logIn("Login", password: "wrong") }
@@ -150,8 +150,8 @@ struct LockoutTests {
         }
     }
 
-    @Test("The pages say it in their words")
-    func page() async throws {
+    @Test("The login page reports the lockout")
+    func loginPageReportsLockout() async throws {
         try await TestServer.run(Self.configuration(Lockout(failures: 1))) { server in
             _ = try await server.logIn("Login", password: "wrong")
             let browser = PageBrowser(server)
@@ -161,12 +161,12 @@ struct LockoutTests {
     }
 }
 
-@Suite("Guesses at what one person knows")
+@Suite("Rate limit of guesses per user")
 struct GuessTests {
     private static let limits = RateLimits(perUser: RateLimit(perMinute: 1, burst: 4))
 
-    @Test("Passwords beyond the limit are not looked at, be they right: 429, when to come back, AM's body")
-    func passwords() async throws {
+    @Test("Passwords beyond the limit, even right ones, are answered with 429, Retry-After and AM's body")
+    func limitsPasswordGuesses() async throws {
         try await TestServer.run(.sample { $0.limits.rateLimits = Self.limits }) { server in
             for _ in 0..<4 { #expect(try await server.logIn("Login", password: "wrong").status == 401) }
             let reply = try await server.logIn("Login")
@@ -179,10 +179,10 @@ struct GuessTests {
         }
     }
 
-    @Test("One-time codes count too, in whatever journey they come")
-    func codes() async throws {
+    @Test("One-time codes in any journey count toward the limit of guesses")
+    func limitsOneTimeCodeGuesses() async throws {
         try await TestServer.run(.sample { $0.limits.rateLimits = Self.limits }) { server in
-            // Password and code of the registration; then as many codes as are left.
+            // The password and the code of the registration count, then the codes that are left.
             var step = try await server.logIn("OATHRegistration").step
             let settings = try #require(EnrollmentURI.parse(try step.registrationURI).oath)
             step = try await server.next(step).step
