@@ -8,10 +8,10 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("The clock of a server", .postgresServer, .serialized, .timeLimit(.minutes(3)))
+@Suite("Adjustable clock of a server", .postgresServer, .serialized, .timeLimit(.minutes(3)))
 struct AdjustableClockTests {
-    @Test("A clock that stands still is set, moved, and runs on from there")
-    func clock() {
+    @Test("A stopped clock can be set and moved, and continues from its time")
+    func stopsAndSetsClock() {
         let base = StillClock()
         let clock = AdjustableClock(base)
         clock.stop()
@@ -32,8 +32,8 @@ struct AdjustableClockTests {
         #expect(clock.now == base.now && clock.offset == 0)
     }
 
-    @Test("What was done to it and is not written yet stays when the state is read, and is applied to what that says")
-    func unwritten() {
+    @Test("An unwritten change stays when the state is read and applies to the stored setting")
+    func unwrittenChangeAppliesToStoredSetting() {
         let base = StillClock()
         let clock = AdjustableClock(base)
         clock.stop()
@@ -41,15 +41,15 @@ struct AdjustableClockTests {
         #expect(clock.isStopped && clock.offset == 5)
         let move = clock.begin(.move(7))
         #expect(clock.offset == 12)
-        // Another server moved it by 100 s in between.
+        // Meanwhile another server moved the clock by 100 s.
         clock.settle(clock.unwritten[0], as: AdjustableClock.Setting(shift: 100, stoppedAt: base.now.addingTimeInterval(100)))
         #expect(clock.offset == 107)
         clock.settle(move, as: nil)
         #expect(clock.offset == 100 && clock.unwritten.isEmpty)
     }
 
-    @Test("Each change is written once: by who waits for it, or by the first who takes what is there")
-    func taken() {
+    @Test("Each change is written once, by its caller or by the first taker of pending changes")
+    func writesEachChangeOnce() {
         let clock = AdjustableClock(StillClock())
         _ = clock.begin(.move(1))
         clock.advance(by: .seconds(2))
@@ -61,8 +61,8 @@ struct AdjustableClockTests {
         #expect(moved == 6 && clock.unwritten.count == 3 && clock.offset == 7)
     }
 
-    @Test("A change before the state is open is kept with it", arguments: StateKind.here)
-    func early(kind: StateKind) async throws {
+    @Test("A change before the state is open is stored with the state", arguments: StateKind.here)
+    func storesEarlyClockChange(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let clock = StillClock()
             try await place.server(clock: clock) { server in
@@ -79,9 +79,9 @@ struct AdjustableClockTests {
     }
 
     @Test(
-        "A move over HTTP is durable when it is answered; one that cannot be written is an error and no move",
+        "A clock change is durable when it returns; one that cannot be written fails and is undone",
         .enabled(if: StateKind.here.contains(.postgreSQL)))
-    func durable() async throws {
+    func clockChangeIsDurable() async throws {
         try await StateLocation.with(.postgreSQL) { place in
             let clock = StillClock()
             try await place.server(clock: clock) { server in
@@ -104,9 +104,9 @@ struct AdjustableClockTests {
     }
 
     @Test(
-        "Two servers that move the clock of one state at the same instant move it by both",
+        "Simultaneous moves of the clock by two servers add up",
         .enabled(if: StateKind.here.contains(.postgreSQL)))
-    func together() async throws {
+    func concurrentClockMovesAddUp() async throws {
         try await StateLocation.with(.postgreSQL) { place in
             let clock = StillClock()
             try await place.server(clock: clock) { one in
@@ -122,8 +122,8 @@ struct AdjustableClockTests {
         }
     }
 
-    @Test("A clock that another server has set is read until that succeeds, and every failure is told")
-    func rereading() async throws {
+    @Test("The clock setting of another server is read until that succeeds, and every failure is logged")
+    func retriesReadingClock() async throws {
         let (rows, log) = (UnreadableRows(), RecordingLog())
         let coder = RowCoder(Secret.random(byteCount: 32))
         let (one, other) = (AdjustableClock(StillClock()), AdjustableClock(StillClock()))
@@ -140,8 +140,8 @@ struct AdjustableClockTests {
         #expect(told.count == 2 && areErrors)
     }
 
-    @Test("A clock's row that nobody can read is told of once, and read again when somebody says that there is another")
-    func unreadable() async throws {
+    @Test("An unreadable clock row is logged once and read again on the next signal")
+    func rereadsUnreadableClockOnSignal() async throws {
         let (rows, log) = (UnreadableRows(code: .corrupt), RecordingLog())
         let coder = RowCoder(Secret.random(byteCount: 32))
         let (one, other) = (AdjustableClock(StillClock()), AdjustableClock(StillClock()))
@@ -165,15 +165,15 @@ struct AdjustableClockTests {
         withExtendedLifetime(engine) {}
     }
 
-    @Test("Who looks on is told when the clock says another time, however that came about, and only then")
-    func onlookers() {
+    @Test("Observers are told of every change of the clock's time and of nothing else")
+    func notifiesObserversOfMoves() {
         let clock = AdjustableClock(StillClock())
         let moves = Mutex(0)
         clock.onMove { moves.withLock { $0 += 1 } }
         let change = clock.begin(.move(5))
         clock.settle(change, as: AdjustableClock.Setting(shift: 5))
         let movesAtFirst = moves.withLock { $0 }
-        #expect(movesAtFirst == 1, "what is written is what it said already")
+        #expect(movesAtFirst == 1, "the written setting equals the current one")
         clock.adopt(AdjustableClock.Setting(shift: 9))
         clock.adopt(AdjustableClock.Setting(shift: 9))
         clock.reset()
@@ -183,7 +183,7 @@ struct AdjustableClockTests {
     }
 }
 
-/// Rows of which the next so many transactions fail.
+/// Rows whose next transactions fail, as many as `failures` says.
 private final class UnreadableRows: RowStore {
     let failures = Mutex(0)
     private let rows = MemoryRows()

@@ -8,10 +8,10 @@ import Testing
 
 @testable import SignetServer
 
-/// A row that cannot be read: it is nobody else's trouble, it is told of, and it can be removed.
-@Suite("Rows that cannot be read", .timeLimit(.minutes(5)))
+/// Unreadable rows: one affects no other row, is reported, and can be removed.
+@Suite("Unreadable rows", .timeLimit(.minutes(5)))
 struct BrokenRowTests {
-    /// How rows break.
+    /// The ways in which a row is damaged.
     enum Damage: String, CaseIterable, CustomTestStringConvertible {
         case newer, changed, otherValue
 
@@ -25,7 +25,7 @@ struct BrokenRowTests {
         }
     }
 
-    /// A server of a file of its own, twice. Between `first` and `then` rows of the kinds break: those that `first` names, or all.
+    /// Runs a server on its own file twice; in between, rows of `kinds` are damaged: those that `first` returns, or all if none.
     private func run(
         _ damage: Damage, _ kinds: Set<String>, log: RecordingLog = RecordingLog(),
         first: @Sendable (TestServer) async throws -> Set<String>, then: @Sendable (TestServer) async throws -> Void
@@ -69,16 +69,16 @@ struct BrokenRowTests {
         }
     }
 
-    /// What the administration says of rows that cannot be read.
+    /// The unreadable rows that the administration API reports.
     private func broken(_ server: TestServer) async throws -> [JSONValue] {
         let reply = try await server.admin(.get, "")
         return try #require(reply.json["brokenRows"]?.array)
     }
 
     @Test(
-        "A session that cannot be read hides no other, is told of once, and is removed by who is asked to",
+        "An unreadable session hides no other session, is reported once and can be removed on request",
         arguments: Damage.allCases)
-    func session(damage: Damage) async throws {
+    func unreadableSessionIsReported(damage: Damage) async throws {
         let (kept, log) = (Kept(), RecordingLog())
         try await run(damage, ["session"], log: log) { server in
             let (bad, good) = (try await server.session(), try await server.session())
@@ -89,7 +89,7 @@ struct BrokenRowTests {
             let (bad, good) = (await kept["bad"], await kept["good"])
             let key = TokenHash(bad).text
             #expect(try await broken(server).isEmpty)
-            // Who shows it is told that the server cannot say.
+            // A client that presents the session gets 503.
             #expect(try await server.sessionAction("validate", ["iPlanetDirectoryPro": bad]).status == 503)
             #expect(try await server.isGood(good))
             for _ in 0..<2 {
@@ -102,7 +102,7 @@ struct BrokenRowTests {
             #expect(told.count == 1 && told[0]["kind"] == "session" && told[0]["name"]?.string == key)
             #expect(told[0]["reason"]?.string?.isEmpty == false)
             #expect(log.lines.ranges(of: "a row of the state cannot be read").count == 1)
-            // It was left as it is.
+            // The row was left unchanged.
             let row = try await server.devServer.context.store.queue.exclusively { (reader, _) throws(StoreError) in
                 (try reader.row(RowKey(kind: "session", name: key)), RowChanges())
             }
@@ -117,8 +117,8 @@ struct BrokenRowTests {
         }
     }
 
-    @Test("All of a user's sessions end, also those that cannot be read", arguments: ["sessions?user=mira", "sessions"])
-    func allSessions(path: String) async throws {
+    @Test("The end of all sessions of a user includes the unreadable ones", arguments: ["sessions?user=mira", "sessions"])
+    func endsUnreadableSessions(path: String) async throws {
         try await run(.newer, ["session"]) { server in
             for _ in 0..<3 { _ = try await server.session() }
             return []
@@ -128,8 +128,8 @@ struct BrokenRowTests {
         }
     }
 
-    @Test("A push message that cannot be read holds up no other, and goes with its device", arguments: Damage.allCases)
-    func push(damage: Damage) async throws {
+    @Test("An unreadable push message delays no other message and is removed with its device", arguments: Damage.allCases)
+    func unreadablePushDelaysNoOther(damage: Damage) async throws {
         let kept = Kept()
         try await run(damage, ["push"]) { server in
             let phone = try await server.registeredPhone()
@@ -140,10 +140,10 @@ struct BrokenRowTests {
         } then: { server in
             let good = await kept["good"]
             #expect(try await server.inbox("phone-1").map(\.messageID) == [good])
-            // Another login has room, and is not held up either.
+            // Another login can send its message without delay.
             #expect(try await server.logIn("PushLogin").step.waitMilliseconds != nil)
             #expect(try await server.inbox("phone-1").count == 2)
-            // The mailbox goes on naming it: a later version may know what it says.
+            // The inbox still lists the message, because a later version may be able to read it.
             let named = try await server.devServer.context.store.read { tx in
                 tx.pushes.named(for: "phone-1")
             }
@@ -157,9 +157,9 @@ struct BrokenRowTests {
     }
 
     @Test(
-        "A device that cannot be read hides no user, is 503 to its owner, and goes with all of the user's",
+        "An unreadable device hides no user, is 503 for its owner and is removed with the user's devices",
         arguments: Damage.allCases)
-    func device(damage: Damage) async throws {
+    func unreadableDeviceHidesNoUser(damage: Damage) async throws {
         try await run(damage, ["push-device"]) { server in
             _ = try await server.registeredPhone("CombinedRegistration")
             return []
@@ -181,8 +181,8 @@ struct BrokenRowTests {
         }
     }
 
-    @Test("Messages in a mailbox of the front that cannot be read hide no other, and go with it")
-    func gateway() async throws {
+    @Test("An unreadable message in a gateway inbox hides no other message and is removed with the inbox")
+    func unreadableInboxMessageHidesNoOther() async throws {
         let address = "signet-mailbox-x"
         let arn = "arn:aws:sns:eu-west-1:123456789012:app/GCM/signet"
         try await run(.changed, ["front-message"]) { server in
@@ -212,8 +212,8 @@ struct BrokenRowTests {
         }
     }
 
-    @Test("Starting again removes what cannot be read, too")
-    func reset() async throws {
+    @Test("A reset removes unreadable rows too")
+    func resetRemovesUnreadableRows() async throws {
         try await run(.newer, ["session", "push-device"]) { server in
             _ = try await server.registeredPhone()
             return []

@@ -11,8 +11,8 @@ struct FrozenRowTests {
     static let files = RowCoder.Version.allCases.flatMap { version in FrozenRows.names(version).map { (version, $0) } }
     private static let coder = RowCoder(Sealing.derive("signet server rows", from: FrozenRows.key))
 
-    @Test("Every version has rows of every kind that it knew, frozen")
-    func complete() throws {
+    @Test("Every version of the row format has frozen rows of every kind")
+    func everyKindIsFrozen() throws {
         for version in RowCoder.Version.allCases {
             #expect(!FrozenRows.names(version).isEmpty, "version \(version.rawValue)")
         }
@@ -22,8 +22,8 @@ struct FrozenRowTests {
         }
     }
 
-    @Test("Each is read as what its kind holds, and written again says the same", arguments: files)
-    func each(version: RowCoder.Version, name: String) throws {
+    @Test("A frozen row is read as the value of its kind, and writing it again gives the same content", arguments: files)
+    func rewritesFrozenRow(version: RowCoder.Version, name: String) throws {
         for (key, row) in try FrozenRows(name, of: version).rows {
             #expect(row.bytes.first == version.rawValue)
             let kind = try #require(RowKind(rawValue: key.kind))
@@ -39,8 +39,8 @@ struct FrozenRowTests {
         try coder.bytes(of: try coder.value(type, of: bytes, for: key), for: key)
     }
 
-    @Test("A server that finds them goes on with them", arguments: files)
-    func goesOn(version: RowCoder.Version, name: String) async throws {
+    @Test("A server with frozen rows continues with their sessions, tokens and devices", arguments: files)
+    func serverContinuesWithFrozenRows(version: RowCoder.Version, name: String) async throws {
         let frozen = try FrozenRows(name, of: version)
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
@@ -70,7 +70,7 @@ struct FrozenRowTests {
                 DeviceKind.allCases.flatMap { tx.devices.descriptions($0, of: user) }.count
             }
             #expect(devices == 3)
-            // And everything that is kept can be put aside and brought back.
+            // All of it can also be stored in a snapshot and restored.
             let snapshot = try await server.devServer.snapshot()
             try await server.devServer.restore(snapshot)
             #expect(try await server.isGood(known.session))
@@ -78,8 +78,8 @@ struct FrozenRowTests {
         }
     }
 
-    @Test("A row of a later version is left as it is, one without a version is damaged, and neither is taken for the other")
-    func versions() throws {
+    @Test("A row of a later version is told apart from a damaged row")
+    func distinguishesNewerFromDamagedRows() throws {
         let key = RowKey(kind: "nonce", name: "a")
         let good = try Self.coder.bytes(of: true, for: key)
         #expect(good.first == RowCoder.Version.newest.rawValue)
@@ -94,7 +94,7 @@ struct FrozenRowTests {
         }
     }
 
-    @Test("Freeze what is not frozen yet", .enabled(if: name != nil, "it is asked for by SIGNET_FREEZE_ROWS"))
+    @Test("Rows that are not frozen yet are written on request", .enabled(if: name != nil, "SIGNET_FREEZE_ROWS enables it"))
     func freeze() async throws {
         let name = try #require(Self.name)
         let directory = try TemporaryDirectory()
@@ -123,8 +123,8 @@ struct FrozenRowTests {
 }
 
 extension JSONValue {
-    /// The same with every array in the order of what is in it: sets have no order, nor have dictionaries, which are arrays when their keys are
-    /// no texts.
+    /// The same value with every array sorted by its content: sets have no order, nor have dictionaries, which are arrays when their
+    /// keys are not strings.
     fileprivate var sorted: JSONValue {
         switch self {
         case .array(let values):

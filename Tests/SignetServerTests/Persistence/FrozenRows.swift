@@ -6,11 +6,11 @@ import Testing
 
 @testable import SignetServer
 
-/// Rows as a server wrote them, sealed with a key that everybody may know. They are never made anew: whoever has a state with such rows
-/// must be able to go on with it. When there is a new kind of row, or a new version of their form,
+/// Rows as a server wrote them, sealed with a public test key. They are never regenerated, because a server must be able to continue
+/// with a state that has such rows. For a new kind of row or a new version of the format,
 /// `SIGNET_FREEZE_ROWS=NAME swift test --filter FrozenRowTests/freeze` writes what is not frozen yet to `Fixtures/vN/NAME.json`.
 struct FrozenRows: Sendable {
-    /// What a server with these rows is asked for, in clear.
+    /// The plain values to ask a server with these rows for.
     struct Known: Sendable {
         let session: String
         let code: String
@@ -26,7 +26,7 @@ struct FrozenRows: Sendable {
         }
     }
 
-    /// The key that everything is sealed with.
+    /// The key that seals all the rows.
     static let key = Secret([UInt8](repeating: 0x53, count: 32))
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(
         path: "Fixtures")
@@ -76,7 +76,7 @@ struct FrozenRows: Sendable {
         try Data("{\n  \"known\": \(known),\n  \"rows\": [\n\(text)\n  ]\n}\n".utf8).write(to: file, options: .withoutOverwriting)
     }
 
-    /// The rows in a place of their own.
+    /// Writes the rows to an empty store.
     func put(into store: any RowStore) throws {
         try store.transact { _ throws(StoreError) in
             var changes = RowChanges()
@@ -86,7 +86,7 @@ struct FrozenRows: Sendable {
         }
     }
 
-    /// Every row of a state.
+    /// Returns every row of a state.
     static func all(in store: any RowStore) throws -> [(key: RowKey, row: StoredRow)] {
         try store.transact { reader throws(StoreError) in
             var rows: [(key: RowKey, row: StoredRow)] = []
@@ -101,7 +101,7 @@ struct FrozenRows: Sendable {
 
     // MARK: How they are made
 
-    /// A server with something of everything.
+    /// Makes a row of every kind on a server.
     static func made(by server: TestServer) async throws -> Known {
         let session = try await server.session()
         let tokens = try Tokens(try await server.exchange(try await server.code(session)))
@@ -122,8 +122,8 @@ struct FrozenRows: Sendable {
             session: session, code: code, access: tokens.access, refresh: try #require(tokens.refresh), device: phone.uid)
     }
 
-    /// What takes many requests, or another server.
-    private static func fill(_ state: inout ServerTransaction, _ time: RequestTime) throws {
+    /// Adds the rows that would need many requests or another server.
+    private static func fill(_ state: inout ServerTransaction, _ moment: RequestTime) throws {
         let (mira, noa) = (UserKey(realm: .root, name: "mira"), UserKey(realm: .root, name: "noa"))
         let kim = UserKey(realm: .root, name: "kim")
         if !state.directory.contains(kim) {

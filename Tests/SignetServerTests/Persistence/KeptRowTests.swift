@@ -6,18 +6,18 @@ import Testing
 
 @testable import SignetServer
 
-/// What a server knows, kind by kind (``KeptRow``): a kind without a case here is a failure.
-@Suite("Every kind of row", .postgresServer, .serialized, .timeLimit(.minutes(5)))
+/// Each kind of row that a server stores (``KeptRow``); a kind without a case here is a failure.
+@Suite("Stored rows of every kind", .postgresServer, .serialized, .timeLimit(.minutes(5)))
 struct KeptRowTests {
-    @Test("has its case here")
-    func complete() {
+    @Test("Every kind of row has a test case")
+    func coversEveryRowKind() {
         let cases = KeptRow.all.map(\.kind.rawValue)
         let kinds = RowKind.allCases.filter { $0 != .server }.map(\.rawValue)
         #expect(cases.sorted() == kinds.sorted())
     }
 
-    @Test("is as before after a restart, and so are the clock and the keys of id_tokens", arguments: StateKind.lasting)
-    func restart(kind: StateKind) async throws {
+    @Test("Rows of every kind, the clock and the id_token keys survive a restart", arguments: StateKind.lasting)
+    func rowsSurviveRestart(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let clock = StillClock()
             let checks = Checks()
@@ -26,21 +26,21 @@ struct KeptRowTests {
                 await checks.set(try await Self.makeAll(at: server))
             }
             try await place.server(clock: clock, Self.configure) { server in
-                #expect(server.devServer.context.clock.offset == 0, "it is read when the state is opened")
+                #expect(server.devServer.context.clock.offset == 0, "the clock is read when the state is opened")
                 for (row, check) in await checks.all { try await Self.report(row) { try await check(server) } }
                 #expect(server.devServer.context.clock.offset == 7)
             }
         }
     }
 
-    @Test("comes back with a snapshot, but for who has the console open, which stays", arguments: StateKind.here)
-    func snapshot(kind: StateKind) async throws {
+    @Test("A snapshot restores rows of every kind except console sessions, which stay as they are", arguments: StateKind.here)
+    func snapshotRestoresRows(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             try await place.server({ Self.configure(&$0) }) { server in
                 let checks = try await Self.makeAll(at: server)
                 let snapshot = try await server.devServer.snapshot()
                 try await server.devServer.reset()
-                // Nothing of it is left but the keys of id_tokens and the console's door.
+                // Only the id_token keys and the console session are left.
                 #expect(try await server.devServer.snapshot().rows.map(\.key) == [SigningKeys.row])
                 for row in KeptRow.all { #expect(try await Self.count(row.kind, at: server) == (row.kind == .console ? 1 : 0)) }
                 try await server.devServer.restore(snapshot)
@@ -55,7 +55,7 @@ struct KeptRowTests {
         configuration.users += KeptRow.all.map { User(name: $0.user.name, password: Secret(TestServer.password.utf8)) }
     }
 
-    /// Makes a row of every kind; what is to be asked later of each.
+    /// Makes a row of every kind and returns the later check of each.
     private static func makeAll(at server: TestServer) async throws -> [(KeptRow, KeptRow.Check)] {
         var checks: [(KeptRow, KeptRow.Check)] = []
         for row in KeptRow.all {
@@ -73,7 +73,7 @@ struct KeptRowTests {
         }
     }
 
-    /// Says of which kind what goes wrong is.
+    /// Reports an error together with the kind that it concerns.
     private static func report(_ row: KeptRow, _ body: () async throws -> Void) async throws {
         do {
             try await body()
@@ -82,7 +82,7 @@ struct KeptRowTests {
         }
     }
 
-    /// What is carried from one server to the next.
+    /// The checks that the next server has to pass.
     private actor Checks {
         private(set) var all: [(KeptRow, KeptRow.Check)] = []
         func set(_ checks: [(KeptRow, KeptRow.Check)]) { all = checks }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SignetServer
 
-/// A kind of row: what makes one, and what shows afterwards, at another server of the same state, that it is still there and means the same.
-/// Each has a person of its own, called after the kind.
+/// A kind of row: makes a row of the kind, and checks later, at another server with the same state, that the row still has its meaning.
+/// Each kind has its own user, named after the kind.
 struct KeptRow: Sendable {
     typealias Check = @Sendable (TestServer) async throws -> Void
 
@@ -62,7 +62,7 @@ struct KeptRow: Sendable {
             step.fill("PasswordCallback", .string(TestServer.password))
             return { [step] server async throws in
                 #expect(try await server.next(step).isLoggedIn)
-                #expect(try await !server.next(step).isLoggedIn, "a handle is good once")
+                #expect(try await !server.next(step).isLoggedIn, "a handle is valid once")
             }
         },
         KeptRow(.suspendedJourney) { server, user in
@@ -88,7 +88,7 @@ struct KeptRow: Sendable {
             let cookies = browser.cookies
             return { server async throws in
                 #expect(try await PageBrowser(server, cookies: cookies).get("/am/console").heading == "Console")
-                #expect(try await PageBrowser(server).get(link).status == 403, "a link is good once")
+                #expect(try await PageBrowser(server).get(link).status == 403, "a link is valid once")
             }
         },
     ]
@@ -126,7 +126,7 @@ struct KeptRow: Sendable {
                 var step = try await server.logIn("OATHLogin", name: user.name).step
                 step.fill("NameCallback", .string(used))
                 step = try await server.next(step).step
-                #expect(step.callbacks.map(\.type) == ["NameCallback"], "a code is good once")
+                #expect(step.callbacks.map(\.type) == ["NameCallback"], "a code is valid once")
                 step.fill("NameCallback", .string(oath.code(at: server.clock.now.addingTimeInterval(30)).digits))
                 #expect(try await server.next(step).isLoggedIn)
             }
@@ -249,7 +249,7 @@ struct KeptRow: Sendable {
             let tokens = try Tokens(try await server.exchange(code))
             return { server async throws in
                 #expect(try await server.exchange(code).status == 400)
-                #expect(try await server.userInfo(tokens.access).status == 401, "a code that comes twice takes back what it gave")
+                #expect(try await server.userInfo(tokens.access).status == 401, "a repeated code revokes its tokens")
             }
         },
         KeptRow(.consent) { server, user in
@@ -287,7 +287,7 @@ struct KeptRow: Sendable {
             #expect(try await server.isFresh(nonce))
             return { server async throws in
                 let isFresh = try await server.isFresh(nonce)
-                #expect(!isFresh, "a nonce is good once")
+                #expect(!isFresh, "a nonce is valid once")
             }
         },
         KeptRow(.guesses) { server, user async throws in
@@ -314,12 +314,12 @@ struct KeptRow: Sendable {
 }
 
 extension TestServer {
-    /// A phone that is registered for somebody.
+    /// Registers a phone for a user.
     fileprivate func phone(of user: UserKey) async throws -> Phone {
         try await registeredPhone(uid: "phone of \(user.name)", name: user.name)
     }
 
-    /// The ids of what waits in a mailbox of the front.
+    /// The ids of the messages in an inbox of the push gateway.
     fileprivate func waiting(in inbox: PushInbox) async throws -> [String] {
         try await devServer.context.store.read { tx in
             tx.gateway.retained(for: inbox.address, after: nil).map(\.messageID)
@@ -330,7 +330,7 @@ extension TestServer {
         try Tokens(try await exchange(try await code(try await session(name: user.name))))
     }
 
-    /// Sends somebody a letter, and returns its link.
+    /// Sends an email to a user and returns its link.
     fileprivate func email(to user: UserKey) async throws -> String {
         var step = try await start("EmailLogin").step
         step.fill("NameCallback", .string(user.name))
@@ -343,7 +343,7 @@ extension TestServer {
         return try await send(.post, path, body: "{}").json["valid"] == .bool(true)
     }
 
-    /// Takes a nonce as a right proof does.
+    /// Redeems a nonce as a valid proof does.
     fileprivate func isFresh(_ nonce: String) async throws -> Bool {
         try await devServer.context.store.write { tx in tx.nonces.redeem(nonce) }
     }
@@ -377,7 +377,7 @@ extension PushInbox {
 }
 
 extension JourneyStep {
-    /// Fills in the page of the starter's registration.
+    /// Fills in the registration page of the starter configuration.
     fileprivate mutating func fillRegistration(_ name: String, password: String) throws {
         try fill("ValidatedCreateUsernameCallback", "", .string(name))
         try fill("ValidatedCreatePasswordCallback", "", .string(password))

@@ -6,8 +6,8 @@ import Testing
 
 @testable import SignetServer
 
-/// Who may carry a message, as a rule alone.
-@Suite("Claims of couriers")
+/// The rules for claims of push messages, without a server.
+@Suite("Claims of push deliveries")
 struct DispatchClaimTests {
     private static let (now, end) = (Date(timeIntervalSince1970: 1000), Date(timeIntervalSince1970: 1100))
 
@@ -15,7 +15,7 @@ struct DispatchClaimTests {
         DispatchClaim(holder: holder, end: Date(timeIntervalSince1970: end))
     }
 
-    /// Gives `body` a ledger with one message, and the message's id.
+    /// Runs `body` with a store of one message and the message's id.
     @discardableResult
     private func run(_ body: (inout PushDispatchStore, _ id: String) -> Void) throws -> (rows: TestRows, id: String) {
         let rows = TestRows()
@@ -35,7 +35,7 @@ struct DispatchClaimTests {
         return (rows, id)
     }
 
-    /// Whether it gets the message.
+    /// Returns whether the holder gets the message.
     private func claim(
         _ ledger: inout PushDispatchStore, _ id: String, _ holder: String, at machine: Double, until end: Double
     ) -> Bool {
@@ -43,8 +43,8 @@ struct DispatchClaimTests {
         return ledger.claim(id, Self.claim(holder, until: end), machine: machine) != nil
     }
 
-    @Test("One courier has a message until its claim ends; it can go on, and another one cannot begin")
-    func one() throws {
+    @Test("A claim keeps a message from other holders until it ends, and its holder can extend it")
+    func claimExcludesOtherHolders() throws {
         try run { ledger, id in
             #expect(claim(&ledger, id, "a", at: 0, until: 30))
             #expect(!claim(&ledger, id, "b", at: 29, until: 60))
@@ -57,8 +57,8 @@ struct DispatchClaimTests {
         }
     }
 
-    @Test("What is given back anybody can carry at once; only who has it can give it back")
-    func release() throws {
+    @Test("A released message can be claimed at once, and only its holder can release it")
+    func releasedMessageCanBeClaimed() throws {
         try run { ledger, id in
             #expect(claim(&ledger, id, "a", at: 0, until: 30))
             ledger.release(id, by: "b")
@@ -68,8 +68,8 @@ struct DispatchClaimTests {
         }
     }
 
-    @Test("What was settled waits no more, and the first word counts")
-    func settled() throws {
+    @Test("A settled message cannot be claimed, and its first result is kept")
+    func settledMessageKeepsFirstResult() throws {
         let (rows, id) = try run { ledger, id in
             ledger.settle(id, .sent("1"))
             ledger.settle(id, .failed("late"))
@@ -84,15 +84,15 @@ struct DispatchClaimTests {
 }
 
 #if os(Linux)
-/// Messages for phones, and a front's mailboxes, through restarts and with several servers.
-@Suite("The state of push", .postgresServer, .serialized, .timeLimit(.minutes(5)))
+/// Messages for phones and inboxes of the push gateway over restarts and with several servers.
+@Suite("Stored push state", .postgresServer, .serialized, .timeLimit(.minutes(5)))
 struct PushStateTests {
-    @Test("A message that was on its way when the server ended is sent by the next one", arguments: StateKind.lasting)
-    func restart(kind: StateKind) async throws {
+    @Test("A message that was being sent when its server ended is sent by the next server", arguments: StateKind.lasting)
+    func nextServerSendsPendingMessage(kind: StateKind) async throws {
         let silent = try StandInSNS { request, _ in request.action == "Publish" ? .silence : .good }
         let good = try StandInSNS()
         try await StateLocation.with(kind) { place in
-            // One that is patient with an SNS that says nothing: it ends while it waits.
+            // The server has a long timeout for a silent SNS and ends while it waits.
             var patient = silent.configuration
             patient.timeout = 60
             let sns = patient
@@ -121,8 +121,8 @@ struct PushStateTests {
         }
     }
 
-    @Test("A server without SNS leaves what waits to those that have it", .enabled(if: StateKind.here.contains(.postgreSQL)))
-    func without() async throws {
+    @Test("A server without SNS leaves pending messages to servers with SNS", .enabled(if: StateKind.here.contains(.postgreSQL)))
+    func leavesMessagesToServersWithSNS() async throws {
         let sns = try StandInSNS()
         try await StateLocation.with(.postgreSQL) { place in
             try await place.server {
@@ -144,8 +144,8 @@ struct PushStateTests {
         }
     }
 
-    @Test("Two servers that find the same messages send each once", .enabled(if: StateKind.here.contains(.postgreSQL)))
-    func once() async throws {
+    @Test("Two servers that find the same messages send each message once", .enabled(if: StateKind.here.contains(.postgreSQL)))
+    func serversSendEachMessageOnce() async throws {
         let sns = try StandInSNS()
         try await StateLocation.with(.postgreSQL) { place in
             try await place.server {
@@ -159,7 +159,7 @@ struct PushStateTests {
                     #expect(step.waitMilliseconds != nil)
                 }
             }
-            // Both look around when they start.
+            // Both servers look for messages when they start.
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<2 {
                     group.addTask {
@@ -180,8 +180,8 @@ struct PushStateTests {
         }
     }
 
-    @Test("Endpoints, mailboxes and what waits in them outlive a restart", arguments: StateKind.lasting)
-    func gateway(kind: StateKind) async throws {
+    @Test("Endpoints, inboxes and their messages survive a restart", arguments: StateKind.lasting)
+    func inboxesSurviveRestart(kind: StateKind) async throws {
         let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
         let delivery = PushDelivery(messageId: "1", message: "a")
         try await StateLocation.with(kind) { place in
@@ -194,7 +194,7 @@ struct PushStateTests {
             try await place.server {
                 $0.pushGateway = Self.gateway
             } _: { server in
-                // The same endpoint again, and the same message: nothing new.
+                // The same endpoint and the same message again change nothing.
                 let arn = try await sender.endpoint(inbox.address, at: server)
                 #expect(try await sender.publish(delivery, to: arn, at: server).status == 200)
                 let next = PushDelivery(messageId: "2", message: "b")
@@ -209,9 +209,9 @@ struct PushStateTests {
     }
 
     @Test(
-        "A stream at one server brings what is published at another, and ends with the endpoint",
+        "An inbox stream at one server gets messages published at another and ends with the endpoint",
         .enabled(if: StateKind.here.contains(.postgreSQL)))
-    func instances() async throws {
+    func inboxStreamSpansServers() async throws {
         let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
         try await StateLocation.with(.postgreSQL) { place in
             try await place.server {
@@ -244,10 +244,10 @@ struct PushStateTests {
     }
 
     @Test(
-        "Starting again forgets what waits for phones and in mailboxes; a snapshot brings it back, and it goes on",
+        "A reset removes pending messages and inboxes, and a snapshot restores them and resumes delivery",
         arguments: StateKind.here)
-    func snapshots(kind: StateKind) async throws {
-        // It says nothing to the first message for a phone, and the courier waits.
+    func snapshotResumesPushDelivery(kind: StateKind) async throws {
+        // SNS does not answer the first message for a phone, so its delivery waits.
         let sns = try StandInSNS { request, before in request.action == "Publish" && before == 0 ? .silence : .good }
         let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
         try await StateLocation.with(kind) { place in

@@ -6,12 +6,12 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Starting again", .postgresServer, .serialized, .timeLimit(.minutes(5)))
+@Suite("Reset of a server", .postgresServer, .serialized, .timeLimit(.minutes(5)))
 struct ResetTests {
     @Test(
-        "Everything is as at the start, also after a restart; the console's door and the keys of id_tokens stay",
+        "A reset restores the initial state for good but keeps console sessions and the id_token keys",
         arguments: StateKind.here)
-    func reset(kind: StateKind) async throws {
+    func resetRestoresInitialState(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let clock = StillClock()
             try await place.server(clock: clock, { $0.signingKey = nil }) { server in
@@ -32,7 +32,7 @@ struct ResetTests {
                 try await server.devServer.reset()
                 let left = try await server.devServer.snapshot().rows.map(\.key)
                 #expect(left == [SigningKeys.row])
-                // A stream that has ended has no more signals than those that it was sent.
+                // An ended stream has no more signals than those that were sent to it.
                 for await _ in stream.signals {}
                 #expect(server.streamCount(phone.uid) == 0)
                 #expect(
@@ -55,8 +55,8 @@ struct ResetTests {
         }
     }
 
-    @Test("A clock that was stopped stands still after a restart, where it stood", arguments: StateKind.lasting)
-    func stopped(kind: StateKind) async throws {
+    @Test("A stopped clock keeps its time over a restart", arguments: StateKind.lasting)
+    func stoppedClockSurvivesRestart(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let clock = StillClock()
             let stop = clock.now.addingTimeInterval(7)
@@ -77,14 +77,14 @@ struct ResetTests {
         }
     }
 
-    @Test("What happens in a transaction that is run again is told once")
-    func once() async throws {
+    @Test("An effect of a transaction that runs again is applied once")
+    func rerunTransactionAppliesEffectOnce() async throws {
         try await TestServer.run { server in
             let runs = Counter()
             try await server.devServer.context.store.write { tx in
                 runs.add()
                 tx.effects.append(.happened(RequestLogEntry.Push(.made, "m", device: nil)))
-                // A new password's hash is worked out elsewhere, and then the rule is run again.
+                // The hash of a new password is computed outside the transaction, which then runs again.
                 _ = tx.directory.add(UserKey(realm: .root, name: "kim"), password: Secret("p".utf8), claims: [:])
             }
             #expect(runs.count > 1)

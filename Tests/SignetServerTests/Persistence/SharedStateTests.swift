@@ -9,15 +9,15 @@ import Testing
 
 @testable import SignetServer
 
-/// Several servers on one database, and what can happen between them.
+/// Several servers on one database and the events between them.
 @Suite(
-    "A state that servers share", .postgresServer, .serialized, .timeLimit(.minutes(5)),
+    "State shared by several servers", .postgresServer, .serialized, .timeLimit(.minutes(5)),
     .enabled(if: StateKind.here.contains(.postgreSQL)))
 struct SharedStateTests {
     // MARK: Signals
 
-    @Test("A stream is woken by a login at another server; by one while its server could hear nothing, as soon as it can again")
-    func deaf() async throws {
+    @Test("A login at another server wakes a stream, after a lost database connection as soon as it is restored")
+    func wakesStreamAfterLostConnection() async throws {
         try await withTwo { one, other, database in
             let phone = try await other.registeredPhone()
             let watch = try await StreamWatch.begin(phone.uid, at: one, database)
@@ -30,14 +30,14 @@ struct SharedStateTests {
             try await database.endListeners()
             let second = try await other.waitingLogin(phone: phone).push
             let deaf = watch.count
-            // Long enough for any signal that was on its way.
+            // Long enough for any signal that was already sent.
             try await Task.sleep(for: .milliseconds(700))
             #expect(watch.count == deaf)
             try await database.refuseConnections(false)
             let isWokenLate = try await eventually { watch.count > deaf }
             #expect(isWokenLate)
             #expect(try await one.inbox(phone.uid).map(\.messageID) == [first.messageID, second.messageID])
-            // And from now on it hears again.
+            // From now on the server receives signals again.
             let again = watch.count
             _ = try await other.waitingLogin(phone: phone)
             let isWokenAgain = try await eventually { watch.count > again }
@@ -45,14 +45,14 @@ struct SharedStateTests {
         }
     }
 
-    @Test("A listener whose other end has gone without a word is noticed, and another one takes its place")
-    func halfOpen() async throws {
+    @Test("A listener whose connection is silently dead is noticed and replaced")
+    func replacesDeadListener() async throws {
         try await withTwo { one, other, database in
             let phone = try await other.registeredPhone()
             let watch = try await StreamWatch.begin(phone.uid, at: one, database)
             let silent = try await database.listeners()
             for process in silent { try #require(kill(process, SIGSTOP) == 0) }
-            // They are let go however this ends: the database could not be stopped otherwise.
+            // The processes are resumed in any case; otherwise the database could not be stopped.
             defer { for process in silent { kill(process, SIGCONT) } }
             _ = try await other.waitingLogin(phone: phone)
             let before = watch.count
@@ -62,8 +62,8 @@ struct SharedStateTests {
         }
     }
 
-    @Test("A snapshot that is restored at one server wakes the streams of the others")
-    func restored() async throws {
+    @Test("A snapshot restored at one server wakes the streams of the others")
+    func restoredSnapshotWakesStreams() async throws {
         try await withTwo { one, other, database in
             let phone = try await other.registeredPhone()
             let login = try await other.waitingLogin(phone: phone)
@@ -82,7 +82,7 @@ struct SharedStateTests {
 
     private static let key = RowKey(kind: "k", name: "number")
 
-    /// Adds one to a number; `meanwhile` is done after it was read.
+    /// Adds one to a number; `meanwhile` runs after the number was read.
     private static func increment(_ server: TestServer, _ meanwhile: @escaping @Sendable () -> Void = {}) async throws -> Int {
         try await server.devServer.context.store.queue.run { transaction in
             let number = (transaction.value(key) as RowCache.Present<Int>?)?.value ?? 0
@@ -92,8 +92,8 @@ struct SharedStateTests {
         }
     }
 
-    @Test("Of many changes to one row at two servers none is lost, and each sees the one before it")
-    func oneRow() async throws {
+    @Test("Concurrent changes of two servers to one row are all kept, and each sees the previous one")
+    func keepsConcurrentChanges() async throws {
         try await withTwo { one, other, _ in
             let seen = try await atOnce(8) { lane in
                 var seen: [Int] = []
@@ -104,14 +104,14 @@ struct SharedStateTests {
         }
     }
 
-    @Test("A change that another one came before is run again, and after some times is let through alone", arguments: [1, 3, 20])
-    func conflict(times: Int) async throws {
+    @Test("A conflicting change runs again and after several conflicts runs exclusively", arguments: [1, 3, 20])
+    func retriesConflictingChange(times: Int) async throws {
         try await withTwo { one, other, _ in
             let (runs, others) = (Counter(), Counter())
             let value = try await Self.increment(one) {
                 runs.add()
                 guard runs.count <= times else { return }
-                // Its thread waits here, with the row read, for another server to change the row: as long as that can.
+                // The thread waits here, with the row read, until another server has changed the row or cannot.
                 let done = DispatchSemaphore(value: 0)
                 Task {
                     _ = try await Self.increment(other)
@@ -123,7 +123,7 @@ struct SharedStateTests {
             let isAlone = times > 3
             #expect(runs.count == (isAlone ? 4 : times + 1))
             #expect(value == (isAlone ? 4 : times + 1))
-            // Who was kept out comes after it.
+            // The changes that were held back follow.
             let all = isAlone ? 4 : times
             let areAllThrough = try await eventually { others.count == all }
             #expect(areAllThrough)
@@ -133,8 +133,8 @@ struct SharedStateTests {
 
     // MARK: Sweeping
 
-    @Test("Rows that have expired go by and by, and nobody waits for that")
-    func sweeping() async throws {
+    @Test("Expired rows are removed in the background without delaying a request")
+    func sweepsInBackground() async throws {
         try await StateLocation.with(.postgreSQL) { place in
             let store = try place.rows()
             defer { store.close() }
@@ -152,17 +152,17 @@ struct SharedStateTests {
                 }
             }
             try write((0..<10).map { "old \($0)" }, until: 100, now: 0)
-            // Each row that is swept up takes a while.
+            // The removal of each row takes a while.
             try await place.execute(
                 """
                 CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS
                     'BEGIN PERFORM pg_sleep(0.4); RETURN OLD; END';
                 CREATE TRIGGER slowly BEFORE DELETE ON signet_row FOR EACH ROW EXECUTE FUNCTION slowly()
                 """)
-            // They are swept now and then only.
+            // Rows are removed only at intervals.
             try await Task.sleep(for: .milliseconds(300))
             try write(["new"], until: 1000, now: 100)
-            #expect(try count() == 11, "the answer came before they were gone")
+            #expect(try count() == 11, "the write returned before the expired rows were removed")
             let isSwept = try await eventually { try count() == 1 }
             #expect(isSwept)
         }
@@ -186,12 +186,12 @@ struct SharedStateTests {
     }
 }
 
-/// A stream of a device, and how often it was woken.
+/// A stream of a device and the number of its signals.
 private final class StreamWatch: Sendable {
     private let signals = Mutex(0)
     var count: Int { signals.withLock { $0 } }
 
-    /// Opens a stream, at a server that listens to the others, and waits until it is quiet.
+    /// Opens a stream at a server that listens to the others, and waits until it is quiet.
     static func begin(_ mechanismUID: String, at server: TestServer, _ database: StateLocation) async throws -> StreamWatch {
         let bothListen = try await eventually { try await database.listeners().count == 2 }
         #expect(bothListen)
@@ -208,7 +208,7 @@ private final class StreamWatch: Sendable {
 }
 
 extension StateLocation {
-    /// The name of its database.
+    /// The name of the database.
     private var database: String {
         get throws {
             guard case .postgreSQL(let connection) = state.place else { return "" }
@@ -218,13 +218,13 @@ extension StateLocation {
         }
     }
 
-    /// Runs SQL in its database.
+    /// Runs SQL in the database.
     @discardableResult
     func execute(_ sql: String) async throws -> [String] {
         try await #require(PostgresTrait.server).execute(sql, in: database)
     }
 
-    /// The server's processes that send to those who listen.
+    /// The processes of the PostgreSQL server that send to listeners.
     func listeners() async throws -> [Int32] {
         try await execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'")
             .compactMap { Int32($0) }
@@ -238,7 +238,7 @@ extension StateLocation {
             """)
     }
 
-    /// Whether connections that are new are refused; those that there are stay.
+    /// Refuses or accepts new connections; existing connections remain.
     func refuseConnections(_ refuses: Bool) async throws {
         try await #require(PostgresTrait.server).execute("ALTER DATABASE \(database) ALLOW_CONNECTIONS \(!refuses)")
     }

@@ -11,13 +11,13 @@ import Testing
 extension StateTests {
     // MARK: Places that cannot be used
 
-    @Test("A state that was sealed with another key, or is another server's, is an error at the start, and stays as it was")
-    func wrongKey() async throws {
+    @Test("A state with another key or of a running server fails the start and stays unchanged")
+    func wrongKeyFailsStart() async throws {
         try await StateLocation.with(.file) { place in
             let path = place.directory.file("state/server.sqlite")
             try await place.server { server in
                 _ = try await server.session()
-                // The file is this server's alone.
+                // The file is locked by this server.
                 let second = DevServer(configuration: place.configuration, logger: .silent)
                 await #expect(throws: StoreError.self) { try await second.context.prepare() }
             }
@@ -45,7 +45,7 @@ extension StateTests {
         }
     }
 
-    /// A journey that waits with a password in its hands.
+    /// A journey that waits while it holds a collected password.
     private static let holding = """
         Holding:
           nodes:
@@ -57,24 +57,24 @@ extension StateTests {
             password: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
         """
 
-    @Test("Nothing secret stands in the file: no token, password, name of a device's secret, nor what a journey collected")
-    func secretsAtRest() async throws {
+    @Test("The state file contains no secret in clear: no token, password, device secret or collected input")
+    func sealsSecretsAtRest() async throws {
         let holding = try ServerConfiguration.sample(journeys: Self.holding).journeys
         try await StateLocation.with(.file) { place in
             let seen = Kept()
             try await place.server { server in
                 let tokens = try await server.tokens()
                 let phone = try await server.registeredPhone()
-                // What rows hold, and nobody may read in the file.
+                // Values that rows hold but that must not be readable in the file.
                 await seen.set("secret", Base64.encode(phone.secret.bytes, as: .url))
                 await seen.set("device", "Test phone")
                 let plain = try await server.devServer.snapshot().rows.map { String(decoding: $0.bytes, as: UTF8.self) }
                 for name in ["secret", "device"] {
                     let text = await seen[name]
                     let isHeld = plain.contains { $0.contains(text) }
-                    #expect(isHeld, "no row holds the \(name): this test finds out nothing")
+                    #expect(isHeld, "no row holds the \(name): the test proves nothing")
                 }
-                // What not even rows hold.
+                // Values that not even rows hold.
                 for (name, token) in [("access", tokens.access), ("refresh", try #require(tokens.refresh))] {
                     let isHeld = plain.contains { $0.contains(token) }
                     #expect(!isHeld, "\(name)")
@@ -87,7 +87,7 @@ extension StateTests {
                 let plain = try await server.devServer.snapshot().rows.map { String(decoding: $0.bytes, as: UTF8.self) }
                 let password = Base64.encode(Array(TestServer.password.utf8), as: .url)
                 let isHeld = plain.contains { $0.contains(password) }
-                #expect(isHeld, "no row holds the password: this test finds out nothing")
+                #expect(isHeld, "no row holds the password: the test proves nothing")
                 await seen.set("password", password)
             }
             let directory = place.directory.file("state")
@@ -104,8 +104,8 @@ extension StateTests {
     // MARK: Faults
 
     @Test(
-        "A full disk is 503, nothing is half done, and all is well when there is room again", .enabled(if: SmallDisk.isPossible))
-    func fullDisk() async throws {
+        "A full disk gives 503 without a partial change, and freed space lets requests succeed", .enabled(if: SmallDisk.isPossible))
+    func fullDiskChangesNothing() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         try await SmallDisk.with(directory.file("disk"), kilobytes: 2048) { disk in
@@ -123,7 +123,7 @@ extension StateTests {
                 let reply = try await server.exchange(code)
                 #expect(reply.status == 503, "\(reply.text)")
                 disk.empty()
-                // The code was not used up by the attempt that failed.
+                // The failed attempt did not spend the code.
                 #expect(try await server.exchange(code).status == 200)
                 #expect(try await server.session() != session)
             }
@@ -131,9 +131,9 @@ extension StateTests {
     }
 
     @Test(
-        "A database that is lost is 503, and the server goes on when it is back",
+        "A lost database is answered with 503 until it is back",
         .enabled(if: StateKind.here.contains(.postgreSQL)))
-    func lostDatabase() async throws {
+    func recoversFromLostDatabase() async throws {
         try await StateLocation.with(.postgreSQL) { place in
             try await place.server { server in
                 let postgres = try #require(PostgresTrait.server)
@@ -149,8 +149,8 @@ extension StateTests {
 
     // MARK: Many at once
 
-    @Test("Of a hundred who exchange one code at the same instant one gets tokens", arguments: StateKind.here)
-    func oneCode(kind: StateKind) async throws {
+    @Test("Exactly one of a hundred simultaneous exchanges of one code gets tokens from every kind of storage", arguments: StateKind.here)
+    func issuesTokensOnceFromEveryStore(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             try await place.server { server in
                 let code = try await server.code(try await server.session())
@@ -163,8 +163,8 @@ extension StateTests {
     }
 
     @Test(
-        "A hundred logins at the same instant are a hundred sessions, each there when it is answered", arguments: StateKind.here)
-    func logins(kind: StateKind) async throws {
+        "A hundred simultaneous logins create a hundred sessions, each stored when it is answered", arguments: StateKind.here)
+    func storesConcurrentLogins(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let clock = StillClock()
             let tokens = Mutex<[String]>([])
@@ -184,8 +184,8 @@ extension StateTests {
         }
     }
 
-    @Test("A password whose hash takes long is worked out once, however many come with it", arguments: StateKind.here)
-    func slowPasswords(kind: StateKind) async throws {
+    @Test("A slow password hash is computed once however many logins arrive with that password", arguments: StateKind.here)
+    func computesSlowHashOnce(kind: StateKind) async throws {
         let hash = try #require(PasswordHash(of: Secret("slow horse".utf8)))
         try await StateLocation.with(kind) { place in
             var slow = User(name: "slow")
@@ -201,8 +201,8 @@ extension StateTests {
         }
     }
 
-    @Test("While a password's hash is worked out others log in", arguments: StateKind.here)
-    func slowPasswordAside(kind: StateKind) async throws {
+    @Test("Other users can log in while a slow password hash is computed", arguments: StateKind.here)
+    func slowHashDoesNotBlockLogins(kind: StateKind) async throws {
         let (password, runs) = (Secret("slow horse".utf8), Counter())
         let hash = try #require(PasswordHash(of: password))
         try await StateLocation.with(kind) { place in
@@ -227,9 +227,9 @@ extension StateTests {
     // MARK: Two servers
 
     @Test(
-        "Two servers on one database: requests alternate, no login is lost and none counts twice",
+        "Two servers on one database accept alternating requests and count each login once",
         .enabled(if: StateKind.here.contains(.postgreSQL)))
-    func twoServers() async throws {
+    func serversShareLogins() async throws {
         try await StateLocation.with(.postgreSQL) { place in
             let clock = StillClock()
             try await place.server(clock: clock) { one in
@@ -247,7 +247,7 @@ extension StateTests {
                         let token = try #require(granted.first)
                         #expect(try await servers[(turn + 1) % 2].authorize(token).status == 302)
                     }
-                    // What stands at one is known to the other: keys, and tokens.
+                    // Keys and tokens of one server are known to the other.
                     let tokens = try await one.tokens()
                     #expect(try await other.claims(try #require(tokens.id))["sub"] == "mira")
                     try await other.devServer.rotateSigningKey()
@@ -261,8 +261,8 @@ extension StateTests {
 
     // MARK: Snapshots
 
-    @Test("A snapshot brings everything back, also the clock, and can be kept as bytes", arguments: StateKind.here)
-    func snapshot(kind: StateKind) async throws {
+    @Test("A snapshot restores all rows and the clock, and can be stored as sealed bytes", arguments: StateKind.here)
+    func sealedSnapshotRestoresState(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             try await place.server { server in
                 let session = try await server.session()
@@ -291,7 +291,7 @@ extension StateTests {
     }
 }
 
-/// Runs `body` so many times at once; the results in the order of the numbers.
+/// Runs `body` `count` times at once and returns the results in the order of the indices.
 func atOnce<R: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> R) async throws -> [R] {
     try await withThrowingTaskGroup(of: (Int, R).self) { group in
         for index in 0..<count { group.addTask { (index, try await body(index)) } }

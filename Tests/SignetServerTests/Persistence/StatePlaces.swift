@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignetServer
 
-/// What a server can keep its state in.
+/// The kinds of storage for the state of a server.
 enum StateKind: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case memory
     case file
@@ -15,7 +15,7 @@ enum StateKind: String, Sendable, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Those that can be here.
+    /// The kinds that are available on this machine.
     static var here: [StateKind] {
         #if PostgreSQL
         allCases.filter { $0 != .postgreSQL || PostgresServer.isPossible }
@@ -23,18 +23,18 @@ enum StateKind: String, Sendable, CaseIterable, CustomTestStringConvertible {
         [.memory, .file]
         #endif
     }
-    /// Those of them that outlive a process.
+    /// The available kinds that outlive a process.
     static var lasting: [StateKind] { here.filter { $0 != .memory } }
 }
 
-/// A place for the state of one test.
+/// A location for the state of one test.
 struct StateLocation: Sendable {
     let directory: TemporaryDirectory
     let state: ServerState
 
     static let key = Secret([UInt8](repeating: 7, count: 32))
 
-    /// Gives `body` an empty place. A database is made for it alone.
+    /// Runs `body` with an empty location. A database is created for it alone.
     static func with(_ kind: StateKind, _ body: (StateLocation) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
@@ -50,7 +50,7 @@ struct StateLocation: Sendable {
         }
     }
 
-    /// A server on this place, as long as `body` takes; what it knows stays here.
+    /// Runs a server with this state while `body` runs; the state remains afterwards.
     func server(
         clock: StillClock = StillClock(), _ configure: (inout ServerConfiguration) -> Void = { _ in },
         _ body: @Sendable (TestServer) async throws -> Void
@@ -67,11 +67,11 @@ struct StateLocation: Sendable {
         return configuration
     }
 
-    /// The engine of this place, without a server.
+    /// The store of this location, without a server.
     func rows() throws -> any RowStore { try SignetServer.StateLocation.open(state).0 }
 }
 
-/// One server for all the tests of a suite: to make a cluster takes seconds.
+/// One PostgreSQL server for all tests of a suite, because creating a cluster takes seconds.
 struct PostgresTrait: SuiteTrait, TestScoping {
     @TaskLocal static var server: PostgresServer?
 
@@ -86,11 +86,11 @@ struct PostgresTrait: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == PostgresTrait {
-    /// The suite needs a PostgreSQL server, if there can be one.
+    /// Provides a PostgreSQL server to the suite if one is available.
     static var postgresServer: Self { PostgresTrait() }
 }
 
 extension Logger {
-    /// For whom nobody listens.
+    /// A logger that discards its messages.
     static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 }

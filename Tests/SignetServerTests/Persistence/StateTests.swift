@@ -7,17 +7,17 @@ import Testing
 
 @testable import SignetServer
 
-/// The same cases on everything that a server can keep its state in. Those on PostgreSQL are left out where there is none to start
+/// The same cases on every kind of storage. Those on PostgreSQL are skipped where no PostgreSQL server can be started
 /// (scripts/setup).
-@Suite("A server's state", .postgresServer, .serialized, .timeLimit(.minutes(5)))
+@Suite("Stored state of a server", .postgresServer, .serialized, .timeLimit(.minutes(5)))
 struct StateTests {
     private static let past = Int64(1_000_000)
 
     // MARK: Rows
 
     @Test(
-        "Rows are read, grouped, paged, counted and taken away, and sweeping takes only what is over", arguments: StateKind.here)
-    func rows(kind: StateKind) async throws {
+        "Rows are read, grouped, paged, counted and removed, and sweeping removes only expired rows", arguments: StateKind.here)
+    func storesAndSweepsRows(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let store = try place.rows()
             defer { store.close() }
@@ -56,11 +56,11 @@ struct StateTests {
             #expect(countAtTen == 3)
             let limitedCount = try read { reader throws(StoreError) in try reader.count("k", at: 0, limit: 2) }
             #expect(limitedCount == 2)
-            // In the place of the old one, with another group; and gone.
+            // The row replaces the old one with another group, and is then removed.
             try write(["a": StoredRow(group: "h", expiresAt: 40, bytes: [2]), "b": nil, "never was": nil])
             #expect(try names(.group("g")) == [] && names(.group("h")) == ["a"])
             #expect(try names(.after(nil)) == [odd, "a", "c"])
-            // Each engine sweeps when it likes, as others are written: what is over at that moment, and nothing else.
+            // Each store sweeps at its own time while other rows are written, and removes only the rows expired by then.
             #expect(try names(.after(nil), now: .min) == [odd, "a", "c"])
             let others = Dictionary(uniqueKeysWithValues: (0..<100).map { ("new \($0)", StoredRow(expiresAt: 41, bytes: [])) })
             let isSwept = try await eventually {
@@ -73,8 +73,8 @@ struct StateTests {
         }
     }
 
-    @Test("A row of a later version, of another key or in another's place is an error, and stays", arguments: StateKind.here)
-    func foreignRows(kind: StateKind) async throws {
+    @Test("A row of a later version, with another key or copied from another row is an error and stays", arguments: StateKind.here)
+    func keepsUnreadableRows(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let store = try place.rows()
             defer { store.close() }
@@ -103,8 +103,8 @@ struct StateTests {
         }
     }
 
-    @Test("No secret can be written by any encoder but that of rows")
-    func secrets() throws {
+    @Test("Only the encoder of rows can encode a secret")
+    func onlyRowsEncodeSecrets() throws {
         #expect(throws: (any Error).self) { try JSON.encode(["x": Secret([1, 2, 3])]) }
         #expect(throws: (any Error).self) { try JSONDecoder().decode(Secret.self, from: Data("\"AQID\"".utf8)) }
         let key = RowKey(kind: "k", name: "a")
@@ -116,8 +116,8 @@ struct StateTests {
 
     // MARK: Restart
 
-    @Test("A journey that the configuration has no more ends as a login that failed", arguments: StateKind.lasting)
-    func vanishedJourney(kind: StateKind) async throws {
+    @Test("A journey that is no longer configured ends as a failed login", arguments: StateKind.lasting)
+    func endsUnconfiguredJourney(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let clock = StillClock()
             let kept = Kept()
@@ -129,7 +129,7 @@ struct StateTests {
         }
     }
 
-    /// An edit of a user's entry, and what is then true of somebody whom a journey gave the password "other" and locked.
+    /// Edits of a user's entry and the expected user, whom a journey locked and gave the password "other".
     static let edits: [(edit: @Sendable (inout User) -> Void, isLocked: Bool, password: String)] = [
         ({ _ in }, true, "other"),
         ({ $0.claims["email"] = "mira@example.test" }, true, "other"),
@@ -137,8 +137,8 @@ struct StateTests {
         ({ $0.isLocked = true }, true, "other"),
     ]
 
-    @Test("A user of the configuration keeps what a journey changed, each part until the configuration says something else of it")
-    func seeds() async throws {
+    @Test("A configured user keeps each change of a journey until the configuration of that part changes")
+    func keepsJourneyChangesOfUser() async throws {
         try await StateLocation.with(.file) { place in
             let mira = UserKey(realm: .root, name: "mira")
             func found(_ configure: @escaping @Sendable (inout ServerConfiguration) -> Void) async throws -> [String] {
@@ -173,14 +173,14 @@ struct StateTests {
                 #expect(after == ["\(isLocked)", password])
             }
             let withOldEntry = try await found { _ in }
-            #expect(withOldEntry == ["true", "other"], "the entry is again as it was")
+            #expect(withOldEntry == ["true", "other"], "the configured entry is the original one again")
             let withoutEntry = try await found { $0.users = [] }
             #expect(withoutEntry == ["nobody", ""])
         }
     }
 }
 
-/// What a test carries from one server to the next.
+/// The values that a test carries from one server to the next.
 actor Kept {
     private var texts: [String: String] = [:]
     private(set) var steps: [JourneyStep] = []

@@ -66,8 +66,8 @@ struct TransactionTests {
         }
     }
 
-    @Test("Transactions of one batch commit although others of it throw", arguments: StateKind.here)
-    func batchKeepsWhatReturned(kind: StateKind) async throws {
+    @Test("The transactions of a batch commit although others in the batch throw", arguments: StateKind.here)
+    func batchCommitsSuccessfulTransactions(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let server = DevServer(configuration: place.configuration, logger: .silent)
             let store = server.context.store
@@ -75,7 +75,7 @@ struct TransactionTests {
                 for number in 0..<100 {
                     group.addTask {
                         let sent: Void? = try? await store.write { tx in
-                            // All change one row, and each sees the committed changes of the others only.
+                            // All change the same row, and each sees only the committed changes of the others.
                             let before = tx.outbox.links(of: Self.user).map { Int($0) ?? -1 }
                             tx.outbox.keep(String((before.last ?? 0) + 1), for: Self.user)
                             if number % 2 == 0 { throw Refused() }
@@ -98,8 +98,8 @@ struct TransactionTests {
         }
     }
 
-    @Test("What a refusal has to leave behind is still there after a restart", arguments: StateKind.lasting)
-    func refusalsAreRemembered(kind: StateKind) async throws {
+    @Test("The lasting effects of a refusal survive a restart", arguments: StateKind.lasting)
+    func refusalEffectsSurviveRestart(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let clock = StillClock()
             let seen = Mutex<[String: String]>([:])
@@ -107,14 +107,14 @@ struct TransactionTests {
                 $0.limits.lockout = Lockout(failures: 2, within: 60, duration: 100)
             }
             try await place.server(clock: clock, limit) { server in
-                // A code that comes with a wrong verifier is used up, and one that comes twice revokes its tokens.
+                // A code sent with a wrong verifier is spent, and a repeated code revokes its tokens.
                 let session = try await server.session()
                 let tampered = try await server.code(session)
                 #expect(try await server.exchange(tampered, ["code_verifier": String(repeating: "x", count: 43)]).status == 400)
                 let twice = try await server.code(session)
                 let tokens = try Tokens(try await server.exchange(twice))
                 #expect(try await server.exchange(twice).status == 400)
-                // So does a refresh token that comes twice.
+                // A repeated refresh token revokes its tokens too.
                 let rotated = try Tokens(try await server.exchange(try await server.code(session)))
                 let spent = try #require(rotated.refresh)
                 let newer = try Tokens(try await server.refresh(spent))
@@ -146,7 +146,7 @@ struct TransactionTests {
     }
 }
 
-/// Values in the order in which they came.
+/// Values in the order of their arrival.
 private final class Recorder<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
 
