@@ -6,11 +6,11 @@ import Testing
 @testable import SignetServer
 
 @Suite(
-    "The console in a browser", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    "Administration console in a browser", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
     .timeLimit(.minutes(10)))
 struct BrowserConsoleTests {
-    @Test("The link opens it; a session is ended in it, and time goes by")
-    func console() async throws {
+    @Test("A browser opens the console by its link, ends a session in it and moves the clock")
+    func managesSessionsAndClockInConsole() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.login("EmailLogin"))
             try await page.wait(for: "document.querySelector('[autocomplete=username]')")
@@ -29,7 +29,7 @@ struct BrowserConsoleTests {
             try await page.open("\(server.url)/XUI/session")
             try await page.waitForHeading("You are not signed in")
 
-            // A login that waits is too late when the clock has been moved.
+            // A pending login times out when the clock is moved.
             let other = try await server.browser.page()
             try await other.open(server.login())
             try await other.waitForHeading("Sign In")
@@ -39,7 +39,7 @@ struct BrowserConsoleTests {
             try await other.signIn()
             try await other.waitForHeading("Time is up")
 
-            // The link is used up.
+            // The link has expired.
             try await page.click("a[href*='suspendedId']")
             try await page.waitForHeading("Go on signing in")
             try await page.click("button[type=submit]")
@@ -47,8 +47,8 @@ struct BrowserConsoleTests {
         }
     }
 
-    @Test("A fault is switched on in it, strikes once, and stands in the journal")
-    func fault() async throws {
+    @Test("A browser switches a fault on in the console and sees it applied in the request log")
+    func switchesFaultInConsole() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.devServer.consoleLink())
             try await page.waitForHeading("Console")

@@ -9,12 +9,12 @@ import Testing
 @testable import SignetServer
 
 @Suite(
-    "A browser and a device", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    "Browser logins with a device", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
     .timeLimit(.minutes(10)))
 struct BrowserDeviceTests {
     private struct Enough: Error {}
 
-    /// A desktop authenticator in this process.
+    /// Runs `body` with a desktop authenticator in this process.
     private func withAuthenticator(_ body: (Authenticator) async throws -> Void) async throws {
         try await AsyncHTTPTransport().use { transport in
             try await body(
@@ -24,7 +24,7 @@ struct BrowserDeviceTests {
         }
     }
 
-    /// Waits at the desk for a message.
+    /// Waits for a message on the push stream.
     private func message(_ authenticator: Authenticator, _ mechanism: Mechanism) async throws -> PushNotification {
         do {
             try await PushStreamListener(authenticator, mechanismUID: mechanism.uid).run { event in
@@ -34,8 +34,8 @@ struct BrowserDeviceTests {
         return try #require(try await authenticator.notifications().last)
     }
 
-    @Test("The number on the page is chosen on the device, and the page goes on by itself", arguments: [true, false])
-    func number(scripts: Bool) async throws {
+    @Test("A user chooses the page's number on the device, and the page continues without a click", arguments: [true, false])
+    func choosesNumberOnDevice(scripts: Bool) async throws {
         try await withAuthenticator { authenticator in
             try await PageServer.run { server, page in
                 try await page.setScripts(scripts)
@@ -54,8 +54,8 @@ struct BrowserDeviceTests {
         }
     }
 
-    @Test("What the device denies is denied on the page")
-    func deny() async throws {
+    @Test("A login that the device denies is denied on the page")
+    func showsDenialOfDevice() async throws {
         try await withAuthenticator { authenticator in
             try await PageServer.run { server, page in
                 let mechanism = try await server.registerPhone(authenticator, page)
@@ -69,8 +69,8 @@ struct BrowserDeviceTests {
         }
     }
 
-    @Test("The QR code on the page, read by zbar from a picture of it, registers an authenticator, in light and in dark")
-    func picture() async throws {
+    @Test("zbar reads the QR code from a screenshot in light and dark mode, and an authenticator registers with it")
+    func registersByQRCodeOnScreen() async throws {
         for (journey, isDark) in [("CombinedRegistration", true), ("PushRegistration", false)] {
             try await Terminal.with { terminal in
                 try await PageServer.run { server, page in
@@ -87,8 +87,8 @@ struct BrowserDeviceTests {
         }
     }
 
-    @Test("A one-time code is registered and asked for")
-    func code() async throws {
+    @Test("A user registers an authenticator for one-time codes and signs in with a code")
+    func registersOneTimeCode() async throws {
         try await withAuthenticator { authenticator in
             try await PageServer.run { server, page in
                 try await page.open(server.login("OATHRegistration"))
@@ -109,8 +109,8 @@ struct BrowserDeviceTests {
         }
     }
 
-    @Test("Recovery codes are shown once, and nobody goes on without saying that they are kept")
-    func recoveryCodes() async throws {
+    @Test("Recovery codes are shown once, and the user has to confirm that they are stored")
+    func recoveryCodesNeedConfirmation() async throws {
         let script =
             "var codes = \"iZmEtxvQ00\\n\" + \"3VPW6o5-gl\\n\" + 'Ab_cdefg12\\n'; var title = \"Your Recovery Codes\"; \"<em>My key</em>\";"
         let tree = JourneyTree(
@@ -137,8 +137,8 @@ struct BrowserDeviceTests {
         }
     }
 
-    @Test("A passkey is made and used, in each of AM's three forms", arguments: ["", "70", "65"])
-    func passkey(form: String) async throws {
+    @Test("A user registers a passkey and signs in with it in each of AM's three script forms", arguments: ["", "70", "65"])
+    func registersAndUsesPasskey(form: String) async throws {
         try await PageServer.run(host: "localhost") { server, page in
             try await page.call("WebAuthn.enable")
             try await page.call(
@@ -161,8 +161,8 @@ struct BrowserDeviceTests {
         }
     }
 
-    @Test("At an address that passkeys do not work at the page says so, and there is a way on; without scripts as well")
-    func noPasskey() async throws {
+    @Test("At an address without passkey support the page reports it and lets the user continue, with or without scripts")
+    func skipsUnsupportedPasskey() async throws {
         try await PageServer.run { server, page in
             for scripts in [true, false] {
                 try await page.setScripts(scripts)
@@ -182,8 +182,8 @@ struct BrowserDeviceTests {
         }
     }
 
-    @Test("A device without a browser shows a code; the person with the browser signs in and allows it")
-    func deviceCode() async throws {
+    @Test("A user signs in with a browser and allows the code of a device without one")
+    func allowsDeviceCode() async throws {
         try await PageServer.run { server, page in
             try await page.open("\(server.url)/oauth2/device/user")
             try await page.signIn()
@@ -202,7 +202,7 @@ struct BrowserDeviceTests {
     }
 }
 
-/// Shows callbacks, and goes on when they were seen.
+/// A node that shows callbacks and continues after the answer.
 private struct Showing: Node {
     static let type = NodeType("Showing", "Showing", "Shows callbacks.") { _ in Self(callbacks: []) }
     let callbacks: [JourneyCallback]

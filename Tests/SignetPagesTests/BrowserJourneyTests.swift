@@ -9,7 +9,7 @@ import Testing
     "Every callback in a browser", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
     .timeLimit(.minutes(10)))
 struct BrowserJourneyTests {
-    /// Fills in what a page asks for, in a way that is right for every callback of the catalogue.
+    /// A script that fills in the fields of a page with valid values for every callback type.
     private static let fill = """
         (() => {
           const values = { mail: 'demo@example.test', 'one-time-code': '123456', 'new-password': 'Secret12', username: 'somebody' }
@@ -24,8 +24,8 @@ struct BrowserJourneyTests {
         })()
         """
 
-    @Test("The journey with every callback is walked to its end, with scripts and without", arguments: [true, false])
-    func everything(scripts: Bool) async throws {
+    @Test("A browser completes a journey with every callback, with scripts and without", arguments: [true, false])
+    func completesEveryCallback(scripts: Bool) async throws {
         try await PageServer.run { server, page in
             try await page.setScripts(scripts)
             try await page.open(server.login("Everything"))
@@ -38,7 +38,7 @@ struct BrowserJourneyTests {
                 seen += 1
                 let present = try #require(try await page.evaluate("document.forms[0].dataset.page").string)
                 if scripts { try await page.look("callback-\(seen < 10 ? "0" : "")\(seen)") }
-                // Every field has a name that is read out.
+                // Every field has a name for screen readers.
                 let nameless = try await page.evaluate(
                     """
                     [...document.querySelectorAll('input:not([type=hidden]), select')]
@@ -57,8 +57,8 @@ struct BrowserJourneyTests {
         }
     }
 
-    @Test("Somebody new: what does not comply is said in a summary, at the field, and to those who listen")
-    func registration() async throws {
+    @Test("A registration form shows its errors in a summary, at the fields and to screen readers")
+    func showsRegistrationErrors() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.login("Registration"))
             try await page.waitForHeading("Sign Up")
@@ -89,8 +89,8 @@ struct BrowserJourneyTests {
         }
     }
 
-    @Test("What looks at the pages sees a pale text, a field without a name, and a page that is too wide")
-    func looking() async throws {
+    @Test("The page checks find a low contrast, a field without a name and a page that is too wide")
+    func pageChecksFindFaults() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.login())
             try await page.waitForHeading("Sign In")

@@ -9,11 +9,11 @@ import Testing
 @testable import SignetServer
 
 @Suite(
-    "Signing in with a browser", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    "Login pages in a browser", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
     .timeLimit(.minutes(10)))
 struct BrowserLoginTests {
-    @Test("An app sends the browser to authorize, the person signs in, and the app gets a code")
-    func password() async throws {
+    @Test("An app sends the browser to authorize, the user signs in, and the app gets a code")
+    func signsInForApp() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.authorize())
             try await page.waitForHeading("Sign In")
@@ -25,14 +25,14 @@ struct BrowserLoginTests {
             try await page.waitForHeading("The app")
             let line = try await page.text("p")
             #expect(line.contains("GET /callback?code=") && line.contains("state=s1") && line.contains("iss="))
-            // The session is good for the next one.
+            // The session is valid for the next request.
             try await page.open(server.authorize())
             try await page.waitForHeading("The app")
         }
     }
 
-    @Test("A wrong password is said, and another try still leads to the app")
-    func wrongPassword() async throws {
+    @Test("The page reports a wrong password, and another attempt still leads to the app")
+    func retriesAfterWrongPassword() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.authorize())
             try await page.signIn(password: "guess")
@@ -45,8 +45,8 @@ struct BrowserLoginTests {
         }
     }
 
-    @Test("The keyboard is enough: focus on the first field, Tab in the order of reading, Enter sends; then signing out")
-    func keyboard() async throws {
+    @Test("A user can sign in and out with the keyboard alone")
+    func signsInAndOutByKeyboard() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.login())
             try await page.waitForHeading("Sign In")
@@ -68,8 +68,8 @@ struct BrowserLoginTests {
         }
     }
 
-    @Test("A client that asks for consent gets it from a person, once or for good")
-    func consent() async throws {
+    @Test("A user denies or saves the consent that a client requires")
+    func deniesAndSavesConsent() async throws {
         try await PageServer.run { server, page in
             for saves in [false, true] {
                 try await page.open(server.authorize(client: "asking"))
@@ -86,8 +86,8 @@ struct BrowserLoginTests {
         }
     }
 
-    @Test("A journey that takes too long says so, and begins again")
-    func timeout() async throws {
+    @Test("A page sent after the journey timeout reports it, and the user can start again")
+    func restartsTimedOutJourney() async throws {
         try await PageServer.run(clock: ManualClock(Date(timeIntervalSince1970: 1_735_689_600))) { server, page in
             try await page.open(server.authorize())
             try await page.waitForHeading("Sign In")
@@ -101,14 +101,14 @@ struct BrowserLoginTests {
         }
     }
 
-    @Test("Going back shows where the journey is; a form that is sent twice counts once")
-    func back() async throws {
+    @Test("Going back shows the current page of the journey, and a form sent twice counts once")
+    func backShowsCurrentPage() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.login("ChoiceCallback"))
             try await page.waitForHeading("Sign In")
             try await page.fill("[autocomplete=username]", "demo")
             try await page.fill("[type=password]", PageServer.password)
-            // Past the script that keeps a form from being sent twice.
+            // This bypasses the script that keeps a form from being sent twice.
             _ = try await page.evaluate("(f => { f.submit(); f.submit(); return 1 })(document.forms[0])")
             try await page.wait(for: "document.querySelector('[type=radio]')")
             try await page.look("choice")
@@ -120,8 +120,8 @@ struct BrowserLoginTests {
         }
     }
 
-    @Test("A letter: the page says to look in the mail, and its link goes on in the same browser, to the app")
-    func email() async throws {
+    @Test("The page points the user to an email whose link continues the login in the same browser")
+    func continuesByEmailLink() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.login("EmailLogin", "&goto=\(server.authorize().percentEncoded())"))
             try await page.wait(for: "document.querySelector('[autocomplete=username]')")
@@ -130,7 +130,7 @@ struct BrowserLoginTests {
             try await page.waitForHeading("Look in your mail")
             try await page.look("letter")
             let link = try #require(try await server.devServer.emailLinks(to: "demo").last)
-            // A program that looks at links does not use it up.
+            // A program that follows links does not use the link up.
             for _ in 0..<2 {
                 try await page.open(link)
                 try await page.waitForHeading("Go on signing in")
@@ -140,8 +140,8 @@ struct BrowserLoginTests {
         }
     }
 
-    @Test("A name that is markup is text on every page")
-    func markup() async throws {
+    @Test("A user name that is markup is shown as text on every page")
+    func showsMarkupAsText() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.login())
             try await page.signIn(name: "<script>alert(1)</script>")

@@ -5,11 +5,11 @@ import Testing
 @testable import SignetServer
 
 @Suite(
-    "Getting in when something is lost", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    "Account recovery in a browser", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
     .timeLimit(.minutes(10)))
 struct BrowserRecoveryTests {
-    @Test("A recovery code off the page stands in for the device, once", arguments: [true, false])
-    func recoveryCode(scripts: Bool) async throws {
+    @Test("A recovery code from the page replaces the device once", arguments: [true, false])
+    func recoveryCodeReplacesDeviceOnce(scripts: Bool) async throws {
         try await PageServer.run { server, page in
             try await page.setScripts(scripts)
             try await page.open(server.login("RecoveryRegistration"))
@@ -21,7 +21,7 @@ struct BrowserRecoveryTests {
             let shown = (codes.array ?? []).compactMap(\.string)
             #expect(Set(shown).count == 10)
             let times = try await page.evaluate("document.body.innerText.split('\(shown.first ?? "")').length - 1")
-            #expect(times == .integer(1), "each is there once")
+            #expect(times == .integer(1), "each code is shown once")
             if scripts { try await page.look("recovery-codes") }
             try await page.click("[type=checkbox]")
             try await page.click("button[type=submit]")
@@ -32,7 +32,7 @@ struct BrowserRecoveryTests {
                 try await page.signIn()
                 try await page.waitForHeading("Enter your code")
                 if scripts, isGood { try await page.look("code-or-recovery") }
-                // The code on the device is not asked for by who has none.
+                // A user without the device skips the page that asks for the code on the device.
                 try await page.click("button[value='1']")
                 try await page.waitForHeading("Use a recovery code")
                 if scripts, isGood { try await page.look("recovery-code") }
@@ -45,8 +45,8 @@ struct BrowserRecoveryTests {
         }
     }
 
-    @Test("A forgotten password: the link in the letter leads to another one, and the old one is good for nothing")
-    func email() async throws {
+    @Test("The link in an email sets a new password in place of a forgotten one")
+    func resetsPasswordByEmail() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.login("ForgottenPassword", "&goto=\(server.authorize().percentEncoded())"))
             try await page.wait(for: "document.querySelector('[autocomplete=username]')")
@@ -76,8 +76,8 @@ struct BrowserRecoveryTests {
         }
     }
 
-    @Test("A forgotten password: the answer to a question that the person chose leads to another one", arguments: [true, false])
-    func question(scripts: Bool) async throws {
+    @Test("The answer to a user's own security question sets a new password", arguments: [true, false])
+    func resetsPasswordByQuestion(scripts: Bool) async throws {
         try await PageServer.run { server, page in
             try await page.setScripts(scripts)
             try await page.open(server.login("Registration"))

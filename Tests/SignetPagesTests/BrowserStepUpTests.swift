@@ -8,11 +8,11 @@ import Testing
 @testable import SignetServer
 
 @Suite(
-    "An app asks for more", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    "Step-up authentication in a browser", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
     .timeLimit(.minutes(10)))
 struct BrowserStepUpTests {
-    @Test("max_age asks who signed in too long ago once more, and then goes on")
-    func maxAge() async throws {
+    @Test("max_age asks a user whose login is too old to sign in once more and then continues")
+    func maxAgeAsksForLogin() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.authorize())
             try await page.signIn()
@@ -22,7 +22,7 @@ struct BrowserStepUpTests {
             try await page.waitForHeading("The app")
             try await page.open(server.authorize() + "&max_age=30")
             try await page.waitForHeading("Sign In")
-            // Who goes away from the page without signing in is asked again.
+            // A user who leaves the page without signing in is asked again.
             try await page.open(server.authorize() + "&max_age=30")
             try await page.signIn()
             try await page.waitForHeading("The app")
@@ -31,8 +31,8 @@ struct BrowserStepUpTests {
         }
     }
 
-    @Test("acr_values asks for a second factor on top of the password, once")
-    func contextClass() async throws {
+    @Test("acr_values asks for a second factor in addition to the password once")
+    func contextClassAsksForSecondFactor() async throws {
         try await AsyncHTTPTransport().use { transport in
             let authenticator = Authenticator(
                 store: AccountRecords(unsealed: MemoryStore()), transport: transport,
@@ -47,7 +47,7 @@ struct BrowserStepUpTests {
                 try await page.click("[type=checkbox]")
                 try await page.click("button[type=submit]")
                 try await page.waitForHeading("You are signed in")
-                // What is no journey asks for nothing.
+                // A value that names no journey asks for nothing.
                 try await page.open(server.authorize() + "&acr_values=silver")
                 try await page.waitForHeading("The app")
                 let stronger = server.authorize() + "&acr_values=gold%20OATHLogin"
@@ -59,15 +59,15 @@ struct BrowserStepUpTests {
                 try await page.waitForHeading("The app")
                 try await page.open(stronger)
                 try await page.waitForHeading("The app")
-                // The way by the password alone does not count, however fresh it is.
+                // A login with only the password does not count, even a recent one.
                 try await page.open("\(server.url)/XUI/session")
                 #expect(try await page.text("dl").contains("OATHLogin"))
             }
         }
     }
 
-    @Test("The advice of a policy leads to the journey that it names, and asks anew for each transaction")
-    func advice() async throws {
+    @Test("Policy advice leads to the journey that it names and asks again for each transaction")
+    func followsAdviceInBrowser() async throws {
         func advice(_ type: String, _ value: String) -> String {
             let text =
                 "<Advices><AttributeValuePair><Attribute name=\"\(type)\"/><Value>\(value)</Value></AttributeValuePair></Advices>"

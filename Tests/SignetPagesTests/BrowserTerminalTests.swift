@@ -5,12 +5,12 @@ import Testing
 @testable import SignetServer
 
 @Suite(
-    "A browser and a terminal", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    "Push logins with a browser and the command line", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
     .timeLimit(.minutes(10)))
 struct BrowserTerminalTests {
     @Test(
-        "Registered off the screen, then in by the number, denied, and too late, all from the terminal", arguments: [true, false])
-    func push(scripts: Bool) async throws {
+        "The command line registers by QR code, approves by number, denies, and is refused when late", arguments: [true, false])
+    func commandLineAnswersPushLogins(scripts: Bool) async throws {
         try await Terminal.with { terminal in
             try await PageServer.run { server, page in
                 try await page.setScripts(scripts)

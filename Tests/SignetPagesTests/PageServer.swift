@@ -9,25 +9,25 @@ import Testing
 
 @testable import SignetServer
 
-/// A desk server on a free port, an app that waits for its redirect, and a browser.
+/// A development server on a free port, an app that waits for its redirect, and a browser.
 struct PageServer: Sendable {
     let url: String
     let devServer: DevServer
     let browser: Chromium
-    /// Where the app listens.
+    /// The address at which the app listens.
     let redirectURI: String
-    /// Nil when the server goes by the machine's clock.
+    /// The clock of the server; nil when the server uses the machine's clock.
     let clock: ManualClock?
 
     static let password = "changeit"
 
-    /// Browsers that run at once: each is half a dozen processes.
+    /// A limit on simultaneous browsers, because each consists of half a dozen processes.
     private static let gate = Turnstile(places: 2)
 
     /// Runs `body` with a page of a new browser.
     /// - Parameters:
-    ///   - trees: journeys besides those of the starter file.
-    ///   - clock: what time it is for the server.
+    ///   - trees: The journeys in addition to those of the starter file.
+    ///   - clock: The clock of the server.
     static func run(
         trees: [JourneyTree] = [], clock: ManualClock? = nil, host: String = "127.0.0.1",
         _ body: (PageServer, ChromiumPage) async throws -> Void
@@ -92,9 +92,9 @@ struct PageServer: Sendable {
             + "&redirect_uri=\(redirectURI.percentEncoded())&code_challenge=\(challenge)&code_challenge_method=S256"
     }
 
-    // MARK: What the server knows
+    // MARK: Server state
 
-    /// The code of a device that waits for somebody to allow it.
+    /// Starts a device grant and returns the code for the user to allow.
     func userCode() async throws -> String {
         let challenge = ProofKey.challenge(for: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
         return try await devServer.context.store.write { tx in
@@ -114,7 +114,7 @@ struct PageServer: Sendable {
 }
 
 extension ChromiumPage {
-    /// The link as text, which stands folded up on the page.
+    /// The registration link as text, which the page keeps collapsed.
     var registrationURI: String {
         get async throws {
             let text = try await evaluate("document.getElementById('registration')?.textContent")
@@ -122,7 +122,7 @@ extension ChromiumPage {
         }
     }
 
-    /// Fills in the page that asks for name and password.
+    /// Fills in and sends the page with fields for name and password.
     func signIn(name: String = "demo", password: String = PageServer.password) async throws {
         try await waitForHeading("Sign In")
         try await fill("[autocomplete=username]", name)
@@ -130,9 +130,9 @@ extension ChromiumPage {
         try await click("button[type=submit]")
     }
 
-    /// Looks at the page, wide and narrow, light and dark: nothing is cut off at 320 pixels, what can be used has a name that is read
-    /// out, and everything that is written can be read. A picture is kept for somebody to look at, in the folder that
-    /// `SIGNET_PICTURES` names.
+    /// Checks the page wide and narrow, in light and dark mode: it fits into 320 pixels, every control has a name for screen readers,
+    /// and all text has enough contrast. When `SIGNET_PICTURES` names a folder, a screenshot is written there for a reviewer to
+    /// look at.
     func look(_ name: String) async throws {
         let folder = ProcessInfo.processInfo.environment["SIGNET_PICTURES"]
         for (width, isDark) in [(900, false), (320, true)] {
@@ -152,7 +152,7 @@ extension ChromiumPage {
         try await listen(name)
     }
 
-    /// What somebody hears who does not see the page: one main part with one main heading, and a name for all that can be used.
+    /// Checks the page as a screen reader presents it: one main part with one main heading, and a name for every control.
     func listen(_ page: String) async throws {
         let nodes = try await call("Accessibility.getFullAXTree")["nodes"]?.array ?? []
         let heard = nodes.filter { $0["ignored"] != .bool(true) }.map { node in
@@ -175,10 +175,10 @@ extension ChromiumPage {
     }
 }
 
-/// What pages are asked.
+/// Scripts that check pages.
 enum PageScript {
-    /// Texts that stand out from their ground by less than 4.5 to 1 (WCAG 2.2, 1.4.3), or large ones by less than 3 to 1, with how
-    /// much; empty when there are none.
+    /// The texts whose contrast with their background is less than 4.5 to 1 (WCAG 2.2, 1.4.3), or 3 to 1 for large text, with their
+    /// contrast; empty if there are none.
     static let paleTexts = """
         (() => {
           const parts = (text) => (text.match(/[0-9.]+/g) ?? []).map(Number)
@@ -210,7 +210,7 @@ enum PageScript {
         """
 }
 
-/// Lets so many in at a time.
+/// A semaphore that admits a fixed number of tasks at a time.
 actor Turnstile {
     private var places: Int
     private var queue: [CheckedContinuation<Void, Never>] = []

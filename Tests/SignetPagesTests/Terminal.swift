@@ -3,7 +3,7 @@ import SignetCore
 import SignetTesting
 import Testing
 
-/// A terminal with a vault of its own, in which `signet` is run.
+/// A terminal with its own vault in which `signet` runs.
 struct Terminal: Sendable {
     private let environment: [String: String]
     private let directory: TemporaryDirectory
@@ -22,7 +22,7 @@ struct Terminal: Sendable {
         environment = ProcessInfo.processInfo.environment.merging(home) { $1 }
     }
 
-    /// Runs a verb, which must succeed, and returns what it says.
+    /// Runs a command, which must succeed, and returns its output.
     @discardableResult
     func signet(_ arguments: String...) async throws -> String {
         let outcome = try await run(arguments)
@@ -30,21 +30,21 @@ struct Terminal: Sendable {
         return outcome.output
     }
 
-    /// Runs a verb, and returns how it ended.
+    /// Runs a command and returns its exit status.
     func status(of arguments: String...) async throws -> Int32 { try await run(arguments).status }
 
     private func run(_ arguments: [String]) async throws -> TestProcess.Outcome {
         try await TestProcess.run(Programs.built("signet"), arguments, environment: environment)
     }
 
-    /// Reads the QR code off a picture of the page, and registers with what it says.
+    /// Reads the QR code from a screenshot of the page and registers with it.
     func enroll(from page: ChromiumPage) async throws {
         let file = directory.file("page.png")
         try Data(try await page.picture()).write(to: URL(filePath: file))
         try await signet("enroll", file)
     }
 
-    /// Waits for a message, and returns its id.
+    /// Waits for a message and returns its id.
     func nextMessage() async throws -> String {
         let message = try await signet("push", "listen", "--once", "--json", "--timeout", "30")
         return try #require(try JSON.value(of: message.utf8)["id"]?.string)
