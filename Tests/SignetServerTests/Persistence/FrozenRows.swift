@@ -99,7 +99,7 @@ struct FrozenRows: Sendable {
         }
     }
 
-    // MARK: How they are made
+    // MARK: Creation
 
     /// Makes a row of every kind on a server.
     static func made(by server: TestServer) async throws -> Known {

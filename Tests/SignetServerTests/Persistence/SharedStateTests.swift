@@ -168,7 +168,7 @@ struct SharedStateTests {
         }
     }
 
-    // MARK: Surroundings
+    // MARK: Helpers
 
     private func withTwo(
         _ body: @escaping @Sendable (TestServer, TestServer, _ database: StateLocation) async throws -> Void

@@ -4,7 +4,7 @@ import Testing
 @testable import SignetServer
 
 extension ServerConfiguration {
-    /// The sample with journeys of a test's own, as they stand in a file below `journeys:`.
+    /// The sample configuration with the journeys of a test, written as in a configuration file below `journeys:`.
     static func sample(journeys: String, _ configure: (inout Self) -> Void = { _ in }) throws -> ServerConfiguration {
         let indented = journeys.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)\n" }.joined()
         let file = try ServerConfiguration(yaml: login + indented)
@@ -14,7 +14,7 @@ extension ServerConfiguration {
         }
     }
 
-    /// Every test's first journey: name and password.
+    /// The first journey of every test, with a name and a password.
     private static let login = """
         journeys:
           Login:
@@ -29,7 +29,7 @@ extension ServerConfiguration {
 }
 
 extension TestServer {
-    /// A desk with the journeys of a file, beside `Login`.
+    /// Runs a server with the journeys of a file in addition to `Login`.
     static func run(
         journeys: String, _ configure: (inout ServerConfiguration) -> Void = { _ in },
         _ body: @Sendable (TestServer) async throws -> Void
@@ -37,13 +37,13 @@ extension TestServer {
         try await run(try .sample(journeys: journeys, configure), body)
     }
 
-    /// What is known of somebody at the top.
+    /// Returns the record of a user in the root realm.
     func person(_ name: String = "mira") async throws -> UserRecord? {
         try await devServer.context.store.read { tx in tx.directory[UserKey(realm: .root, name: name)] }
     }
 }
 
 extension Reply {
-    /// Whether the journey ended in a session.
+    /// Indicates whether the journey ended with a session.
     var isLoggedIn: Bool { json["tokenId"]?.string?.isEmpty == false }
 }

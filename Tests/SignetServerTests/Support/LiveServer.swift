@@ -7,14 +7,14 @@ import Testing
 @testable import SignetServer
 
 extension TestServer {
-    /// Runs the server on a socket as well, and gives its port to `body`. It has ended when this returns. The configuration has to ask for port
-    /// 0: another program may have any other port.
+    /// Runs the server on a socket as well and passes its port to `body`. The server has stopped when this returns. The configuration
+    /// requires port 0, because another program may occupy any fixed port.
     func serve(_ body: (_ port: Int) async throws -> Void) async throws {
-        try #require(devServer.context.configuration.port == 0, "a test listens on a free port")
+        try #require(devServer.context.configuration.port == 0, "the configuration of a test needs port 0")
         try await devServer.serve { baseURL in try await body(try Endpoint(baseURL).port) }
     }
 
-    /// A nonce of the desk.
+    /// A nonce of the push stream.
     func nonce(realm: String = "") async throws -> String {
         let reply = try await send(.get, "/am/json\(realm)/push/stream", headers: [:])
         let challenge = try #require(reply.header("WWW-Authenticate"))
@@ -23,7 +23,7 @@ extension TestServer {
         return String(challenge.dropFirst("Signet-Push-Stream nonce=\"".count).dropLast())
     }
 
-    /// How many streams are open for a mechanism.
+    /// Returns the number of open streams of a mechanism.
     func streamCount(_ mechanismUID: String) -> Int {
         devServer.context.streams.count(mechanismUID)
     }
@@ -47,13 +47,13 @@ extension Phone {
     }
 }
 
-/// A plain TCP connection that reads an answer in chunks, as bytes come: what no test client of Hummingbird's does.
+/// A plain TCP connection that reads an answer in chunks as bytes arrive, which the test client of Hummingbird does not.
 struct RawHTTPConnection: Sendable {
     private let socket: ClientSocket
     private let pieces: AsyncStream<[UInt8]>
 
     init(port: Int) throws {
-        // On a busy machine the server waits for its turn as well.
+        // The timeout is long because the server may be delayed on a busy machine.
         let socket = try ClientSocket(port: port, timeout: 120)
         self.socket = socket
         let (pieces, continuation) = AsyncStream.makeStream(of: [UInt8].self)
@@ -66,13 +66,13 @@ struct RawHTTPConnection: Sendable {
 
     func send(_ text: String) { socket.send(text) }
 
-    /// Says that nothing more comes, and still listens.
+    /// Closes the sending side and continues to receive.
     func endSending() { socket.endSending() }
 
-    /// Goes away, as a process that is killed does.
+    /// Closes the connection without notice, as a killed process does.
     func vanish() { socket.close() }
 
-    /// Reads until the text that came satisfies `condition`, or the server has ended the connection.
+    /// Reads until the received text satisfies `condition` or the server has ended the connection.
     func read(until condition: (String) -> Bool) async -> String {
         var text = ""
         for await piece in pieces {
@@ -82,7 +82,7 @@ struct RawHTTPConnection: Sendable {
         return text
     }
 
-    /// The next `count` events.
+    /// Reads the next `count` events.
     func events(_ count: Int) async throws -> [ServerSentEvent] {
         var found: [ServerSentEvent] = []
         _ = await read { text in
@@ -92,7 +92,7 @@ struct RawHTTPConnection: Sendable {
         return found
     }
 
-    /// The events in an answer, whatever the head and the chunks around them.
+    /// Returns the events in an answer, without its head and chunk sizes.
     static func events(in text: String) -> [ServerSentEvent] {
         let body = text.hasPrefix("HTTP/") ? text[(text.firstRange(of: "\r\n\r\n")?.upperBound ?? text.endIndex)...] : text[...]
         let lines = body.split(separator: "\r\n", omittingEmptySubsequences: false).filter { Int($0, radix: 16) == nil }

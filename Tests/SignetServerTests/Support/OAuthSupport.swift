@@ -8,7 +8,7 @@ import Testing
 @testable import SignetServer
 
 extension TestServer {
-    /// Made once: a key takes longer than most tests.
+    /// The signing key, created once because key generation takes longer than most tests.
     static let signingKey = (try? _RSA.Signing.PrivateKey(keySize: .bits2048)).map { Secret($0.pemRepresentation.utf8) }
 
     static let redirectURI = "org.example.app://callback"
@@ -47,7 +47,7 @@ extension TestServer {
         return try #require(reply.json["tokenId"]?.string)
     }
 
-    /// An authorization request as the SDKs send it, with what `changes` say; a nil takes a parameter away.
+    /// Sends an authorization request as the SDKs do, with `changes` to its parameters; a nil removes a parameter.
     func authorize(
         _ session: String?, client: String = "app", _ changes: [String: String?] = [:], at path: String = oauth,
         headers: [String: String]? = nil
@@ -105,14 +105,14 @@ extension TestServer {
         try await send(.get, "\(base)/userinfo", headers: ["Authorization": "Bearer \(token)"])
     }
 
-    /// The claims of an id_token, verified by jwt-kit with the key set that the server publishes.
+    /// Returns the claims of an id_token, verified by jwt-kit with the key set that the server publishes.
     func claims(_ token: String) async throws -> [String: JSONValue] {
         let keys = try await send(.get, "\(Self.oauth)/connect/jwk_uri", headers: [:])
         return try await JWTKeyCollection().add(jwksJSON: keys.text).verify(token, as: AnyClaims.self).members
     }
 }
 
-/// Tokens in an answer.
+/// The tokens in an answer.
 struct Tokens: Sendable {
     let json: JSONValue
     let access: String
@@ -141,7 +141,7 @@ extension Reply {
     var error: String? { json["error"]?.string }
 }
 
-/// Whatever a JWT claims; jwt-kit checks the signature only.
+/// The claims of any JWT; jwt-kit checks the signature only.
 struct AnyClaims: JWTPayload {
     let members: [String: JSONValue]
 

@@ -5,14 +5,14 @@ import Testing
 
 @testable import SignetServer
 
-/// A browser without a window, scripts or mercy: it keeps cookies, reads forms, and sends what it is told.
+/// A browser without a window and scripts that keeps cookies, reads forms and sends what a test specifies.
 final class PageBrowser {
     let server: TestServer
     private(set) var cookies: [String: String]
 
     init(_ server: TestServer, cookies: [String: String] = [:]) { (self.server, self.cookies) = (server, cookies) }
 
-    /// Asks for a page, and goes where it is sent, up to a page that is none of this server's.
+    /// Requests a page and follows redirects up to an address outside this server.
     func get(_ path: String) async throws -> Reply { try await follow(try await send(.get, path)) }
 
     /// Sends a form.
@@ -25,12 +25,12 @@ final class PageBrowser {
         try await post(try #require(page.formAction), page.hiddenFields.merging(values) { $1 })
     }
 
-    /// Signs in on a page that asks for name and password.
+    /// Signs in on a page with fields for name and password.
     func signIn(_ page: Reply, name: String = "mira", password: String = TestServer.password) async throws -> Reply {
         try await submit(page, ["IDToken1": name, "IDToken2": password])
     }
 
-    /// One request, with the cookies.
+    /// Sends one request with the cookies.
     func send(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil) async throws -> Reply {
         var headers: [String: String] = ["User-Agent": "PageBrowser"]
         if !cookies.isEmpty { headers["Cookie"] = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
@@ -67,7 +67,7 @@ extension Reply {
 }
 
 extension String {
-    /// What the groups of a pattern caught, match by match.
+    /// Returns the groups that a pattern captures in each match.
     func captures(_ pattern: String) -> [[String]] {
         guard let expression = try? NSRegularExpression(pattern: pattern, options: .dotMatchesLineSeparators) else { return [] }
         return expression.matches(in: self, range: NSRange(startIndex..., in: self)).map { match in
@@ -75,7 +75,7 @@ extension String {
         }
     }
 
-    /// The text that HTML writes like this.
+    /// The text that this HTML source represents.
     var unescaped: String {
         replacingOccurrences(of: "&lt;", with: "<").replacingOccurrences(of: "&gt;", with: ">")
             .replacingOccurrences(of: "&quot;", with: "\"").replacingOccurrences(of: "&#39;", with: "'")

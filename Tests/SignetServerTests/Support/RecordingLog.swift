@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// A log that a test can read, with everything in it.
+/// A log that records all messages for a test to read.
 final class RecordingLog: Sendable {
     private let text = Mutex("")
 

@@ -6,14 +6,14 @@ import Testing
 
 @testable import SignetServer
 
-/// An SNS that answers as a test tells it to, on a real socket, and remembers what it was asked.
+/// A stand-in for SNS on a real socket that answers as a test specifies and records its requests.
 final class StandInSNS: Sendable {
     struct Request: Sendable {
         let action: String
         let fields: [String: String]
         let authorization: String?
 
-        /// An attribute of an endpoint.
+        /// Returns an attribute of an endpoint.
         func attribute(_ name: String) -> String? {
             let entry = fields.first { $0.key.hasPrefix("Attributes.entry.") && $0.key.hasSuffix(".key") && $0.value == name }
             return entry.flatMap { fields[$0.key.dropLast("key".count) + "value"] }
@@ -21,11 +21,11 @@ final class StandInSNS: Sendable {
     }
 
     enum Answer: Sendable {
-        /// As SNS does when all is well.
+        /// The answer of SNS to a successful request.
         case good
         case error(String, String, status: String)
         case raw(String, String)
-        /// Nothing, until the client has had enough.
+        /// No answer until the client times out.
         case silence
         case cut
     }
@@ -41,7 +41,7 @@ final class StandInSNS: Sendable {
         let requests = Mutex<[Request]>([])
     }
 
-    /// - Parameter answer: What comes to a request, by how many of its action there were before.
+    /// - Parameter answer: The answer to a request, given the number of earlier requests with its action.
     init(_ answer: @escaping @Sendable (_ request: Request, _ before: Int) -> Answer = { _, _ in .good }) throws {
         let log = Log()
         self.log = log
@@ -93,7 +93,7 @@ final class StandInSNS: Sendable {
 }
 
 extension TestServer {
-    /// Waits until a push message is no longer on its way.
+    /// Waits until a push message has been delivered or has failed.
     func settledPush(_ user: String = "mira") async throws -> PushReport {
         var settled: PushReport?
         _ = try await eventually {

@@ -5,7 +5,7 @@ import SignetCore
 
 @testable import SignetServer
 
-/// A key on a device, as the SDKs of one platform or the other make it.
+/// A device key as the SDK of one platform or the other creates it.
 struct TestKey: Sendable {
     enum Kind: Sendable {
         case apple(P256.Signing.PrivateKey)
@@ -43,7 +43,7 @@ struct TestKey: Sendable {
         return .object(members)
     }
 
-    /// A compact JWS.
+    /// Returns a compact JWS.
     func sign(_ claims: [String: JSONValue], header changes: [String: JSONValue] = [:]) throws -> String {
         let header: [String: JSONValue] = ["alg": .string(algorithm), "kid": .string(id), "typ": "JWS"]
         let parts = [header.merging(changes) { $1 }, claims].map {
@@ -62,10 +62,10 @@ struct TestKey: Sendable {
     }
 }
 
-/// An authenticator with one credential, that does what it is told, honestly or not.
+/// An authenticator with one credential that follows the test's instructions, correctly or not.
 struct TestAuthenticator: Sendable {
     var key = P256.Signing.PrivateKey()
-    /// The public key as it is told, if that is not the right one: two coordinates.
+    /// The two coordinates of the reported public key, when it differs from the real key.
     var point: [UInt8]?
     let credentialID = Array("credential-\(UUID().uuidString)".utf8)
     var party = "localhost"
@@ -87,7 +87,7 @@ struct TestAuthenticator: Sendable {
         return Array(SHA256.hash(data: Data(party.utf8))) + [flags] + number
     }
 
-    /// What a client writes after a registration.
+    /// Returns the client's answer to a registration.
     func registration(challenge: String, name: String? = nil) throws -> String {
         let point = point ?? Array(key.publicKey.rawRepresentation)
         let cose: [UInt8] =
@@ -103,7 +103,7 @@ struct TestAuthenticator: Sendable {
         return (fields + (name.map { [$0] } ?? [])).joined(separator: "::")
     }
 
-    /// What a client writes after an authentication.
+    /// Returns the client's answer to an authentication.
     func assertion(challenge: String, clientType: String = "get") throws -> String {
         let client = try clientData(clientType, challenge: challenge)
         let data = data(flags)

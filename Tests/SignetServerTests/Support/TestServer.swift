@@ -21,7 +21,7 @@ final class StillClock: WallClock {
     }
 }
 
-/// An answer of the server, read.
+/// A received answer of the server.
 struct Reply: Sendable {
     let status: Int
     let headers: HTTPFields
@@ -39,14 +39,14 @@ struct Reply: Sendable {
     var message: String? { json["message"]?.string }
     var cookies: [String] { headers[values: .setCookie] }
 
-    /// The step in the answer.
+    /// The journey step in the answer.
     var step: JourneyStep {
         get throws { try JSON.decode(JourneyStep.self, from: text.utf8) }
     }
 }
 
 extension ServerConfiguration {
-    /// Two people at the top, one of them also in `/alpha` with another password, and short pauses between polls.
+    /// A configuration with two users in the root realm, one of them also in `/alpha` with another password, and short poll intervals.
     static func sample(_ configure: (inout Self) -> Void = { _ in }) -> ServerConfiguration {
         ServerConfiguration { configuration in
             configuration.users = [
@@ -64,7 +64,7 @@ extension ServerConfiguration {
     }
 }
 
-/// A server in this process, without a socket, and a client of it.
+/// A server in this process, without a socket, and its client.
 struct TestServer: Sendable {
     let devServer: DevServer
     let clock: StillClock
@@ -110,7 +110,7 @@ struct TestServer: Sendable {
         try await send(.post, uri, body: JSON.text(of: body))
     }
 
-    /// The messages that wait for a mechanism.
+    /// The pending messages of a mechanism.
     func inbox(_ mechanismUID: String) async throws -> [PendingPush] {
         try await devServer.context.store.read { tx in
             tx.pushes.retained(for: mechanismUID, after: nil)
@@ -131,7 +131,7 @@ extension TestServer {
         try await post(path, step)
     }
 
-    /// Fills in name and password, and returns what comes then.
+    /// Fills in the name and the password and returns the next answer.
     func logIn(
         _ journey: String, name: String = "mira", password: String = password, at path: String = authenticate, query: String = ""
     ) async throws -> Reply {
@@ -141,13 +141,13 @@ extension TestServer {
         return try await next(step, at: path)
     }
 
-    /// Waits as long as the step asks for, and sends it again.
+    /// Waits as long as the step requires and sends the step again.
     func poll(_ step: JourneyStep, at path: String = authenticate) async throws -> Reply {
         clock.advance(by: Double(try #require(step.waitMilliseconds)) / 1000)
         return try await next(step, at: path)
     }
 
-    /// Registers a phone through a journey, to the end.
+    /// Registers a phone through a complete journey.
     func registeredPhone(
         _ journey: String = "PushRegistration", uid: String = "phone-1", name: String = "mira", password: String = password,
         at path: String = authenticate
@@ -159,7 +159,7 @@ extension TestServer {
         return phone
     }
 
-    /// A login that waits for its push message.
+    /// Starts a login that waits for its push message.
     func waitingLogin(_ journey: String = "PushLogin", phone: Phone) async throws -> (step: JourneyStep, push: PendingPush) {
         let step = try await logIn(journey).step
         return (step, try #require(try await inbox(phone.uid).last))
@@ -167,7 +167,7 @@ extension TestServer {
 }
 
 extension JourneyStep {
-    /// The enrollment URI that the step shows.
+    /// The enrollment URI in the step.
     var registrationURI: String {
         get throws { try #require(hiddenValue("mfaDeviceRegistration")) }
     }
@@ -181,7 +181,7 @@ extension JourneyStep {
 
 // MARK: - Phones
 
-/// A device that answers push messages, honestly or not.
+/// A device that answers push messages, correctly or not.
 struct Phone: Sendable {
     let uid: String
     let enrollment: Enrollment
@@ -213,7 +213,7 @@ struct Phone: Sendable {
         return .string(PushClaims.response(to: message.challenge, secret: secret))
     }
 
-    /// Sends claims of any kind, with the right response unless they have one.
+    /// Sends any claims, with the right response unless they contain one.
     func answer(_ push: PendingPush, _ claims: [String: JSONValue] = [:], at server: TestServer) async throws -> Reply {
         let right = ["response": try response(to: push)]
         let all = claims.merging(right) { own, _ in own }
@@ -224,7 +224,7 @@ struct Phone: Sendable {
         try await server.post(path(invitation.authenticationEndpoint), PushRequestBody(messageId: messageID, jwt: jwt))
     }
 
-    /// The path and query of an endpoint; a test in process has no socket to send to.
+    /// Returns the path and query of an endpoint; an in-process test has no socket to send to.
     func path(_ endpoint: Endpoint) -> String {
         String(endpoint.url.dropFirst("http://".count).drop { $0 != "/" })
     }

@@ -5,14 +5,14 @@ import SignetStorage
 @testable import SignetServer
 
 extension RowCache {
-    /// A transaction on an empty state, which nobody else waits for.
+    /// Runs a transaction on an empty state without other users.
     static func alone(_ rows: any RowReader = MemoryRows()) -> RowCache {
         RowCache(rows, RowCoder(Secret.random(byteCount: 32)), PasswordMemory(), isAlone: true)
     }
 }
 
 extension ServerTransaction {
-    /// An empty state for a rule, which is lost with it.
+    /// Runs a rule on an empty state, which is discarded afterwards.
     init(users: [User], clients: [RegisteredClient] = [], trees: [JourneyTree]) {
         self.init(
             TransactionConstants(
@@ -21,7 +21,7 @@ extension ServerTransaction {
     }
 }
 
-/// Rows, and rules that are run on them one after the other.
+/// Rows and the rules that run on them one after the other.
 struct TestRows {
     let store: any RowStore
     let coder: RowCoder
@@ -31,7 +31,7 @@ struct TestRows {
         coder = RowCoder(key)
     }
 
-    /// Runs a rule, and writes what it changed.
+    /// Runs a rule and writes its changes.
     @discardableResult
     func transact<R>(at now: Date, _ body: (RowCache) throws -> R) throws -> R {
         let result: Result<R, any Error> = try store.transact { reader throws(StoreError) in
@@ -47,7 +47,7 @@ struct TestRows {
         return try result.get()
     }
 
-    /// How many rows of a kind there are, expired ones that were not swept up yet included.
+    /// The number of rows of a kind, including expired ones that are not swept yet.
     func count(_ kind: RowKind) throws -> Int {
         try store.transact { reader throws(StoreError) in (try reader.count(kind.rawValue, at: .min, limit: .max), RowChanges()) }
     }
