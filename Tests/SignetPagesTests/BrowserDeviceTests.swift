@@ -161,7 +161,7 @@ struct BrowserDeviceTests {
         }
     }
 
-    @Test("At an address without passkey support the page reports it and lets the user continue, with or without scripts")
+    @Test("At an address without passkey support the page reports it and lets the user continue")
     func skipsUnsupportedPasskey() async throws {
         try await PageServer.run { server, page in
             for scripts in [true, false] {

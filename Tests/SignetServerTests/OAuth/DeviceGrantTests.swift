@@ -114,7 +114,7 @@ struct DeviceGrantTests {
         }
     }
 
-    @Test("A verifier without a challenge in the device request is refused, so an attacker cannot remove the challenge")
+    @Test("A verifier is refused when the device request had no challenge, which an attacker may have removed")
     func rejectsUnrequestedDeviceVerifier() async throws {
         try await TestServer.run { server in
             let started = try await begin(server).json

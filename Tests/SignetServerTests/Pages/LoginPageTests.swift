@@ -227,7 +227,7 @@ struct LoginPageTests {
         }
     }
 
-    @Test("An error has a page with its status and a way to another attempt")
+    @Test("An error page has the status of the error and a link to another attempt")
     func showsErrorPages() async throws {
         try await TestServer.run(.sample { $0.users[0].isLocked = true }) { server in
             let browser = PageBrowser(server)

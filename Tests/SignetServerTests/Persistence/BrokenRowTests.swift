@@ -117,7 +117,7 @@ struct BrokenRowTests {
         }
     }
 
-    @Test("The end of all sessions of a user includes the unreadable ones", arguments: ["sessions?user=mira", "sessions"])
+    @Test("Ending all sessions of a user ends the unreadable ones too", arguments: ["sessions?user=mira", "sessions"])
     func endsUnreadableSessions(path: String) async throws {
         try await run(.newer, ["session"]) { server in
             for _ in 0..<3 { _ = try await server.session() }

@@ -78,7 +78,7 @@ struct FrozenRowTests {
         }
     }
 
-    @Test("A row of a later version is told apart from a damaged row")
+    @Test("A row of a later version is distinguished from a damaged row")
     func distinguishesNewerFromDamagedRows() throws {
         let key = RowKey(kind: "nonce", name: "a")
         let good = try Self.coder.bytes(of: true, for: key)

@@ -68,7 +68,7 @@ struct DispatchClaimTests {
         }
     }
 
-    @Test("A settled message cannot be claimed, and its first result is kept")
+    @Test("A delivered or failed message cannot be claimed, and its first result is kept")
     func settledMessageKeepsFirstResult() throws {
         let (rows, id) = try run { ledger, id in
             ledger.settle(id, .sent("1"))

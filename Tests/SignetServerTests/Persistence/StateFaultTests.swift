@@ -11,7 +11,7 @@ import Testing
 extension StateTests {
     // MARK: Places that cannot be used
 
-    @Test("A state with another key or of a running server fails the start and stays unchanged")
+    @Test("A server refuses a state with the wrong key or in use by another server and leaves it unchanged")
     func wrongKeyFailsStart() async throws {
         try await StateLocation.with(.file) { place in
             let path = place.directory.file("state/server.sqlite")

@@ -33,7 +33,7 @@ struct TransactionTests {
         ]
     }
 
-    @Test("A closure that throws changes nothing and has no side effect", arguments: StateKind.here)
+    @Test("A transaction whose closure throws changes nothing and has no side effect", arguments: StateKind.here)
     func throwingClosureChangesNothing(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let (emails, metrics) = (Recorder<Email>(), TestMetrics())

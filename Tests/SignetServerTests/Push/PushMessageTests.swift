@@ -206,7 +206,7 @@ struct PushMessageResourceTests {
     }
 
     @Test(
-        "The push timeout is the configured one, limited to between a second and a day",
+        "The push timeout is the configured one between one second and one day",
         arguments: [(30, 30), (0, 1), (-5, 1), (1_000_000, 86_400)])
     func limitsPushTimeout(configured: Int, seconds: Int) {
         let configuration = ServerConfiguration { $0.pushTimeout = configured }

@@ -155,7 +155,7 @@ struct SNSDeliveryTests {
         }
     }
 
-    @Test("The request log records a request that SNS does not answer with status 0")
+    @Test("The request log records status 0 for a request that SNS does not answer")
     func logsUnansweredRequest() async throws {
         let sns = try StandInSNS { _, _ in .cut }
         try await run(sns) { server in
