@@ -5,7 +5,7 @@ import Testing
 @testable import SignetServer
 
 @Suite(
-    "Push logins with a browser and the command line", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
+    "Push logins answered by the command line", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
     .timeLimit(.minutes(10)))
 struct BrowserTerminalTests {
     @Test(

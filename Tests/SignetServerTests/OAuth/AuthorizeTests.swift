@@ -172,7 +172,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("A registered loopback address matches any port", arguments: ["http://127.0.0.1:49152/callback", "http://127.0.0.1/callback"])
+    @Test("A loopback address matches any port", arguments: ["http://127.0.0.1:49152/callback", "http://127.0.0.1/callback"])
     func acceptsAnyLoopbackPort(address: String) async throws {
         try await TestServer.run { server in
             let session = try await server.session()

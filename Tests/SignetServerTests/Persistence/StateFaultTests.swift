@@ -104,7 +104,7 @@ extension StateTests {
     // MARK: Faults
 
     @Test(
-        "A full disk gives 503 without a partial change, and freed space lets requests succeed", .enabled(if: SmallDisk.isPossible))
+        "A full disk gives 503 without a partial change, and freed space lets logins succeed", .enabled(if: SmallDisk.isPossible))
     func fullDiskChangesNothing() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
@@ -149,7 +149,7 @@ extension StateTests {
 
     // MARK: Many at once
 
-    @Test("Exactly one of a hundred simultaneous exchanges of one code gets tokens from every kind of storage", arguments: StateKind.here)
+    @Test("From every store exactly one of a hundred simultaneous exchanges of one code gets tokens", arguments: StateKind.here)
     func issuesTokensOnceFromEveryStore(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             try await place.server { server in

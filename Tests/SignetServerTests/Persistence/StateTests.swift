@@ -73,7 +73,7 @@ struct StateTests {
         }
     }
 
-    @Test("A row of a later version, with another key or copied from another row is an error and stays", arguments: StateKind.here)
+    @Test("A row of a later version, with another key or copied from another row is an error and kept", arguments: StateKind.here)
     func keepsUnreadableRows(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let store = try place.rows()
