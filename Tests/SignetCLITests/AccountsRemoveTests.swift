@@ -14,14 +14,14 @@ struct AccountsRemoveTests {
         }
     }
 
-    /// `signet` at a terminal of its own.
+    /// Starts `signet` at a terminal of its own.
     private func atTerminal(_ place: Workplace, _ arguments: [String]) throws -> TestProcess {
         let command = ([Program.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
         return try place.start(["-qec", command, "/dev/null"], program: "script", input: .open)
     }
 
-    @Test("Without a terminal and without --yes it refuses with 77 and removes nothing")
-    func withoutTerminal() async throws {
+    @Test("signet accounts remove without a terminal and without --yes exits with 77 and removes nothing")
+    func requiresTerminalOrYes() async throws {
         try await withAccount { place in
             let outcome = try await place.signet("accounts", "remove", "mira")
             outcome.fails(77, "Bank: mira", "can't be undone", "--yes")
@@ -29,8 +29,8 @@ struct AccountsRemoveTests {
         }
     }
 
-    @Test("With --yes it says what was removed", arguments: [false, true])
-    func withYes(json: Bool) async throws {
+    @Test("signet accounts remove --yes reports the removed account", arguments: [false, true])
+    func removesWithYes(json: Bool) async throws {
         try await withAccount { place in
             let outcome = try await place.start(["accounts", "remove", "mira", "--yes"] + (json ? ["--json"] : [])).end()
             try outcome.succeeds()
@@ -44,8 +44,10 @@ struct AccountsRemoveTests {
         }
     }
 
-    @Test("At a terminal it asks, and only 'yes' removes", arguments: [("yes", 0 as Int32, 0), ("y", 77, 1), ("", 77, 1)])
-    func atTerminal(answer: String, exit: Int32, left: Int) async throws {
+    @Test(
+        "signet accounts remove at a terminal removes the account only when the user types 'yes'",
+        arguments: [("yes", 0 as Int32, 0), ("y", 77, 1), ("", 77, 1)])
+    func confirmsRemovalAtTerminal(answer: String, exit: Int32, left: Int) async throws {
         try await withAccount { place in
             let process = try atTerminal(place, ["accounts", "remove", "mira"])
             try await process.said { output, _ in output.contains("Type 'yes' to remove it:") }
@@ -56,8 +58,8 @@ struct AccountsRemoveTests {
         }
     }
 
-    @Test("Ctrl-C and Ctrl-D at the question end it with 130 and remove nothing", arguments: ["\u{3}", "\u{4}"])
-    func cancelled(key: String) async throws {
+    @Test("Ctrl-C and Ctrl-D at the confirmation prompt exit with 130 and remove nothing", arguments: ["\u{3}", "\u{4}"])
+    func cancelsRemovalAtPrompt(key: String) async throws {
         try await withAccount { place in
             let process = try atTerminal(place, ["accounts", "remove", "mira"])
             try await process.said { output, _ in output.contains("Type 'yes' to remove it:") }

@@ -8,10 +8,10 @@ struct AdminTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The programs of the recipe.
+    /// The programs of the recipe that are missing here.
     private static let missing = Programs.missing(["bash", "curl", "jq"])
 
-    /// The shell's lines on a page, in one piece: each block goes on where the one before it ended.
+    /// The shell blocks of the page, joined into one script: each block continues the one before it.
     private static func recipe() throws -> String {
         let text = try String(contentsOf: root.appending(path: "docs/reference/admin.md"), encoding: .utf8)
         let blocks = text.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "\n```")[0] }
@@ -19,9 +19,9 @@ struct AdminTests {
     }
 
     @Test(
-        "The recipe for any language, and every call of docs/reference/admin.md, work as they stand there",
+        "The curl recipe and every call in docs/reference/admin.md work as documented",
         .enabled(if: missing.isEmpty, "needs \(missing.joined(separator: ", "))"))
-    func recipe() async throws {
+    func runsDocumentedRecipe() async throws {
         try await Workplace.with(vault: false) { place in
             let folder = URL(filePath: Program.path).deletingLastPathComponent().path(percentEncoded: false)
             let script = "cd '\(place.directory.path)'\n" + (try Self.recipe())
@@ -36,8 +36,8 @@ struct AdminTests {
         }
     }
 
-    @Test("The page's Swift is the snippet's")
-    func snippet() throws {
+    @Test("The Swift example in docs/reference/admin.md equals the snippet's source")
+    func documentsSnippetVerbatim() throws {
         let page = try String(contentsOf: Self.root.appending(path: "docs/reference/admin.md"), encoding: .utf8)
         let snippet = try String(contentsOf: Self.root.appending(path: "Snippets/TestAgainstServer.swift"), encoding: .utf8)
         let shown = try #require(page.components(separatedBy: "```swift\n").last?.components(separatedBy: "```").first)
@@ -50,9 +50,9 @@ struct AdminTests {
     }
 
     @Test(
-        "A token is made for the run, for its owner only, and goes with it; its name is told, it is not",
+        "The server writes its admin token to a file of mode 0600 and announces the path, not the token",
         arguments: [false, true])
-    func madeToken(isNamed: Bool) async throws {
+    func writesPrivateTokenFile(isNamed: Bool) async throws {
         try await Workplace.with(vault: false) { place in
             let named = place.directory.file("token")
             let process = try place.start(
@@ -73,15 +73,15 @@ struct AdminTests {
         }
     }
 
-    /// A token's file, its mode, the exit code, and a word of the message.
+    /// A token file's content, its mode, the exit code, and a word of the message.
     static let badFiles: [(String, mode_t, Int32, String)] = [
         ("a token of a test's own", 0o600, 65, "without spaces"), ("short", 0o600, 65, "16 characters"),
         ("", 0o600, 65, "16 characters"),
         ("0123456789abcdef0123456789abcdef", 0o644, 77, "chmod 600"),
     ]
 
-    @Test("A file that holds no token, or that others can read, is refused", arguments: badFiles)
-    func badFile(content: String, mode: mode_t, exit: Int32, word: String) async throws {
+    @Test("An admin token file without a valid token, or readable by other users, is refused", arguments: badFiles)
+    func refusesBadTokenFile(content: String, mode: mode_t, exit: Int32, word: String) async throws {
         try await Workplace.with(vault: false) { place in
             let path = try place.write(content.utf8, to: "token", mode: mode)
             let outcome = try await place.signet("serve", "--port", "0", "--admin-token-file", path)
@@ -90,8 +90,8 @@ struct AdminTests {
         }
     }
 
-    @Test("Without being asked for there is no administration")
-    func off() async throws {
+    @Test("A server started without --admin has no administration API")
+    func disablesAdminByDefault() async throws {
         try await Workplace.with(vault: false) { place in
             let process = try place.start(["serve", "--port", "0", "--json"])
             let ready = try await process.said { output, _ in output.hasSuffix("\n") }

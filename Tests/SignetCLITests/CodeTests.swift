@@ -5,8 +5,8 @@ import Testing
 
 @Suite("signet code")
 struct CodeTests {
-    @Test("It prints the digits and a line end, and nothing else", arguments: ["SHA1", "SHA256", "SHA512"], [4, 6, 8])
-    func digitsOnly(algorithm: String, digits: Int) async throws {
+    @Test("signet code prints the digits and a line end, and nothing else", arguments: ["SHA1", "SHA256", "SHA512"], [4, 6, 8])
+    func printsDigitsOnly(algorithm: String, digits: Int) async throws {
         try await Workplace.with { place in
             let (hash, length) = (try #require(OTPAlgorithm(spelling: algorithm)), try #require(OTPDigits(digits)))
             let period = try #require(OTPPeriod(seconds: 60))
@@ -28,8 +28,8 @@ struct CodeTests {
         }
     }
 
-    @Test("With --json it says what the code is for and how long it is good")
-    func json() async throws {
+    @Test("signet code --json reports the account, the counter and how long the code is valid")
+    func describesCodeAsJSON() async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri("hotp", "&counter=7")).succeeds()
             let code = try await place.signet("code", "mira", "--json").succeeds().json
@@ -48,9 +48,9 @@ struct CodeTests {
     }
 
     @Test(
-        "A code that cannot be written is no success: a full disk under the output ends with 74, a reader that has gone by its signal"
+        "A code that cannot be written because standard output is full or closed exits with 74"
     )
-    func unwritable() async throws {
+    func reportsUnwritableOutput() async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
             func code(_ redirection: String) async throws -> Outcome {
@@ -63,10 +63,10 @@ struct CodeTests {
         }
     }
 
-    // MARK: Which one
+    // MARK: Account selection
 
-    @Test("An account is found by its name, its issuer, issuer:account, or its id, in any case")
-    func selection() async throws {
+    @Test("signet code finds an account by its name, issuer, issuer:account or id, in any case")
+    func selectsAccountByName() async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri("hotp", "&counter=0")).succeeds()
             try await place.signet("enroll", OATHSample.uri("hotp", issuer: "Other", account: "noa", "&counter=500")).succeeds()
@@ -80,8 +80,8 @@ struct CodeTests {
         }
     }
 
-    @Test("A name that can mean several is refused with 65 and a list, an unknown one with 66; no code is used up")
-    func unclear() async throws {
+    @Test("An ambiguous account name exits with 65 and a list, an unknown one with 66, and no code is used up")
+    func refusesUnclearName() async throws {
         try await Workplace.with { place in
             for (issuer, account) in [("Harbor", "mira"), ("Harbor", "noa"), ("Other", "mira")] {
                 try await place.signet("enroll", OATHSample.uri("hotp", issuer: issuer, account: account)).succeeds()
@@ -98,8 +98,8 @@ struct CodeTests {
         }
     }
 
-    @Test("An account that only takes push messages makes no codes")
-    func pushOnly() async throws {
+    @Test("signet code for an account that only takes push messages exits with 66")
+    func refusesPushOnlyAccount() async throws {
         let server = try FakePushServer()
         try await Workplace.with { place in
             try await place.signet("enroll", server.uri()).succeeds()
@@ -107,10 +107,10 @@ struct CodeTests {
         }
     }
 
-    // MARK: A counter-based code is never given twice
+    // MARK: Counter-based codes
 
-    @Test("A counter goes on from process to process, up to its end")
-    func advances() async throws {
+    @Test("A HOTP counter continues from process to process, up to its maximum")
+    func advancesCounterAcrossProcesses() async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri("hotp", "&counter=7")).succeeds()
             for counter in UInt64(7)..<11 {
@@ -124,8 +124,8 @@ struct CodeTests {
         }
     }
 
-    @Test("Twenty processes at once get twenty different codes, the next twenty of the counter")
-    func parallel() async throws {
+    @Test("Twenty processes at the same time print the next twenty codes of the counter, all different")
+    func countsInParallelProcesses() async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri("hotp", "&counter=100")).succeeds()
             let codes = try await withThrowingTaskGroup(of: String.self) { group in
@@ -138,8 +138,8 @@ struct CodeTests {
         }
     }
 
-    @Test("A process that is killed at any moment never makes a counter come back")
-    func killed() async throws {
+    @Test("A process killed at any moment never makes a HOTP counter repeat a code")
+    func neverRepeatsCodeAfterKill() async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri("hotp", "&counter=0&digits=8")).succeeds()
             let known = try Dictionary(
@@ -149,7 +149,7 @@ struct CodeTests {
             var seen: [UInt64] = []
             for round in 0..<40 {
                 let child = try place.start(["code", "mira"])
-                // Fixed, so that it does not depend on how busy the machine is: alone, a run takes about 25 ms.
+                // A fixed delay, so that it does not depend on the load of the machine: alone, a run takes about 25 ms.
                 try await Task.sleep(for: .milliseconds(5 * (round % 20)))
                 child.signal(SIGKILL)
                 let outcome = await child.end()

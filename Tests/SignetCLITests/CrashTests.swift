@@ -3,10 +3,10 @@ import SignetCore
 import SignetTesting
 import Testing
 
-@Suite("signet, killed")
+@Suite("signet after a kill")
 struct CrashTests {
-    @Test("An init that is killed at any moment leaves a whole vault, or can begin again")
-    func killedInit() async throws {
+    @Test("signet init killed at any moment leaves a whole vault, or can be run again")
+    func survivesKilledInit() async throws {
         try await Workplace.with(vault: false) { place in
             for round in 0..<30 {
                 let environment = ["SIGNET_HOME": place.directory.file("vault\(round)")]
@@ -21,8 +21,8 @@ struct CrashTests {
         }
     }
 
-    @Test("A key file that was made and never written is made anew; one with other content is left, and init refuses")
-    func unfinishedKey() async throws {
+    @Test("signet init replaces an empty key file, and refuses and keeps one with other content")
+    func replacesEmptyKeyFile() async throws {
         try await Workplace.with(vault: false) { place in
             try #require(mkdir(place.home, 0o700) == 0)
             let key = try place.write([1, 2, 3], to: "vault/vault.key")
@@ -35,8 +35,8 @@ struct CrashTests {
         }
     }
 
-    @Test("An enrollment that is killed at any moment has stored the account with what it can do, or nothing")
-    func killedEnroll() async throws {
+    @Test("signet enroll killed at any moment has stored the whole account or nothing")
+    func survivesKilledEnroll() async throws {
         try await Workplace.with { place in
             let oath = OATHSettings(secret: try OATHSample.secret)
             let server = try FakePushServer()
@@ -55,8 +55,8 @@ struct CrashTests {
         }
     }
 
-    @Test("A demo that is killed takes its server with it")
-    func killedDemo() async throws {
+    @Test("A killed signet demo takes its server with it")
+    func stopsServerOfKilledDemo() async throws {
         try await Workplace.with(vault: false) { place in
             let demo = try place.start(["demo"], ownGroup: true)
             try await demo.said { output, _ in output.contains("make a vault") }
@@ -67,7 +67,7 @@ struct CrashTests {
         }
     }
 
-    /// When the nth is killed. Fixed, because what a run takes among other tests says nothing of the next: alone it takes about
-    /// 25 ms, and on a busy machine the later rounds are those that hit.
-    private static func date(_ round: Int) -> Duration { .milliseconds(5 * round) }
+    /// The time after which the nth run is killed. Fixed, because one run's duration among other tests does not predict the next:
+    /// alone it takes about 25 ms, and on a busy machine the later rounds are the ones that hit.
+    private static func moment(_ round: Int) -> Duration { .milliseconds(5 * round) }
 }

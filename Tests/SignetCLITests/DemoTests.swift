@@ -5,20 +5,20 @@ import Testing
 
 @Suite("signet demo", .tags(.slow))
 struct DemoTests {
-    @Test("It runs to its end, says so, and leaves nothing behind", .timeLimit(.minutes(3)))
-    func wholeDemo() async throws {
+    @Test("signet demo runs to its end, says so, and leaves no files behind", .timeLimit(.minutes(3)))
+    func runsDemoToEnd() async throws {
         try await Workplace.with(vault: false) { place in
             let outcome = try await place.start(["demo"], ownGroup: true).end(within: .seconds(150))
             try outcome.succeeds()
             #expect(outcome.errors == "")
             #expect(outcome.output.contains("steps did what they say.") && !outcome.output.contains("✗"))
-            // The temporary directory is where TMPDIR says.
+            // TMPDIR names the temporary directory.
             #expect(outcome.output.contains("Everything is in \(place.directory.path)/signet-demo-"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
         }
     }
 
-    /// When a person interrupts: how far the demo is.
+    /// How far the demo is when a user interrupts it.
     enum RequestTime: String, CaseIterable {
         case atOnce = "Everything is in"
         case serverStarts = "start the server"
@@ -28,10 +28,10 @@ struct DemoTests {
     }
 
     @Test(
-        "Interrupted, it ends with 130 and leaves no process and no file: a signal to it alone, or a Ctrl-C that all its children get",
+        "signet demo interrupted by a signal or by Ctrl-C exits with 130 and leaves no process and no file",
         .timeLimit(.minutes(2)), arguments: RequestTime.allCases,
         [(SIGINT, true), (SIGINT, false), (SIGTERM, false)] as [(Int32, Bool)])
-    func interrupted(date: RequestTime, how: (Int32, Bool)) async throws {
+    func interruptsDemo(moment: RequestTime, how: (Int32, Bool)) async throws {
         try await Workplace.with(vault: false) { place in
             let demo = try place.start(["demo"], ownGroup: true)
             try await demo.said { output, _ in output.contains(date.rawValue) }
@@ -44,8 +44,8 @@ struct DemoTests {
         }
     }
 
-    @Test("Where no temporary directory can be made it fails at once and says so")
-    func noPlace() async throws {
+    @Test("signet demo fails with a message when no temporary directory can be made")
+    func failsWithoutTemporaryDirectory() async throws {
         try await Workplace.with(vault: false) { place in
             let outcome = try await place.signet("demo", environment: ["TMPDIR": place.directory.file("none")])
             #expect(outcome.status != 0)

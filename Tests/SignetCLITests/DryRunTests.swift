@@ -3,7 +3,7 @@ import SignetCore
 import SignetTesting
 import Testing
 
-@Suite("signet enroll --dry-run, every row of the enrollment vectors")
+@Suite("signet enroll --dry-run with the enrollment vectors")
 struct DryRunTests {
     /// A row of `Tests/SignetCoreTests/Vectors/enrollment.json`.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -20,7 +20,7 @@ struct DryRunTests {
             return rows
         }
 
-        /// The values of parameters, as they stand in the URI and decoded.
+        /// The values of parameters, both encoded as in the URI and decoded.
         func values(of names: Set<String>? = nil) -> [String] {
             let query = uri.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
             return query.split(separator: "&").flatMap { pair -> [String] in
@@ -31,16 +31,16 @@ struct DryRunTests {
         }
     }
 
-    /// The members of a row that `--json` gives too.
+    /// The members of a row that `--json` also prints.
     static let told: Set<String> = [
         "type", "issuer", "account", "digits", "period", "algorithm", "counter", "registrationEndpoint", "authenticationEndpoint",
         "loadBalancer", "image", "backgroundColor", "messageId", "policies", "uid", "oathResourceId", "pushResourceId",
     ]
-    /// The members of a row that are secrets or made of them, and what is no member of an enrollment.
+    /// The members of a row that are secret, derived from secrets, or not part of an enrollment.
     static let untold: Set<String> = ["name", "uri", "secretHex", "codeAt1735689600", "firstCodes"]
 
-    @Test("An accepted row is shown as its members say, without its secrets", arguments: try Row.all("accept"))
-    func accept(row: Row) async throws {
+    @Test("signet enroll --dry-run shows the members of an accepted URI without its secrets", arguments: try Row.all("accept"))
+    func showsAcceptedURI(row: Row) async throws {
         try await Workplace.with(vault: false) { place in
             let json = try await place.signet("enroll", "--dry-run", "--json", row.uri).succeeds()
             let shown = try #require(json.json.object)
@@ -61,9 +61,9 @@ struct DryRunTests {
     }
 
     @Test(
-        "A refused row is refused with 65: the wrong part is named, and no content of it is repeated",
+        "signet enroll --dry-run refuses a bad URI with 65, names the wrong part and repeats no content",
         arguments: try Row.all("refuse"))
-    func refuse(row: Row) async throws {
+    func refusesBadURI(row: Row) async throws {
         let part = try #require(row.members["wrong"]?.string)
         try await Workplace.with(vault: false) { place in
             var outcomes = [
@@ -86,8 +86,8 @@ struct DryRunTests {
         }
     }
 
-    @Test("A vault that is there is not touched, nor asked for", arguments: [true, false])
-    func vaultIsLeftAlone(isWhole: Bool) async throws {
+    @Test("signet enroll --dry-run neither changes nor opens an existing vault", arguments: [true, false])
+    func dryRunIgnoresVault(isWhole: Bool) async throws {
         try await Workplace.with { place in
             if !isWhole { try Data("noise".utf8).write(to: URL(filePath: place.home + "/vault.sqlite")) }
             let before = try place.vaultFiles()
@@ -98,9 +98,9 @@ struct DryRunTests {
         }
     }
 
-    @Test("No server is asked: the endpoint of a dry run sees no connection")
-    func nobodyIsAsked() async throws {
-        let server = try RawServer { _ in Issue.record("somebody called") }
+    @Test("signet enroll --dry-run opens no connection to the endpoint of the URI")
+    func dryRunSendsNothing() async throws {
+        let server = try RawServer { _ in Issue.record("a client connected") }
         let uri = try PushInvitation.sample(port: server.port).uri()
         try await Workplace.with(vault: false) { place in
             let outcome = try await place.signet("enroll", "--dry-run", "--json", uri).succeeds()
@@ -108,8 +108,8 @@ struct DryRunTests {
         }
     }
 
-    @Test("Plain http to another machine is refused, and can be allowed by name")
-    func plainHTTP() async throws {
+    @Test("Plain http to another host is refused unless the user allows that host by name")
+    func refusesPlainHTTP() async throws {
         let invitation = try PushInvitation.sample(
             url: "http://am.example.test", policy: .allowingPlainHTTP(to: ["am.example.test"]))
         try await Workplace.with(vault: false) { place in
@@ -119,7 +119,7 @@ struct DryRunTests {
         }
     }
 
-    /// The secrets of a row in every spelling that could slip out. The vectors' challenge counts as one.
+    /// The secrets of a row in every encoding that could leak. The vectors' challenge counts as one.
     private static func secrets(of row: Row) throws -> [String] {
         let enrollment = try EnrollmentURI.parse(row.uri)
         let secrets = [enrollment.oath?.secret, enrollment.push?.secret].compactMap(\.self).map { secret in

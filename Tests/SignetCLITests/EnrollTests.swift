@@ -9,13 +9,13 @@ import Testing
 struct EnrollTests {
     private static let uri = OATHSample.uri()
 
-    /// The ways to give a URI.
+    /// The sources that a URI can come from.
     enum Source: CaseIterable {
         case argument, text, textWithLineEnd, pngInput, jpegInput, pngFile, jpegFile, misnamedFile
     }
 
-    @Test("A URI is taken from an argument, from standard input, and from pictures", arguments: Source.allCases)
-    func sources(source: Source) async throws {
+    @Test("signet enroll takes a URI from an argument, from standard input and from pictures", arguments: Source.allCases)
+    func enrollsFromEverySource(source: Source) async throws {
         let image = try QRDrawing(text: Self.uri).image(scale: 4)
         let (png, jpeg) = (try PNGCodec.encode(image), try JPEGSample(of: image).bytes)
         try await Workplace.with { place in
@@ -40,8 +40,8 @@ struct EnrollTests {
         }
     }
 
-    @Test("The same account twice is refused with 73, and what was there stays")
-    func twice() async throws {
+    @Test("Enrolling the same account twice exits with 73 and keeps the stored account")
+    func refusesDuplicateAccount() async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", Self.uri).succeeds()
             let before = try await place.accounts()
@@ -54,8 +54,8 @@ struct EnrollTests {
         }
     }
 
-    @Test("Two processes that enroll different accounts at once both succeed, and so do ten")
-    func atOnce() async throws {
+    @Test("Two and ten processes that enroll different accounts at the same time all succeed")
+    func enrollsAccountsInParallel() async throws {
         try await Workplace.with { place in
             let names = (0..<10).map { "person\($0)" }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -69,8 +69,8 @@ struct EnrollTests {
         }
     }
 
-    @Test("Ten processes that enroll the same account at once: one does, the others are told")
-    func sameAtOnce() async throws {
+    @Test("Of ten processes that enroll the same account at the same time one succeeds and nine exit with 73")
+    func enrollsSameAccountOnce() async throws {
         try await Workplace.with { place in
             let outcomes = try await withThrowingTaskGroup(of: Int32.self) { group in
                 for _ in 0..<10 { group.addTask { try await place.start(["enroll", Self.uri]).end().status } }
@@ -81,9 +81,9 @@ struct EnrollTests {
         }
     }
 
-    // MARK: What cannot be used
+    // MARK: Unusable sources
 
-    /// Pictures and other files that hold no enrollment, and words that the message has.
+    /// Pictures and other files without an enrollment, and words that the message has.
     enum BadSource: CaseIterable {
         case noCode, twoCodes, foreignCode, large, text, folder, pipe, missing, cutShort, empty, bomb
 
@@ -148,8 +148,8 @@ struct EnrollTests {
         }
     }
 
-    @Test("What holds no enrollment is refused with a reason, and the vault is not changed", arguments: BadSource.allCases)
-    func badSources(source: BadSource) async throws {
+    @Test("A source without an enrollment is refused with a reason, and the vault is not changed", arguments: BadSource.allCases)
+    func refusesBadSource(source: BadSource) async throws {
         try await Workplace.with { place in
             let path = try source.path(at: place)
             let before = try place.vaultFiles()
@@ -165,8 +165,8 @@ struct EnrollTests {
         }
     }
 
-    @Test("Standard input of 11 million bytes is too much; bytes that are neither picture nor text are said to be so")
-    func badInput() async throws {
+    @Test("Standard input of 11 million bytes, or neither picture nor text, is refused with the reason")
+    func refusesBadStandardInput() async throws {
         try await Workplace.with { place in
             let large = [UInt8](repeating: 0x20, count: 11_000_000)
             try await place.signet("enroll", "-", input: .bytes(large)).fails(65, "too large", "10 million")

@@ -5,10 +5,10 @@ import Testing
 
 @testable import signet
 
-@Suite("The answers to a journey")
+@Suite("Answers to the callbacks of a journey")
 struct LoginAnswerTests {
-    /// Journeys of the desk server behind name and password, the answers that each wants, and the lines of standard input behind
-    /// the password.
+    /// Journeys of the development server after name and password, the answers that each needs, and the lines of standard input
+    /// after the password.
     static let journeys: [(journey: String, answers: [String], input: String)] = [
         ("Login", [], ""), ("TextInputCallback", ["nickname=Mi"], ""), ("TextInputCallback", ["TextInputCallback=-"], "Mi\n"),
         ("ChoiceCallback", ["choice=2"], ""), ("ChoiceCallback", ["second factor=Push"], ""),
@@ -26,8 +26,8 @@ struct LoginAnswerTests {
         ("PingOneProtectEvaluationCallback", [], ""), ("NovelCallback", [], ""), ("NovelCallback", ["NovelCallback=x"], ""),
     ]
 
-    @Test("Every callback is answered without a terminal")
-    func everyCallback() async throws {
+    @Test("signet login answers every callback type without a terminal")
+    func answersEveryCallback() async throws {
         try await LoginTests.withServer { server, place in
             for (journey, answers, input) in Self.journeys {
                 let known = server.credentials
@@ -41,8 +41,8 @@ struct LoginAnswerTests {
         }
     }
 
-    @Test("Somebody new registers: attributes, a question of their own, terms; and answers the question later")
-    func registration() async throws {
+    @Test("A new user registers with attributes, a security question and terms, and answers the question later")
+    func registersNewUser() async throws {
         try await LoginTests.withServer { server, place in
             let answers = [
                 "username=mira", "password=-", "givenName=Mira", "mail=mira@example.test", "question=a question of my own",
@@ -57,8 +57,8 @@ struct LoginAnswerTests {
         }
     }
 
-    @Test("A secret is refused as an argument before anything is sent, and is not repeated")
-    func secrets() async throws {
+    @Test("A secret given as an argument is refused before anything is sent, and is not repeated")
+    func refusesSecretArguments() async throws {
         try await LoginTests.withServer { server, place in
             for name in [
                 "password", "Password", "one time password", "link", "code", "Recovery Code", "verification-code", "OTP", "PIN",
@@ -68,7 +68,7 @@ struct LoginAnswerTests {
                 outcome.fails(64, "--answer \(name)=-")
                 #expect(!outcome.errors.contains("hunter2"))
             }
-            // A name that is only known for a secret when the server asks for it.
+            // A name that is known to be secret only when the server asks for it.
             let outcome = try await place.signet(
                 "login", server.url, "--answer", "name=demo", "--answer", "PasswordCallback=hunter2")
             outcome.fails(64, "'Password'", "--answer PasswordCallback=-")
@@ -76,10 +76,10 @@ struct LoginAnswerTests {
         }
     }
 
-    @Test("A one-time code is a secret, whatever callback asks for it, and by whichever name it is answered")
-    func codes() async throws {
+    @Test("A one-time code is treated as a secret, whichever callback asks for it and whichever name answers it")
+    func treatsCodesAsSecrets() async throws {
         try await LoginTests.withServer { server, place in
-            // The desk asks for the code of a new authenticator in a callback for names.
+            // The server asks for the code of a new authenticator in a name callback.
             let known = server.credentials
             for name in ["name", "NameCallback", "IDToken1"] {
                 let outcome = try await place.start(
@@ -96,18 +96,18 @@ struct LoginAnswerTests {
     }
 
     @Test(
-        "What asks for a code is known by its words",
+        "The words of a prompt decide whether it asks for a one-time code",
         arguments: [
             ("Enter verification code", true), ("One Time Password:", true), ("Recovery Code", true), ("OTP", true),
             ("Your PIN", true), ("Einmalpasswort", true), ("User Name", false), ("Shipping address", false), ("Nickname", false),
             ("Opinion", false), ("Tangent", false),
         ])
-    func prompts(prompt: String, isCode: Bool) {
+    func recognizesCodePrompts(prompt: String, isCode: Bool) {
         #expect(prompt.asksForOneTimeCode == isCode)
     }
 
-    @Test("A line of standard input that is too long is said to be so")
-    func tooLong() async throws {
+    @Test("A line of standard input that is too long is refused with that reason")
+    func refusesLongInputLine() async throws {
         try await LoginTests.withServer { server, place in
             let known = server.credentials
             let long = String(repeating: "x", count: 70_000) + "\n"
@@ -117,9 +117,9 @@ struct LoginAnswerTests {
     }
 
     @Test(
-        "Answers that are none are 64, and are not repeated",
+        "A malformed --answer exits with 64 and is not repeated",
         arguments: ["hunter2", "", "=hunter2"])
-    func broken(answer: String) async throws {
+    func refusesMalformedAnswer(answer: String) async throws {
         try await Workplace.with { place in
             let outcome = try await place.signet("login", "http://127.0.0.1:1/am", "--answer", answer)
             outcome.fails(64, "NAME=-")
@@ -127,8 +127,8 @@ struct LoginAnswerTests {
         }
     }
 
-    @Test("An answer that is missing is 64, and says how to give it; an answer that is not offered is 65")
-    func missing() async throws {
+    @Test("A missing answer exits with 64 and shows the option; an answer that is not offered exits with 65")
+    func reportsMissingAnswer() async throws {
         try await LoginTests.withServer { server, place in
             try await place.signet("login", server.url).fails(64, "'User Name'", "--answer name=-", "--answer name=VALUE")
             let half = try await place.signet("login", server.url, "--answer", "name=demo", "--json")
@@ -144,8 +144,8 @@ struct LoginAnswerTests {
         }
     }
 
-    @Test("Names of answers: letters and digits in any case; each answer once, the plainest name and then the first")
-    func names() {
+    @Test("Answer names match in any case, and each answers one callback, the exact name first")
+    func matchesAnswerNames() {
         var answers = Answers(["User Name=a", "username=b", "name=-", "name=c"].map { AnswerOption(argument: $0) })
         let question = Question(prompt: "User Name:", names: ["name", "username"])
         let line = answers.take(question)
@@ -158,8 +158,8 @@ struct LoginAnswerTests {
         #expect(AnswerOption(argument: "a=b=c").value == "b=c" && AnswerOption(argument: "a=").value == "")
     }
 
-    @Test("What a server writes cannot steer the terminal")
-    func shown() {
+    @Test("Control characters in a server's text cannot steer the terminal during a login")
+    func escapesServerTextInLogin() {
         #expect("a\u{1B}[2Jb\nc\u{202E}".shown == "a\u{FFFD}[2Jb\nc\u{FFFD}")
     }
 }

@@ -10,11 +10,11 @@ import Testing
 
 @testable import signet
 
-@Suite("Logins that go on elsewhere: a browser, another device, an e-mail")
+@Suite("Logins that continue in a browser, on another device or in an email")
 struct LoginElsewhereTests {
     private static let password = "correct horse"
 
-    /// A server in this process, so that its letters can be read.
+    /// A server in this process, so that a test can read its emails.
     private func withServer(
         _ body: (_ server: DevServer, _ url: String, _ transport: AsyncHTTPTransport, _ place: Workplace) async throws -> Void
     ) async throws {
@@ -33,7 +33,7 @@ struct LoginElsewhereTests {
         }
     }
 
-    /// What a browser has that somebody logged in with.
+    /// The session of a browser in which a user is logged in.
     private func session(_ url: String, _ transport: AsyncHTTPTransport) async throws -> String {
         let journey = Journey(try ServerProfile(url: url), transport: transport)
         guard
@@ -51,8 +51,8 @@ struct LoginElsewhereTests {
         return ["PATH": "\(folder):\(Program.environment["PATH"] ?? "/usr/bin:/bin")"]
     }
 
-    @Test("In the browser, also where none opens by itself: the address is said", arguments: [true, false])
-    func browser(opens: Bool) async throws {
+    @Test("signet login --browser succeeds, and prints the address when no browser opens by itself", arguments: [true, false])
+    func logsInWithBrowser(opens: Bool) async throws {
         try await withServer { _, url, transport, place in
             let login = try place.start(
                 ["login", url, "--client", "app", "--browser", "--json"], environment: try withoutBrowser(place, opens: opens))
@@ -71,9 +71,9 @@ struct LoginElsewhereTests {
         }
     }
 
-    @Test("A log-out that a person has to confirm opens the browser, and no argument has the id_token in it")
-    func confirmedLogOut() async throws {
-        // A server that asks a person whether it shall be over.
+    @Test("A logout that the user must confirm opens the browser, and no process argument contains the id_token")
+    func confirmsLogoutInBrowser() async throws {
+        // A server that asks the user to confirm the logout.
         let asking = try RawServer { connection in
             while connection.request() != nil {
                 connection.answer("200 OK", headers: ["Content-Type: text/html"], "<html>Log out?</html>")
@@ -115,7 +115,7 @@ struct LoginElsewhereTests {
             #expect(outcome.json["openIDSession"]?.string == "needsBrowser")
             let argument = try String(contentsOfFile: asked, encoding: .utf8)
             #expect(argument.hasPrefix("http://127.0.0.1:") && !argument.contains("id_token") && !argument.contains("eyJ"))
-            // The browser goes on by itself.
+            // The browser continues by itself.
             let isShown = try await eventually { FileManager.default.fileExists(atPath: shown) }
             #expect(isShown)
             let first = try String(contentsOfFile: shown, encoding: .utf8)
@@ -125,9 +125,9 @@ struct LoginElsewhereTests {
     }
 
     @Test(
-        "In a real browser: the page asks, the answer comes back, and there are tokens here",
+        "In a real Chromium the page asks the user, the answer comes back, and signet gets tokens",
         .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"))
-    func chromium() async throws {
+    func logsInWithChromium() async throws {
         try await withServer { _, url, _, place in
             let login = try place.start(
                 ["login", url, "--client", "app", "--browser", "--json"], environment: try withoutBrowser(place, opens: true))
@@ -147,8 +147,8 @@ struct LoginElsewhereTests {
         }
     }
 
-    @Test("Ctrl-C while the browser is open: 130, nothing is kept, and the port is closed")
-    func interruptedBrowser() async throws {
+    @Test("Ctrl-C while the browser is open exits with 130, keeps nothing and closes the port")
+    func interruptsBrowserLogin() async throws {
         try await withServer { _, url, transport, place in
             let login = try place.start(
                 ["login", url, "--client", "app", "--browser"], environment: try withoutBrowser(place, opens: true))
@@ -159,8 +159,8 @@ struct LoginElsewhereTests {
         }
     }
 
-    @Test("On another device: the code is shown, approved there, and there are tokens here; a no is 77")
-    func device() async throws {
+    @Test("A device login shows a code and gets tokens once approved there; a denial exits with 77")
+    func logsInOnAnotherDevice() async throws {
         try await withServer { _, url, transport, place in
             for decision in ["deny", "allow"] {
                 let login = try place.start(["login", url, "--client", "app", "--device", "--json"])
@@ -185,8 +185,8 @@ struct LoginElsewhereTests {
         }
     }
 
-    @Test("A journey that is suspended goes on at the link of the e-mail: at once, or by a later command")
-    func email() async throws {
+    @Test("A suspended journey resumes at the link in the email, in the same command or in a later one")
+    func resumesFromEmail() async throws {
         try await withServer { server, url, _, place in
             let login = try place.start(
                 ["login", url, "--journey", "EmailLogin", "--client", "app", "--answer", "name=demo", "--answer", "link=-"],

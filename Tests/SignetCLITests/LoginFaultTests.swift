@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Logins on a network that fails")
 struct LoginFaultTests {
-    /// Logs in at a server that has stopped when `body` runs, on a port where nobody listens.
+    /// Logs in at a server that has stopped when `body` runs, on a port without a listener.
     private func afterServer(_ body: (Workplace, _ url: String) async throws -> Void) async throws {
         try await Workplace.with { place in
             let url = try await RunningServer.with(place) { server in
@@ -18,8 +18,8 @@ struct LoginFaultTests {
         }
     }
 
-    @Test("A port where nobody listens is 69; so is a name that nobody has")
-    func refused() async throws {
+    @Test("A login to a port without a listener or to an unknown host name exits with 69")
+    func reportsUnreachableServer() async throws {
         let port = try ClosedPort().port
         try await Workplace.with { place in
             for (url, word) in [
@@ -35,8 +35,8 @@ struct LoginFaultTests {
         }
     }
 
-    @Test("Without the server a token that is good is printed, with and without --offline; what needs the server is 69")
-    func offline() async throws {
+    @Test("Without the server, signet token prints a valid token, and commands that need the server exit with 69")
+    func printsTokenOffline() async throws {
         try await afterServer { place, _ in
             let token = try await place.signet("token", "--offline").succeeds().output
             #expect(try await place.signet("token").succeeds().output == token)
@@ -46,8 +46,8 @@ struct LoginFaultTests {
         }
     }
 
-    @Test("Logged out without a network: gone here, said what lives on, and 69")
-    func logOutOffline() async throws {
+    @Test("A logout without a network deletes the local login, names what stays valid and exits with 69")
+    func logsOutOffline() async throws {
         try await afterServer { place, url in
             let outcome = try await place.signet("logout", "--json")
             #expect(outcome.status == 69 && outcome.json["complete"]?.bool == false)
@@ -65,7 +65,7 @@ struct LoginFaultTests {
         }
     }
 
-    /// A page of a network that wants a login first, or of a server that is none, and the exit code.
+    /// A page of a captive portal, or of a server that is not an AM, and the exit code.
     static let pages: [(status: String, type: String, body: String, exit: Int32)] = [
         ("200 OK", "text/html", "<html><title>Hotel</title>Welcome, guest</html>", 76),
         ("302 Found", "text/html", "", 76), ("404 Not Found", "text/html", "<html>No such page</html>", 76),
@@ -74,8 +74,8 @@ struct LoginFaultTests {
         ("503 Service Unavailable", "application/json", "{\"code\":503,\"reason\":\"Busy\",\"message\":\"busy\"}", 69),
     ]
 
-    @Test("A page of somebody else is no login, and is not quoted", arguments: pages)
-    func captivePortal(status: String, type: String, body: String, exit: Int32) async throws {
+    @Test("A response from a captive portal is not a login, and is not quoted", arguments: pages)
+    func rejectsCaptivePortal(status: String, type: String, body: String, exit: Int32) async throws {
         let server = try RawServer { connection in
             while connection.request() != nil {
                 connection.answer(status, headers: ["Content-Type: \(type)", "Location: http://portal.example.test/"], body)
@@ -89,8 +89,8 @@ struct LoginFaultTests {
         }
     }
 
-    @Test("A page of somebody else where the server was costs neither token nor session")
-    func portalAfterLogin() async throws {
+    @Test("A captive portal in place of the server costs the user neither token nor session")
+    func keepsLoginBehindPortal() async throws {
         try await afterServer { place, url in
             let token = try await place.signet("token").succeeds().output
             let portal = try RawServer(port: Endpoint(url).port) { connection in
@@ -105,8 +105,8 @@ struct LoginFaultTests {
         }
     }
 
-    @Test("A session that the server has forgotten is said with the command that helps, and nothing else is lost")
-    func forgotten() async throws {
+    @Test("A session that the server has forgotten is reported with the command to run, and nothing else is lost")
+    func reportsForgottenSession() async throws {
         try await afterServer { place, url in
             let again = try place.start(
                 ["serve", "--state", "memory", "--port", String(Endpoint(url).port), "--exit-on-stdin-eof", "--json"],
@@ -118,7 +118,7 @@ struct LoginFaultTests {
         }
     }
 
-    /// A server whose journey lets everybody in, and which shows a page before it gives a token.
+    /// A server whose journey accepts every user, and which shows a page before it issues a token.
     private func askingServer() throws -> RawServer {
         try RawServer { connection in
             while let request = connection.request() {
@@ -131,8 +131,8 @@ struct LoginFaultTests {
         }
     }
 
-    @Test("A server that wants something of the person before it gives a token: the session is kept, and --browser is named")
-    func interaction() async throws {
+    @Test("When the server needs user interaction before a token, the session is kept and --browser is named")
+    func suggestsBrowserForInteraction() async throws {
         let server = try askingServer()
         try await Workplace.with { place in
             let settings = try place.write(
@@ -150,8 +150,8 @@ struct LoginFaultTests {
         }
     }
 
-    @Test("Which rules a server refused something by is said, a sentence each")
-    func policies() async throws {
+    @Test("Each policy by which a server refused a value is reported in its own sentence")
+    func reportsFailedPolicies() async throws {
         let body = #"""
             {"code":403,"reason":"Forbidden","message":"Policy validation failed","detail":{"failedPolicyRequirements":[
             {"property":"userName","policyRequirements":[{"policyRequirement":"MIN_LENGTH","params":{"minLength":3}}]},
@@ -169,12 +169,12 @@ struct LoginFaultTests {
     }
 
     @Test(
-        "A server's address that is none, or that a password must not be sent to, is 65 and named",
+        "An invalid server address, or one that must not receive a password, exits with 65 and is named",
         arguments: [
             ("am.example.test", "url"), ("http://am.example.test/am", "url"), ("https://mira:horse@am.example.test/am", "url"),
             ("ftp://am.example.test", "url"), ("https://am.example.test/am?x=1", "url"),
         ])
-    func addresses(address: String, part: String) async throws {
+    func refusesBadServerAddress(address: String, part: String) async throws {
         try await Workplace.with { place in
             let outcome = try await place.signet("login", address, "--json")
             outcome.fails(65)
@@ -182,8 +182,8 @@ struct LoginFaultTests {
         }
     }
 
-    @Test("Options that contradict each other, or lack something, are 64 and touch nothing")
-    func options() async throws {
+    @Test("Contradicting or incomplete login options exit with 64 and change nothing")
+    func refusesContradictingOptions() async throws {
         try await Workplace.with { place in
             let rows: [([String], String)] = [
                 (["login"], "signet login SERVER"), (["login", "https://a.test", "--browser"], "--client"),
@@ -196,8 +196,8 @@ struct LoginFaultTests {
         }
     }
 
-    @Test("Settings come from a file: wrong ones are named, right ones are used")
-    func settings() async throws {
+    @Test("Login settings are read from a file, and wrong settings are named")
+    func readsSettingsFile() async throws {
         try await LoginTests.withServer { server, place in
             let rows: [(String, Int32, String)] = [
                 ("{\"cookiename\":\"x\"}", 65, "cookiename"), ("{\"timeout\":0}", 65, "timeout"),
@@ -215,7 +215,7 @@ struct LoginFaultTests {
             let known = server.credentials
             try await place.start(["login", "--settings", path] + known.arguments, input: .text(known.input)).end().succeeds()
             try await place.signet("token").succeeds()
-            // The same in YAML, under a name of its own.
+            // The settings of before in YAML, with a name of their own.
             let yaml = try place.write(
                 "url: \(server.url)\nclient:\n  id: app\n  redirectUri: http://127.0.0.1/callback\n".utf8, to: "settings.yaml")
             try await place.start(
@@ -225,16 +225,16 @@ struct LoginFaultTests {
         }
     }
 
-    @Test("What the vault keeps of the logins is refused when it is damaged, and left as it is")
-    func damaged() throws {
+    @Test("A damaged login record in the vault is refused and left unchanged")
+    func refusesDamagedLogins() throws {
         for text in ["junk", "{\"version\":2,\"profiles\":[]}", "{\"version\":1,\"profiles\":[{}]}", "{\"version\":1}"] {
             let damaged = (try? JSON.value(of: text.utf8)).flatMap { ProfileStore(json: $0) }
             #expect(damaged == nil, "\(text)")
         }
     }
 
-    @Test("A profile is found by its name, a server's address, or as the default; what is ambiguous is said")
-    func book() throws {
+    @Test("A login profile is found by name, by server address or as the default; an ambiguous one is reported")
+    func findsProfile() throws {
         var book = ProfileStore()
         func profile(_ name: String, _ url: String) -> LoginProfile { LoginProfile(name: name, settings: ["url": .string(url)]) }
         #expect(throws: Failure.self) { try book.profile(nil) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("signet login at a terminal", .enabled(if: Programs.missing(["script"]).isEmpty, "script(1) is not installed"))
 struct LoginTerminalTests {
-    /// `signet` at a terminal of its own; what it shows comes on standard output.
+    /// Starts `signet` at a terminal of its own; what it shows comes on standard output.
     private func atTerminal(_ place: Workplace, _ arguments: String...) throws -> TestProcess {
         let command = ([Program.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
         return try place.start(
@@ -20,8 +20,8 @@ struct LoginTerminalTests {
         try await process.said { output, _ in output.contains(word) }
     }
 
-    @Test("A person is asked; the password is not shown; the terminal is as it was")
-    func asked() async throws {
+    @Test("signet login asks at the terminal, hides the password and restores the terminal's settings")
+    func asksAtTerminal() async throws {
         try await LoginTests.withServer { server, place in
             let login = try atTerminal(place, "login", server.url, "--client", "app")
             try await waits(login, "User Name: ")
@@ -36,8 +36,8 @@ struct LoginTerminalTests {
         }
     }
 
-    @Test("Choices are numbered; an answer that is none is asked again; Enter takes what is proposed")
-    func choice() async throws {
+    @Test("Choices are numbered, an invalid answer is asked for again, and Enter takes the default")
+    func asksForChoice() async throws {
         try await LoginTests.withServer { server, place in
             let known = server.browser
             let login = try atTerminal(
@@ -54,8 +54,8 @@ struct LoginTerminalTests {
         }
     }
 
-    @Test("A new authenticator's QR code is drawn, and enrolled when the person says so")
-    func enrollment() async throws {
+    @Test("A new authenticator's QR code is drawn, and enrolled when the user agrees")
+    func enrollsAtTerminal() async throws {
         try await LoginTests.withServer { server, place in
             let login = try atTerminal(
                 place, "login", server.url, "--journey", "PushRegistration", "--answer", "name=\(server.browser.user)")
@@ -70,8 +70,8 @@ struct LoginTerminalTests {
         }
     }
 
-    @Test("Ctrl-C at the password: 130, the terminal is as it was, and nothing is kept", arguments: ["\u{03}", "\u{04}"])
-    func interrupted(key: String) async throws {
+    @Test("Ctrl-C and Ctrl-D at the password prompt exit with 130, restore the terminal and keep nothing", arguments: ["\u{03}", "\u{04}"])
+    func cancelsPasswordPrompt(key: String) async throws {
         try await LoginTests.withServer { server, place in
             let login = try atTerminal(place, "login", server.url, "--answer", "name=demo")
             try await waits(login, "Password: ")

@@ -16,8 +16,8 @@ struct LoginTests {
         }
     }
 
-    @Test("At a server whose clock a tester moved the person logs in, and the token is renewed", arguments: [86_400, -86_400])
-    func movedClock(seconds: Int) async throws {
+    @Test("A user logs in and renews the token at a server whose clock was moved by a day", arguments: [86_400, -86_400])
+    func logsInWithMovedClock(seconds: Int) async throws {
         try await Workplace.with { place in
             let token = "a token of a test, long enough".replacing(" ", with: "-")
             let file = try place.write(token.utf8, to: "admin.token")
@@ -40,8 +40,8 @@ struct LoginTests {
         }
     }
 
-    @Test("Name and password: logged in, a token that is renewed on demand, who it is, and everything gone after the log-out")
-    func password() async throws {
+    @Test("A user logs in by password, renews the token, reads the user info and logs out of everything")
+    func logsInByPassword() async throws {
         try await Self.withServer { server, place in
             let login = try await server.logIn(place, "--client", "app", "--json").succeeds()
             #expect(login.json["subject"]?.string == "demo" && login.json["session"]?.bool == true)
@@ -75,8 +75,8 @@ struct LoginTests {
         }
     }
 
-    @Test("A wrong password is 77 in the server's words, and nothing is kept")
-    func wrongPassword() async throws {
+    @Test("A wrong password exits with 77 and the server's message, and nothing is kept")
+    func refusesWrongPassword() async throws {
         try await Self.withServer { server, place in
             let outcome = try await place.signet(
                 "login", server.url, "--answer", "name=demo", "--answer", "password=-", "--json", input: .text("wrong\n"))
@@ -86,8 +86,8 @@ struct LoginTests {
         }
     }
 
-    @Test("A second login finds the session, changes nothing, and needs no answer; --force asks again")
-    func again() async throws {
+    @Test("A second login reuses the session without an answer, and --force asks again")
+    func reusesSession() async throws {
         try await Self.withServer { server, place in
             try await server.logIn(place, "--client", "app").succeeds()
             let token = try await place.signet("token").succeeds().output
@@ -102,8 +102,8 @@ struct LoginTests {
         }
     }
 
-    @Test("Another scope takes effect at once, without another login")
-    func scope() async throws {
+    @Test("A login with another scope takes effect without asking the user again")
+    func changesScope() async throws {
         try await Self.withServer { server, place in
             try await server.logIn(place, "--client", "app").succeeds()
             let before = try await place.signet("token").succeeds().line
@@ -115,8 +115,8 @@ struct LoginTests {
         }
     }
 
-    @Test("A journey, a realm or a path that the server does not have is said with what to look at")
-    func wrongPlace() async throws {
+    @Test("An unknown journey, realm or path is reported with the option to check")
+    func reportsUnknownPlace() async throws {
         try await Self.withServer { server, place in
             try await place.signet("login", server.url, "--journey", "Moon").fails(77, "No Configuration found", "'Moon'")
             try await place.signet("login", server.url, "--realm", "moon").fails(77, "/moon", "a realm of it")
@@ -125,22 +125,22 @@ struct LoginTests {
         }
     }
 
-    @Test("A session without a client has no token, and says what to do")
-    func noClient() async throws {
+    @Test("A session without a client has no token, and signet token names the missing --client")
+    func reportsMissingClient() async throws {
         try await Self.withServer { server, place in
             let login = try await server.logIn(place).succeeds()
             #expect(login.output == "Logged in at \(server.url).\nThere is a session and no token: a token needs --client.\n")
             try await place.signet("token").fails(65, "--client")
             try await place.signet("userinfo").fails(65, "client")
-            // The client comes later, and the first login is not left behind.
+            // The client is added later, and the first login is not left behind.
             try await server.logIn(place, "--client", "app").succeeds()
             try await place.signet("token").succeeds()
             #expect(try await place.signet("logout", "--all", "--json").succeeds().jsonLines.count == 1)
         }
     }
 
-    @Test("A client, a redirect address or a scope that the server does not know is said, and nothing is kept")
-    func wrongClient() async throws {
+    @Test("A client, redirect URI or scope that the server does not know exits with 77, and nothing is kept")
+    func refusesUnknownClient() async throws {
         try await Self.withServer { server, place in
             for arguments in [
                 ["--client", "nobody"], ["--client", "app", "--redirect", "org.example.app://other"],
@@ -159,15 +159,15 @@ struct LoginTests {
         }
     }
 
-    /// Somebody and an app that live in a realm below the top one.
+    /// A user and an app in a realm below the top one.
     private static let alpha = """
         realms: [/, /alpha]
         users: [{name: demo, realm: /alpha}]
         clients: [{id: app, realm: /alpha, redirectURIs: ["http://127.0.0.1/callback"]}]
         """
 
-    @Test("Several servers and realms stand side by side; the first is the default until another is made it")
-    func sideBySide() async throws {
+    @Test("Logins at several servers and realms coexist; the first is the default until the user sets another")
+    func keepsSeveralLogins() async throws {
         try await Workplace.with { place in
             let alpha = ["--config", try place.write(Self.alpha.utf8, to: "alpha.yaml"), "--state", "memory"]
             try await RunningServer.with(place) { first in
@@ -181,7 +181,7 @@ struct LoginTests {
                     for profile in [first.url, second.url, "again"] {
                         tokens.append(try await place.signet("token", "--profile", profile).tokenUnlessAmbiguous())
                     }
-                    // The first server's address means two logins.
+                    // The first server's address matches two logins.
                     #expect(tokens[0] == nil && tokens[1] != nil && tokens[2] != nil && tokens[1] != tokens[2])
                     let usual = try await place.signet("token").succeeds().line
                     #expect(usual != tokens[1] && usual != tokens[2])
@@ -199,8 +199,8 @@ struct LoginTests {
         }
     }
 
-    @Test("Ctrl-C while the journey waits: 130, and nothing is left")
-    func interrupted() async throws {
+    @Test("A signal while a journey waits for a push exits with 130 and keeps nothing")
+    func interruptsWaitingLogin() async throws {
         try await Self.withServer { server, place in
             try await server.registerForPush(place)
             for number in [SIGINT, SIGTERM] {
@@ -217,8 +217,8 @@ struct LoginTests {
         }
     }
 
-    @Test("A push with a number, approved by a second process")
-    func push() async throws {
+    @Test("A push with a number is approved by a second process, and the login succeeds")
+    func logsInByPush() async throws {
         try await Self.withServer { server, place in
             try await server.registerForPush(place)
             let known = server.credentials
@@ -232,13 +232,13 @@ struct LoginTests {
                 .succeeds()
             let outcome = try await login.end().succeeds()
             #expect(outcome.json["subject"]?.string == "demo")
-            // The waiting step came again and again, and was told once.
+            // The waiting step was repeated by the server, and was shown once.
             #expect(outcome.errors.ranges(of: "Choose this number").count == 1)
         }
     }
 
-    @Test("A denied push is 77")
-    func denied() async throws {
+    @Test("A denied push ends the login with 77")
+    func reportsDeniedPush() async throws {
         try await Self.withServer { server, place in
             try await server.registerForPush(place)
             async let login = server.logIn(place, "--journey", "PushLogin")
@@ -248,8 +248,8 @@ struct LoginTests {
         }
     }
 
-    @Test("A new authenticator goes into the vault where that is said: codes, and push")
-    func enrollment() async throws {
+    @Test("signet login --enroll stores a new authenticator for codes and for push in the vault")
+    func enrollsDuringLogin() async throws {
         try await Self.withServer { server, place in
             let known = server.credentials
             let codes = try place.start(
@@ -268,8 +268,8 @@ struct LoginTests {
         }
     }
 
-    @Test("Nobody enrolls unasked, and the secret of a new account is written nowhere")
-    func noEnrolment() async throws {
+    @Test("Without --enroll no account is stored, and the secret of a new account is not printed")
+    func requiresEnrollOption() async throws {
         try await Self.withServer { server, place in
             let outcome = try await server.logIn(place, "--journey", "OATHRegistration")
             outcome.fails(64, "--enroll")
@@ -278,8 +278,8 @@ struct LoginTests {
         }
     }
 
-    @Test("A device is bound by a key in the vault, and logs in by it without a name")
-    func device() async throws {
+    @Test("A device bound by a key in the vault logs in without a user name")
+    func logsInByBoundDevice() async throws {
         try await Self.withServer { server, place in
             try await place.signet("login", server.url, "--journey", "DeviceLogin").fails(
                 77, "Login failure", "ClientNotRegistered")
@@ -293,7 +293,7 @@ struct LoginTests {
 }
 
 extension Outcome {
-    /// The token, or nil for one that was asked for ambiguously.
+    /// Returns the token, or nil for an ambiguous request.
     fileprivate func tokenUnlessAmbiguous() throws -> String? {
         if status == 65 { return nil }
         return try succeeds().line
