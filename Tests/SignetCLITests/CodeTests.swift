@@ -47,9 +47,7 @@ struct CodeTests {
         }
     }
 
-    @Test(
-        "A code that cannot be written because standard output is full or closed exits with 74"
-    )
+    @Test("A code that cannot be written because standard output is full or closed exits with 74")
     func reportsUnwritableOutput() async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()

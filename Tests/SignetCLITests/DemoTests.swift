@@ -18,7 +18,7 @@ struct DemoTests {
         }
     }
 
-    /// How far the demo is when a user interrupts it.
+    /// The progress of the demo when a user interrupts it.
     enum RequestTime: String, CaseIterable {
         case atOnce = "Everything is in"
         case serverStarts = "start the server"

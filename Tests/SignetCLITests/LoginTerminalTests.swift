@@ -70,7 +70,9 @@ struct LoginTerminalTests {
         }
     }
 
-    @Test("Ctrl-C and Ctrl-D at the password prompt exit with 130, restore the terminal and keep nothing", arguments: ["\u{03}", "\u{04}"])
+    @Test(
+        "Ctrl-C and Ctrl-D at the password prompt exit with 130, restore the terminal and keep nothing",
+        arguments: ["\u{03}", "\u{04}"])
     func cancelsPasswordPrompt(key: String) async throws {
         try await LoginTests.withServer { server, place in
             let login = try atTerminal(place, "login", server.url, "--answer", "name=demo")

@@ -6,28 +6,28 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Ten thousand malformed requests", .tags(.slow), .timeLimit(.minutes(20)))
+@Suite("signet serve under ten thousand malformed requests", .tags(.slow), .timeLimit(.minutes(20)))
 struct MalformedRequestTests {
-    /// Made from this, so that a run can be repeated; `SIGNET_FUZZ_SEED` names another one.
+    /// The seed of the damage, so that a run can be repeated; `SIGNET_FUZZ_SEED` sets another one.
     static let seed = ProcessInfo.processInfo.environment["SIGNET_FUZZ_SEED"].flatMap { UInt64($0) } ?? 20_261_121
 
     private static let warmUp = 2_000
     private static let count = 10_000
-    /// After so many the desk is put in order again: damaged requests move its clock, too.
+    /// The number of requests after which the server is reset: damaged requests move its clock, too.
     private static let round = 250
 
     @Test(
-        "None ends the server, stops it, or is a fault of its own that nobody can read of; and its memory stays",
+        "The server answers every malformed request, logs every fault, stays alive and keeps its memory size",
         arguments: [seed])
-    func fuzz(seed: UInt64) async throws {
+    func survivesMalformedRequests(seed: UInt64) async throws {
         try await Workplace.with(vault: false) { place in
             let tokenFile = place.directory.file("token")
             let file = try place.write((ServerConfiguration.starterText + FuzzedServer.gateway).utf8, to: "server.yaml")
             let arguments = [
                 "serve", "--config", file, "--port", "0", "--exit-on-stdin-eof", "--json", "--admin-token-file", tokenFile,
             ]
-            // What scrypt works in, 16 MiB at a time, the C library would keep for the next time; here it gives all of it back. So
-            // does the address sanitizer, which keeps 256 MiB of what was freed.
+            // The C library would keep scrypt's working memory, 16 MiB at a time, for reuse; this setting makes it return it
+            // all. The address sanitizer, which keeps 256 MiB of freed memory, is limited too.
             let sanitizer = ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? ""
             let process = try place.start(
                 arguments, input: .open,
@@ -44,10 +44,10 @@ struct MalformedRequestTests {
                 Self.residentKilobytes(process.identifier)
             }
             #expect(!process.hasEnded, "seed \(seed): \(process.soFar.errors.suffix(2000))")
-            #expect(outcome.unanswered == [], "seed \(seed): a request that the server took and did not answer")
-            #expect(outcome.faults == outcome.loggedFaults, "seed \(seed): 500 without an entry")
+            #expect(outcome.unanswered == [], "seed \(seed): a request was accepted and not answered")
+            #expect(outcome.faults == outcome.loggedFaults, "seed \(seed): a 500 without a log entry")
             #expect(outcome.faults == 0, "seed \(seed): \(outcome.examples.joined(separator: "\n"))")
-            #expect(outcome.logged > Self.count / 2, "most have to reach what they were made for")
+            #expect(outcome.logged > Self.count / 2, "most requests have to get past the HTTP parser")
             #expect(outcome.routes == Set(FaultRoute.names + ["console", "admin"]))
             #expect(outcome.statuses.keys.contains(200) && outcome.statuses.keys.contains(400), "\(outcome.statuses)")
             let growth = outcome.after - outcome.before
@@ -67,14 +67,14 @@ struct MalformedRequestTests {
     }
 }
 
-/// The server that is bothered, and who bothers it.
+/// The server under test and the client that sends it damaged requests.
 private struct FuzzedServer: Sendable {
     let port: Int
     let token: String
     let password: String
     let console: String
 
-    /// The server is a push gateway as well.
+    /// The configuration that makes the server a push gateway as well.
     static let gateway = """
 
         push:
@@ -87,7 +87,7 @@ private struct FuzzedServer: Sendable {
         var routes: Set<String> = []
         var faults = 0
         var loggedFaults = 0
-        /// How many got past the parser of HTTP: entries of the journal, which has none of the administration.
+        /// The number of requests that got past the HTTP parser: the request log's entries, without the administration API.
         var logged = 0
         var examples: [String] = []
         var unanswered: [String] = []
@@ -95,7 +95,7 @@ private struct FuzzedServer: Sendable {
         var after = 0
     }
 
-    /// Runs on a thread of its own: it only ever waits for a socket.
+    /// Runs on a thread of its own, because it only waits for a socket.
     func run(
         seed: UInt64, warmUp: Int, count: Int, round: Int, memory: @escaping @Sendable () -> Int
     ) async throws -> Outcome {
@@ -130,7 +130,7 @@ private struct FuzzedServer: Sendable {
                 outcome.faults += 1
                 outcome.examples = (outcome.examples + [String(decoding: bytes.prefix(600), as: UTF8.self)]).suffix(3)
             }
-            // A fault that was switched on would be in the way.
+            // An injected fault would disturb the following requests.
             if request.route == "admin" { _ = try admin("DELETE", "faults") }
         }
         try tidy(&outcome)
@@ -138,7 +138,7 @@ private struct FuzzedServer: Sendable {
         return outcome
     }
 
-    /// Puts clock, faults and users in order, and notes how many faults of the server's the journal has.
+    /// Resets clock, faults and users, and adds the number of server faults in the request log.
     private func tidy(_ outcome: inout Outcome) throws {
         let found = try JSON.value(of: Array(try admin("GET", "journal?status=500&limit=1").utf8))
         for (method, path) in [("DELETE", "journal"), ("POST", "reset")] { _ = try admin(method, path) }
@@ -164,7 +164,7 @@ private struct FuzzedServer: Sendable {
         try #require(try ClientSocket(port: port, timeout: 60).exchange(bytes))
     }
 
-    // MARK: What is damaged
+    // MARK: The requests before damage
 
     private func json(_ method: String, _ target: String, _ body: String, _ headers: [String] = []) throws -> String {
         let lines =
@@ -184,7 +184,7 @@ private struct FuzzedServer: Sendable {
 
     private static let authenticate = "/am/json/realms/root/authenticate"
 
-    /// At least one request for everything that there is, with sessions and handles that are good.
+    /// At least one request for every route, with valid sessions and handles.
     private func requests() throws -> [ValidRequest] {
         let login = ["NameCallback": "demo", "PasswordCallback": password]
         let first = try json("POST", "\(Self.authenticate)?authIndexType=service&authIndexValue=Login", "{}")
@@ -311,7 +311,7 @@ private struct FuzzedServer: Sendable {
         ]
     }
 
-    /// The state of now, sealed.
+    /// The current state of the server, sealed.
     private func snapshot() throws -> [UInt8] {
         let socket = try ClientSocket(port: port, timeout: 60)
         socket.send("GET /am/admin/snapshot HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(token)\r\n\r\n")
@@ -325,7 +325,7 @@ private struct FuzzedServer: Sendable {
 
     // MARK: The push gateway
 
-    /// As the front asks, whatever the body is.
+    /// Signs as a client of the gateway does, for any body.
     @Sendable private static func signed(_ body: [UInt8]) -> [String] {
         let scope = AWSSignature.Scope(time: AWSTime.text(SystemWallClock().now), region: "us-east-1", service: "sns")
         let signed = AWSSignature.Request(

@@ -10,7 +10,7 @@ import Testing
 struct MoveTests {
     private static let phrase = "correct horse battery staple"
 
-    /// A file that another program would have written; a script made it (Tests/SignetTransferTests/Fixtures/make).
+    /// A file in another program's format; a script made it (Tests/SignetTransferTests/Fixtures/make).
     private static func fixture(_ name: String) -> String {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         return tests.appending(path: "SignetTransferTests/Fixtures/\(name)").path(percentEncoded: false)
@@ -23,14 +23,14 @@ struct MoveTests {
     // MARK: import
 
     @Test(
-        "A file of every format is imported, with a report of each entry; the second time nothing is new",
+        "signet import reads a file of every format, reports each entry, and imports nothing twice",
         arguments: [
             ("aegis-plain.json", "aegis", false, 3), ("aegis-encrypted.json", "aegis", true, 3),
             ("2fas-encrypted.2fas", "2fas", true, 3),
             ("andotp-encrypted.bin", "andotp", true, 3), ("otpauth.txt", "otpauth", false, 3), ("google.txt", "google", false, 3),
             ("forgerock-android.json", "forgerock", false, 2), ("archive-v1.signet", "signet", true, 3),
         ])
-    func imported(file: String, format: String, isEncrypted: Bool, count: Int) async throws {
+    func importsEveryFormat(file: String, format: String, isEncrypted: Bool, count: Int) async throws {
         try await Workplace.with { place in
             let input: TestProcess.Input = isEncrypted ? .text(Self.phrase + "\n") : .nothing
             let words = ["import", Self.fixture(file), "--json", "--file-passphrase-fd", "0"]
@@ -51,8 +51,8 @@ struct MoveTests {
         }
     }
 
-    @Test("An account that is locked or comes under rules by an import is named, in a dry run too", arguments: [true, false])
-    func restrictions(dryRun: Bool) async throws {
+    @Test("signet import, also in a dry run, names an account that is locked or restricted by a policy", arguments: [true, false])
+    func reportsRestrictedAccounts(dryRun: Bool) async throws {
         try await Workplace.with { place in
             let words = ["import", Self.fixture("forgerock-android.json")] + (dryRun ? ["--dry-run"] : [])
             let report = try await place.run(words).succeeds().output
@@ -62,14 +62,14 @@ struct MoveTests {
         }
     }
 
-    @Test("What is imported makes the right codes")
-    func codes() async throws {
+    @Test("Imported accounts make the right codes")
+    func importsWorkingAccounts() async throws {
         try await Workplace.with { place in
             let report = try await place.signet("import", "-", input: .text(OATHSample.uri("hotp", "&counter=7"))).succeeds()
             #expect(report.output.contains("Imported 1 mechanism of 1 account (otpauth list)"))
             #expect(try await place.signet("code", "mira").succeeds().line == "099169")
             #expect(try await place.signet("code", "mira").succeeds().line == "802135")
-            // The counter has moved on since; the list must not take it back.
+            // The counter has advanced since; the import must not set it back.
             try await place.signet("import", "-", input: .text(OATHSample.uri("hotp", "&counter=7"))).succeeds()
             #expect(try await place.accounts().count == 1)
             let next = try await place.signet("code", "mira", "--json").succeeds().json
@@ -77,8 +77,8 @@ struct MoveTests {
         }
     }
 
-    @Test("A dry run says the same, changes nothing, and needs no vault")
-    func dryRun() async throws {
+    @Test("signet import --dry-run gives the same report, changes nothing and needs no vault")
+    func previewsImport() async throws {
         let file = Self.fixture("aegis-plain.json")
         try await Workplace.with(vault: false) { place in
             let dry = try await place.signet("import", file, "--dry-run").succeeds()
@@ -95,8 +95,8 @@ struct MoveTests {
         }
     }
 
-    @Test("The codes of one export are given at once, or one after the other")
-    func parts() async throws {
+    @Test("The QR codes of one export can be imported at once or one after the other")
+    func importsExportParts() async throws {
         try await Workplace.with { place in
             let codes = try String(contentsOfFile: Self.fixture("google.txt"), encoding: .utf8).split(separator: "\n")
             let files = try codes.enumerated().map { try place.write($1.utf8, to: "code\($0).txt") }
@@ -110,8 +110,8 @@ struct MoveTests {
         }
     }
 
-    @Test("Pictures of the QR codes of one export are read together")
-    func pictures() async throws {
+    @Test("Pictures of the QR codes of one export are imported together")
+    func importsExportPictures() async throws {
         try await Workplace.with { place in
             let codes = try String(contentsOfFile: Self.fixture("google.txt"), encoding: .utf8).split(separator: "\n").prefix(2)
             let files = try codes.enumerated().map { try place.write(QRDrawing(text: String($1)).png(), to: "code\($0).png") }
@@ -122,8 +122,8 @@ struct MoveTests {
         }
     }
 
-    @Test("What cannot be read is refused with the exit code of the documentation, and nothing is changed")
-    func refused() async throws {
+    @Test("An unreadable import file is refused with the documented exit code, and nothing is changed")
+    func refusesUnreadableImport() async throws {
         try await Workplace.with { place in
             let before = try place.vaultFiles()
             try await place.signet("import", place.directory.file("none")).fails(66, "No such file")
@@ -144,8 +144,8 @@ struct MoveTests {
 
     // MARK: export
 
-    @Test("An export is confirmed first, has mode 0600, overwrites nothing unasked, and can be read again")
-    func exported() async throws {
+    @Test("signet export asks first, writes mode 0600, overwrites only on request, and can be imported again")
+    func exportsAccounts() async throws {
         try await Workplace.with { place in
             try await place.signet("export", place.directory.file("none.txt"), "--yes").fails(66, "nothing was written")
             try await place.signet("import", Self.fixture("forgerock-ios.jsonl")).succeeds()
@@ -179,8 +179,8 @@ struct MoveTests {
         }
     }
 
-    @Test("An export says how many names of the person's own are not in it")
-    func exportedNames() async throws {
+    @Test("signet export reports how many of the user's display names it leaves out")
+    func reportsOmittedDisplayNames() async throws {
         try await Workplace.with { place in
             let service =
                 #"{"name":"My bank","secret":"JBSWY3DPEHPK3PXP","otp":{"issuer":"Harbor Bank","account":"mira","tokenType":"TOTP"}}"#
@@ -193,8 +193,8 @@ struct MoveTests {
         }
     }
 
-    @Test("An export takes the place of an ordinary file only, never of a link or a device")
-    func exportedOverLink() async throws {
+    @Test("signet export --replace replaces an ordinary file only, never a link or a device")
+    func replacesOrdinaryFilesOnly() async throws {
         try await Workplace.with { place in
             try await place.signet("import", "-", input: .text(OATHSample.uri(issuer: "X"))).succeeds()
             let (file, link) = (try place.write("before".utf8, to: "target"), place.directory.file("link"))
@@ -208,8 +208,8 @@ struct MoveTests {
         }
     }
 
-    @Test("Accounts that differ by case only are told apart by it; otherwise case does not matter")
-    func sameButCase() async throws {
+    @Test("Accounts whose names differ only in case are selected by exact case; otherwise case is ignored")
+    func selectsAccountsByExactCase() async throws {
         try await Workplace.with { place in
             for name in ["mira", "Mira"] {
                 let uri = "otpauth://totp/Bank:\(name)?secret=\(OATHSample.secretText)"
@@ -222,7 +222,7 @@ struct MoveTests {
             }
             try await place.signet("code", "MIRA").fails(65, "several", "Bank:mira, shown as 'of mira: mira'")
             try await place.signet("code", "OF MIRA").fails(65, "several")
-            // As `signet accounts` shows them, and as one would type it.
+            // As `signet accounts` shows them, and as a user would type them.
             for name in ["of mira: mira", "of mira:mira", "Bank: mira"] {
                 let code = try await place.signet("code", name, "--json").succeeds().json
                 #expect(code["account"]?.string == "mira", "\(name)")
@@ -230,8 +230,8 @@ struct MoveTests {
         }
     }
 
-    @Test("An export beside a record that cannot be read is written without it, and ends with 74", arguments: [true, false])
-    func damagedExport(isOnlyOne: Bool) async throws {
+    @Test("signet export omits a record that cannot be read, writes the others and exits with 74", arguments: [true, false])
+    func exportsWithoutDamagedRecord(isOnlyOne: Bool) async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri(account: "mira")).succeeds()
             let store = try SQLiteStore(path: place.home + "/vault.sqlite", creating: false)
@@ -253,8 +253,8 @@ struct MoveTests {
 
     // MARK: backup
 
-    @Test("A backup is verified without a vault, restored elsewhere, and shown by doctor once it is whole")
-    func backup() async throws {
+    @Test("A backup is verified without a vault, restored in another one, and shown by signet doctor once complete")
+    func backsUpAndRestores() async throws {
         try await Workplace.with { place in
             try await place.signet("import", Self.fixture("forgerock-android.json")).succeeds()
             try await place.signet("import", Self.fixture("aegis-plain.json")).succeeds()
@@ -296,8 +296,8 @@ struct MoveTests {
         }
     }
 
-    @Test("A backup of accounts that answer over plain http is whole, and comes back, only where that host is allowed")
-    func plainHTTPBackup() async throws {
+    @Test("A backup of accounts with plain http endpoints is complete only where the user allows that host")
+    func restoresPlainHTTPWhenAllowed() async throws {
         try await Workplace.with { place in
             let export = try String(contentsOf: URL(filePath: Self.fixture("forgerock-android.json")), encoding: .utf8)
             let plain = try place.write(export.replacing("https:", with: "http:").utf8, to: "plain.json")
@@ -319,8 +319,8 @@ struct MoveTests {
         }
     }
 
-    @Test("A backup that is damaged, cut off or opened with another passphrase is refused")
-    func badBackup() async throws {
+    @Test("A backup that is damaged, truncated or opened with another passphrase is refused")
+    func refusesBadBackup() async throws {
         try await Workplace.with(vault: false) { place in
             let bytes = try Data(contentsOf: URL(filePath: Self.fixture("archive-v1.signet")))
             let short = try place.write(bytes.dropLast(), to: "short")
@@ -342,8 +342,8 @@ struct MoveTests {
         }
     }
 
-    @Test("A service makes and reads backups with a credential")
-    func credential() async throws {
+    @Test("A service creates and reads backups with a systemd credential")
+    func backsUpWithCredential() async throws {
         try await Workplace.with { place in
             let credentials = place.directory.file("credentials")
             try FileManager.default.createDirectory(
@@ -357,8 +357,8 @@ struct MoveTests {
         }
     }
 
-    @Test("A disk that is full leaves the file that was there, and no backup is noted", .enabled(if: SmallDisk.isPossible))
-    func full() async throws {
+    @Test("A full disk leaves the existing backup file in place, and no backup is recorded", .enabled(if: SmallDisk.isPossible))
+    func keepsBackupOnFullDisk() async throws {
         try await Workplace.with { place in
             try await place.signet("import", Self.fixture("aegis-plain.json")).succeeds()
             try await SmallDisk.with(place.directory.file("disk"), kilobytes: 512) { disk in
@@ -376,7 +376,7 @@ struct MoveTests {
 }
 
 extension Workplace {
-    /// Runs `signet` with words in a list.
+    /// Runs `signet` with its arguments in an array.
     fileprivate func run(_ arguments: [String], input: TestProcess.Input = .nothing) async throws -> Outcome {
         try await Gate.processes.pass { try await start(arguments, input: input).end() }
     }

@@ -4,9 +4,9 @@ import SignetTesting
 import Synchronization
 import Testing
 
-@Suite("signet enroll, with a push server that fails")
+@Suite("signet enroll with a failing push server")
 struct NetworkFaultTests {
-    /// How a server fails; each case is a real answer on a real socket.
+    /// The ways in which a server fails; each case is a real response on a real socket.
     enum Fault: CaseIterable {
         case html, errorPage, refusal, notFound, redirect, cutInHead, cutInBody, cutInChunk, noAnswer, reset, garbage,
             tooLarge, jsonArray, closedPort, silence
@@ -55,9 +55,9 @@ struct NetworkFaultTests {
     }
 
     @Test(
-        "It fails with the documented exit code, nothing is stored, and a second try at a healthy server works",
+        "A failed enrollment exits with the documented code and stores nothing, and a retry succeeds",
         arguments: Fault.allCases)
-    func faults(fault: Fault) async throws {
+    func reportsNetworkFault(fault: Fault) async throws {
         let server = try RawServer { fault.serve($0) }
         let closed = try ClosedPort()
         try await Workplace.with { place in
@@ -65,7 +65,7 @@ struct NetworkFaultTests {
             let before = (accounts: try await place.accounts(), files: try place.vaultFiles())
             let oath = OATHSettings(secret: try OATHSample.secret)
             let uri = try PushInvitation.sample(port: fault == .closedPort ? closed.port : server.port).uri(oath: oath)
-            // Outside of the gate: a server that is silent takes half a minute, and nobody should wait for it.
+            // Outside of the gate: a silent server takes half a minute, and no other test should wait for it.
             let start = ContinuousClock.now
             let outcome = try await place.start(["enroll", "--json", uri]).end()
             let took = ContinuousClock.now - start
@@ -89,8 +89,8 @@ struct NetworkFaultTests {
         }
     }
 
-    @Test("A registration is one request, with the routing cookie and the signed claims of this device")
-    func registration() async throws {
+    @Test("A registration is one request with the routing cookie and the device's signed claims")
+    func registersInOneRequest() async throws {
         let requests = Mutex<[RawConnection.Request]>([])
         let server = try RawServer { connection in
             while let request = connection.request() {
@@ -111,14 +111,14 @@ struct NetworkFaultTests {
             let account = try #require(try await place.accounts().first)
             #expect(account["mechanisms"]?.array?.first?["id"] == claims["mechanismUid"])
             #expect(body.messageId == "REGISTER:1")
-            // No desk was offered: such an account can be kept, and says so when it is asked for messages.
+            // The server offered no push stream: such an account can be kept, and `push listen` reports the lack.
             try await place.signet("push", "listen").fails(77, "127.0.0.1", "hands out no push messages")
         }
     }
 
-    @Test("A link to a desk at another place is not followed")
-    func foreignStream() async throws {
-        let other = try RawServer { _ in Issue.record("the other place was asked") }
+    @Test("A link to a push stream at another origin is not followed")
+    func ignoresForeignPushStream() async throws {
+        let other = try RawServer { _ in Issue.record("the other server was contacted") }
         let server = try RawServer { connection in
             guard connection.request() != nil else { return }
             connection.answer(
@@ -130,8 +130,8 @@ struct NetworkFaultTests {
         }
     }
 
-    @Test("An interrupted registration stores nothing")
-    func interrupted() async throws {
+    @Test("A registration interrupted by a signal stores nothing")
+    func interruptsRegistration() async throws {
         let asked = Mutex(false)
         let server = try RawServer { connection in
             guard connection.request() != nil else { return }

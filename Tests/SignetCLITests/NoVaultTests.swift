@@ -5,7 +5,7 @@ import Testing
 
 @Suite("signet without a vault")
 struct NoVaultTests {
-    /// Every verb that needs a vault, as a person would call it.
+    /// Every verb that needs a vault, with typical arguments.
     static let verbs: [[String]] = [
         ["enroll", "otpauth://totp/X:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"],
         ["accounts"], ["accounts", "--json"], ["code", "mira"], ["code", "mira", "--type", "totp", "--json"],
@@ -18,8 +18,8 @@ struct NoVaultTests {
         ["push", "approve", "0"], ["push", "approve", "0", "--number", "7"], ["push", "deny", "0"],
     ]
 
-    @Test("Every verb says how to make a vault, and creates nothing", arguments: verbs)
-    func sayHow(arguments: [String]) async throws {
+    @Test("Every verb that needs a vault says how to make one, and creates nothing", arguments: verbs)
+    func explainsMissingVault(arguments: [String]) async throws {
         try await Workplace.with(vault: false) { place in
             let outcome = try await run(arguments, at: place)
             outcome.fails(78, "signet init --protect keyfile")
@@ -31,8 +31,8 @@ struct NoVaultTests {
         }
     }
 
-    @Test("Without SIGNET_HOME the place is under XDG_DATA_HOME, or under HOME; a relative XDG_DATA_HOME does not count")
-    func usualPlaces() async throws {
+    @Test("Without SIGNET_HOME the vault is under XDG_DATA_HOME if absolute, else under HOME")
+    func choosesVaultLocation() async throws {
         try await Workplace.with(vault: false) { place in
             let folder = place.directory.path
             let rows: [([String: String], String)] = [
@@ -53,8 +53,8 @@ struct NoVaultTests {
         }
     }
 
-    @Test("With neither SIGNET_HOME nor a home, it says what to set")
-    func homeless() async throws {
+    @Test("Without SIGNET_HOME and HOME, signet names the variable to set")
+    func explainsMissingHome() async throws {
         try await Workplace.with(vault: false) { place in
             let outcome = try await place.signet("accounts", environment: ["SIGNET_HOME": "", "HOME": ""])
             outcome.fails(78, "SIGNET_HOME")
@@ -62,16 +62,16 @@ struct NoVaultTests {
     }
 
     @Test(
-        "Help and version open and create nothing",
+        "signet --help and --version open and create nothing",
         arguments: [
             ["--help"], ["-h"], ["help"], ["--version"], ["help", "push", "listen"], ["demo", "--help"], ["serve", "--help"],
             ["init", "--help"],
             ["enroll", "--help"], ["accounts", "--help"], ["code", "--help"], ["push", "--help"], ["push", "listen", "--help"],
             ["push", "list", "--help"], ["push", "approve", "--help"], ["push", "deny", "--help"], ["enroll", "--version"],
         ])
-    func help(arguments: [String]) async throws {
+    func printsHelpWithoutVault(arguments: [String]) async throws {
         try await Workplace.with(vault: false) { place in
-            // A vault that cannot be opened would show if somebody tried.
+            // A vault that cannot be opened would show an attempt to open it.
             let outcome = try await run(arguments, at: place, environment: ["SIGNET_HOME": "/proc/none"]).succeeds()
             #expect(outcome.errors == "")
             let isVersion = arguments.contains("--version")
@@ -81,7 +81,7 @@ struct NoVaultTests {
     }
 
     @Test(
-        "What is called wrongly ends with 64 and creates nothing",
+        "Wrong usage of a verb exits with 64 and creates nothing",
         arguments: [
             ["no-such-verb"], ["code"], ["enroll"], ["accounts", "extra"], ["code", "mira", "--type", "push"],
             ["--no-such-option"],
@@ -90,15 +90,15 @@ struct NoVaultTests {
             ["push", "approve"],
             ["push", "approve", "1", "--number", "many"], ["push", "deny"],
         ])
-    func usage(arguments: [String]) async throws {
+    func refusesWrongUsage(arguments: [String]) async throws {
         try await Workplace.with(vault: false) { place in
             try await run(arguments, at: place).fails(64, "Usage: signet")
             try nothingExists(at: place)
         }
     }
 
-    @Test("init makes a vault that only its owner reaches, and leaves one that is there untouched")
-    func initTwice() async throws {
+    @Test("signet init makes a vault that only its owner can reach, and leaves an existing one untouched")
+    func createsPrivateVault() async throws {
         try await Workplace.with(vault: false) { place in
             let first = try await place.signet("init", "--protect", "keyfile").succeeds()
             #expect(first.output.contains(place.home) && first.output.contains("keyfile"))
@@ -117,8 +117,8 @@ struct NoVaultTests {
         }
     }
 
-    @Test("Eight processes that make the same vault at once make one")
-    func initAtOnce() async throws {
+    @Test("Of eight processes that make the same vault at the same time one succeeds and seven exit with 73")
+    func createsVaultOnceInParallel() async throws {
         try await Workplace.with(vault: false) { place in
             let outcomes = try await withThrowingTaskGroup(of: Outcome.self) { group in
                 for _ in 0..<8 { group.addTask { try await place.start(["init", "--protect", "keyfile"]).end() } }
@@ -137,8 +137,8 @@ struct NoVaultTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
     }
 
-    @Test("An enrollment URI in the wrong place is not repeated")
-    func misplacedURI() async throws {
+    @Test("An enrollment URI given to the wrong verb is not repeated in the output")
+    func hidesMisplacedURI() async throws {
         try await Workplace.with(vault: false) { place in
             let uri = OATHSample.uri()
             let outcome = try await place.signet("enroll", "x.png", uri)
@@ -150,8 +150,8 @@ struct NoVaultTests {
         }
     }
 
-    @Test("Characters that could steer the terminal come out as escapes, and the JSON is the same")
-    func terminalSafe() async throws {
+    @Test("Control characters in account names are escaped on the terminal and kept in JSON")
+    func escapesAccountNames() async throws {
         try await Workplace.with(vault: false) { place in
             let policies = "{\"x\u{9B}31mEVIL\u{202E}\":{}}"
             let uri = OATHSample.uri() + "&policies=" + Base64.encode(Array(policies.utf8), as: .url)

@@ -25,8 +25,8 @@ struct OpenAMTests {
 
     private static let password = "correct horse battery"
 
-    @Test("The WebAuthn module is refused with 77, and the password stays here", arguments: [[], ["--json"]])
-    func webAuthnModule(options: [String]) async throws {
+    @Test("OpenAM's WebAuthn module is refused with 77, and the password is not sent", arguments: [[], ["--json"]])
+    func refusesWebAuthnModule(options: [String]) async throws {
         let server = try FakeOpenAM(.asking(callbacks: Self.moduleStep))
         try await Workplace.with { place in
             let login = try await place.start(
@@ -40,7 +40,7 @@ struct OpenAMTests {
     }
 
     @Test("A password field beside a WebAuthn request stays empty")
-    func passwordBesideMetadata() async throws {
+    func keepsPasswordFromWebAuthnRequest() async throws {
         let server = try FakeOpenAM(.asking(callbacks: Self.metadataStep))
         try await Workplace.with { place in
             let login = try await place.start(
@@ -54,8 +54,8 @@ struct OpenAMTests {
         }
     }
 
-    @Test("Logout ends the session, which only version 2.0 of the sessions resource can")
-    func logout() async throws {
+    @Test("Logout ends the session through version 2.0 of the sessions resource")
+    func endsSessionAtOpenAM() async throws {
         let server = try FakeOpenAM()
         try await Workplace.with { place in
             try await place.signet("login", server.url).succeeds()
@@ -65,13 +65,13 @@ struct OpenAMTests {
         }
     }
 
-    /// How the server refuses to end a session, and the exit code.
+    /// The response with which the server refuses to end a session, and the exit code.
     static let refusals: [(status: String, exit: Int32)] = [
         ("404 Not Found", 77), ("403 Forbidden", 77), ("500 Internal Server Error", 69), ("503 Service Unavailable", 69),
     ]
 
-    @Test("Logout that the server does not do says so and exits with 69 or 77", arguments: refusals)
-    func refusedLogout(status: String, exit: Int32) async throws {
+    @Test("A logout that the server refuses is reported and exits with 69 or 77", arguments: refusals)
+    func reportsRefusedLogout(status: String, exit: Int32) async throws {
         let server = try FakeOpenAM()
         try await Workplace.with { place in
             try await place.signet("login", server.url).succeeds()
@@ -84,8 +84,8 @@ struct OpenAMTests {
         }
     }
 
-    @Test("A second login ends the session of the first")
-    func secondLogin() async throws {
+    @Test("A second login at OpenAM ends the session of the first")
+    func endsSessionOfFirstLogin() async throws {
         let server = try FakeOpenAM()
         try await Workplace.with { place in
             try await place.signet("login", server.url).succeeds()
@@ -94,8 +94,8 @@ struct OpenAMTests {
         }
     }
 
-    @Test("A second login that cannot end the first session is kept, says so and exits with 69 or 77", arguments: refusals)
-    func secondLoginOverLivingSession(status: String, exit: Int32) async throws {
+    @Test("A second login that cannot end the first session is kept and exits with 69 or 77", arguments: refusals)
+    func keepsLoginOverLivingSession(status: String, exit: Int32) async throws {
         let server = try FakeOpenAM()
         try await Workplace.with { place in
             try await place.signet("login", server.url).succeeds()

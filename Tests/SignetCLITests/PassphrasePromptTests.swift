@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "A prompt for a passphrase", .enabled(if: Programs.missing(["script"]).isEmpty, "script(1) is not installed"))
 struct PassphrasePromptTests {
-    /// A vault with two ways in, a passphrase that is asked for first and a key file, and an account that makes codes.
+    /// A vault with two key slots, a passphrase that is asked for first and a key file, and an account that makes codes.
     private func withVault(_ body: (Workplace) async throws -> Void) async throws {
         try await Workplace.with(vault: false) { place in
             try await place.signet("init", "--protect", "passphrase", "--passphrase-fd", "0", input: .text("first\n")).succeeds()
@@ -16,7 +16,7 @@ struct PassphrasePromptTests {
         }
     }
 
-    /// `signet` at a terminal of its own, whose settings and whose own process are told behind it.
+    /// Starts `signet` at a terminal of its own; the terminal's settings and the process id are shown after it.
     private func atTerminal(_ place: Workplace, _ arguments: [String]) throws -> TestProcess {
         let command = ([Program.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
         let shell = "sh -c 'echo $$ > \"$1\"; shift; exec \"$@\"' sh '\(place.directory.file("pid"))' \(command)"
@@ -25,15 +25,15 @@ struct PassphrasePromptTests {
             program: "script", input: .open)
     }
 
-    /// How somebody does not answer.
+    /// The ways to abort a prompt.
     enum GivingUp: CaseIterable {
         case controlC, controlD, terminate, hangUp
     }
 
     @Test(
-        "that is given up ends the verb with 130, whatever else could open the vault, and the terminal shows again what is typed",
+        "An aborted passphrase prompt exits with 130, tries no other key slot and restores the terminal's echo",
         arguments: GivingUp.allCases)
-    func cancelled(how: GivingUp) async throws {
+    func abortsPassphrasePrompt(how: GivingUp) async throws {
         try await withVault { place in
             let verb = try atTerminal(place, ["accounts", "remove", "mira"])
             try await verb.said { output, _ in output.contains("Passphrase: ") }
@@ -48,8 +48,8 @@ struct PassphrasePromptTests {
         }
     }
 
-    @Test("A signal is heard at the second prompt of one process too")
-    func secondPrompt() async throws {
+    @Test("A signal aborts the second passphrase prompt of one process too")
+    func abortsSecondPrompt() async throws {
         try await Workplace.with(vault: false) { place in
             let verb = try atTerminal(place, ["init", "--protect", "passphrase"])
             try await verb.said { output, _ in output.contains("New passphrase: ") }
@@ -60,8 +60,8 @@ struct PassphrasePromptTests {
         }
     }
 
-    @Test("A login after a passphrase was typed can be interrupted", arguments: [SIGINT, SIGTERM])
-    func loginAfterPrompt(number: Int32) async throws {
+    @Test("A login after a typed passphrase can be interrupted by a signal", arguments: [SIGINT, SIGTERM])
+    func interruptsLoginAfterPrompt(number: Int32) async throws {
         try await LoginTests.withServer { server, _ in
             try await withVault { place in
                 let login = try atTerminal(place, ["login", server.url])
@@ -75,7 +75,7 @@ struct PassphrasePromptTests {
         }
     }
 
-    /// Expects a verb to end for that reason, and the terminal to show what is typed as before.
+    /// Expects a verb to exit with 130, and the terminal to echo again.
     private func isGivenUp(_ verb: TestProcess) async {
         let outcome = await verb.end()
         #expect(outcome.status == 130, "\(outcome.output)")
@@ -88,8 +88,8 @@ struct PassphrasePromptTests {
         return try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
-    @Test("for a new one refuses two that are not the same, and an empty one, as bad input", arguments: [["a", "b"], ["", ""]])
-    func unusable(typed: [String]) async throws {
+    @Test("Two different passphrases, or an empty one, for a new key slot are refused with 65", arguments: [["a", "b"], ["", ""]])
+    func refusesUnusableNewPassphrase(typed: [String]) async throws {
         try await Workplace.with(vault: false) { place in
             let verb = try atTerminal(place, ["init", "--protect", "passphrase"])
             try await verb.said { output, _ in output.contains("New passphrase: ") }

@@ -2,9 +2,9 @@ import Foundation
 import SignetTesting
 import Testing
 
-@Suite("A file that signet is given")
+@Suite("File arguments of signet")
 struct PathTests {
-    /// What is said, with which exit code, when `%` in the arguments is a path: none, a directory, a text.
+    /// The kind of path in place of `%` in the arguments (missing, a directory, a text), the exit code and the message.
     static let rows: [(arguments: [String], kind: Kind, status: Int32, words: String)] = [
         (["enroll", "%.png"], .none, 66, "no such picture"),
         (["backup", "verify", "%", "--file-passphrase-fd", "0"], .directory, 65, "directory"),
@@ -19,8 +19,8 @@ struct PathTests {
 
     enum Kind { case none, directory, text }
 
-    @Test("is named with the right exit code when it cannot be one, and nothing is made", arguments: rows)
-    func refused(arguments: [String], kind: Kind, status: Int32, words: String) async throws {
+    @Test("An unusable file argument is named with the documented exit code, and nothing is created", arguments: rows)
+    func refusesUnusableFile(arguments: [String], kind: Kind, status: Int32, words: String) async throws {
         try await Workplace.with { place in
             let path = place.directory.file("given")
             switch kind {
@@ -38,8 +38,9 @@ struct PathTests {
         }
     }
 
-    @Test("A directory above the vault that may not be looked into is not a vault that is absent", .enabled(if: geteuid() != 0))
-    func unreachable() async throws {
+    @Test(
+        "A directory above the vault that signet may not search is not reported as a missing vault", .enabled(if: geteuid() != 0))
+    func reportsUnsearchableDirectory() async throws {
         try await Workplace.with { place in
             #expect(chmod(place.directory.path, 0) == 0)
             defer { chmod(place.directory.path, 0o700) }
@@ -48,14 +49,14 @@ struct PathTests {
     }
 }
 
-@Suite("A folder for one run")
+@Suite("The temporary folder of one run")
 struct TemporaryFolderTests {
     @Test(
-        "goes also when what is printed cannot be written",
+        "The temporary folder is deleted also when standard output cannot be written",
         arguments: [
             "signet demo >&-", "signet serve --state memory --port 0 --admin >/dev/full",
         ])
-    func noReaders(command: String) async throws {
+    func deletesTemporaryFolder(command: String) async throws {
         try await Workplace.with(vault: false) { place in
             let shell = command.replacing("signet", with: "'\(Program.path)'", maxReplacements: 1)
             let outcome = try await place.start(["-c", shell], program: "sh").end(within: .seconds(60))

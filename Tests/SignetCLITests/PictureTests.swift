@@ -10,28 +10,28 @@ import Musl
 import Darwin
 #endif
 
-@Suite("Pictures")
+@Suite("QR code pictures")
 struct PictureTests {
     private static let short = "otpauth://totp/Bänk:Jörg?secret=JBSWY3DPEHPK3PXP&issuer=Bänk"
     private static let long = "mfauth://totp/Desk:demo?secret=" + String(repeating: "JBSWY3DPEHPK3PXP", count: 55)
 
     // MARK: - Drawing and reading back
 
-    @Test("What is drawn is read back byte for byte, at any scale", arguments: [false, true], [1, 2, 3, 8])
-    func roundTrip(isLong: Bool, scale: Int) throws {
+    @Test("A drawn QR code is read back byte for byte at any scale", arguments: [false, true], [1, 2, 3, 8])
+    func readsDrawnCode(isLong: Bool, scale: Int) throws {
         let text = isLong ? Self.long : Self.short
         let file = try QRDrawing(text: text).png(scale: scale)
         #expect(try QRScanner.singleCode(in: PictureReader.read(file)) == text)
     }
 
-    @Test("A code of every size is read back", arguments: [1, 14] + Array(stride(from: 26, through: 2331, by: 58)))
-    func sizes(length: Int) throws {
+    @Test("QR codes of every size are read back", arguments: [1, 14] + Array(stride(from: 26, through: 2331, by: 58)))
+    func readsEverySize(length: Int) throws {
         let text = String(repeating: "aZ9/", count: length / 4 + 1).prefix(length)
         #expect(try QRScanner.singleCode(in: QRDrawing(text: String(text)).image(scale: 4)) == text)
     }
 
-    @Test("A text too long for level M is drawn with level L; one too long for any code is refused")
-    func longTexts() throws {
+    @Test("A text too long for level M is drawn with level L, and one too long for any QR code is refused")
+    func lowersCorrectionForLongText() throws {
         let longest = String(repeating: "x", count: 2953)
         #expect(try QRScanner.singleCode(in: QRDrawing(text: longest).image(scale: 4)) == longest)
         #expect(throws: PictureError.tooLarge("a text of 2954 bytes; a QR code holds at most 2953")) {
@@ -40,13 +40,13 @@ struct PictureTests {
         #expect(throws: PictureError.self) { try QRDrawing(text: "") }
     }
 
-    @Test("A scale that makes no sense is refused", arguments: [-1, 0, 33, Int.max])
-    func badScale(scale: Int) {
+    @Test("A scale out of range is refused", arguments: [-1, 0, 33, Int.max])
+    func refusesBadScale(scale: Int) {
         #expect(throws: PictureError.self) { try QRDrawing(text: "x").png(scale: scale) }
     }
 
-    @Test("The drawing for the terminal holds the code, with and without colors", arguments: [true, false])
-    func terminal(ansi: Bool) throws {
+    @Test("The drawing for the terminal contains the QR code, with and without colors", arguments: [true, false])
+    func drawsCodeForTerminal(ansi: Bool) throws {
         let drawing = try QRDrawing(text: Self.short)
         let lines = drawing.terminalText(ansi: ansi).split(separator: "\n").map { line in
             ansi ? line.dropFirst("\u{1B}[38;5;16;48;5;231m".count).dropLast("\u{1B}[0m".count) : line
@@ -58,10 +58,10 @@ struct PictureTests {
         #expect(try QRScanner.singleCode(in: picture) == Self.short)
     }
 
-    // MARK: - What a picture may look like
+    // MARK: - Appearance
 
-    @Test("A code in inverted colors is read")
-    func inverted() throws {
+    @Test("A QR code in inverted colors is read")
+    func readsInvertedCode() throws {
         let image = try QRDrawing(text: Self.short).image()
         image.pixels.withBytes { pixels in
             for index in pixels.indices { pixels[index] = 255 - pixels[index] }
@@ -69,15 +69,15 @@ struct PictureTests {
         #expect(try QRScanner.singleCode(in: image) == Self.short)
     }
 
-    @Test("A code without its quiet zone is read")
-    func noQuietZone() throws {
+    @Test("A QR code without its quiet zone is read")
+    func readsCodeWithoutQuietZone() throws {
         let image = try QRDrawing(text: Self.short).image()
         let cut = try piece(of: image, margin: 32)
         #expect(try QRScanner.singleCode(in: cut) == Self.short)
     }
 
-    @Test("No code, two codes, and the same code twice are told apart")
-    func count() throws {
+    @Test("A picture with no code, two codes or the same code twice is told apart")
+    func countsCodes() throws {
         let blank = try GrayImage(width: 300, height: 300)
         #expect(throws: PictureError.noCode) { try QRScanner.singleCode(in: blank) }
         #expect(try QRScanner.scan(blank).isEmpty)
@@ -89,12 +89,12 @@ struct PictureTests {
         #expect(try QRScanner.singleCode(in: sideBySide(one, one)) == Self.short)
     }
 
-    // MARK: - What is refused
+    // MARK: - Refusals
 
-    @Test("A PNG cut short is damaged, wherever it is cut")
-    func truncated() throws {
+    @Test("A PNG file truncated at any byte is reported as damaged")
+    func refusesTruncatedPNG() throws {
         let file = try QRDrawing(text: Self.short).png(scale: 2)
-        // The last 12 bytes are the end mark, behind which there is nothing to lose.
+        // The last 12 bytes are the end mark; after it nothing can be lost.
         for length in 8..<file.count - 12 {
             let error = #expect(throws: PictureError.self) { try PictureReader.read(Array(file.prefix(length))) }
             guard case .damaged = error else {
@@ -104,8 +104,8 @@ struct PictureTests {
         }
     }
 
-    @Test("A JPEG is read when it is whole, and damaged wherever it is cut")
-    func jpeg() throws {
+    @Test("A whole JPEG file is read, and one truncated at any byte is reported as damaged")
+    func refusesTruncatedJPEG() throws {
         let file = try JPEGSample(of: QRDrawing(text: Self.short).image(scale: 3)).bytes
         #expect(try QRScanner.singleCode(in: PictureReader.read(file)) == Self.short)
         for length in 3..<file.count {
@@ -117,13 +117,15 @@ struct PictureTests {
         }
     }
 
-    @Test("What is neither PNG nor JPEG is said to be so", arguments: ["", "P", "otpauth://totp/x?secret=A", "GIF89a"])
-    func unknownFormat(content: String) {
+    @Test(
+        "A file that is neither PNG nor JPEG is refused with that reason",
+        arguments: ["", "P", "otpauth://totp/x?secret=A", "GIF89a"])
+    func refusesUnknownFormat(content: String) {
         #expect(throws: PictureError.unknownFormat) { try PictureReader.read(Array(content.utf8)) }
     }
 
-    @Test("A header that claims 900 million pixels is refused before they are allocated")
-    func bomb() throws {
+    @Test("A header that claims 900 million pixels is refused before memory is allocated")
+    func refusesPixelBomb() throws {
         var file = try QRDrawing(text: Self.short).png()
         // The IHDR chunk with 30000 x 30000 pixels, 8 bits gray, and its checksum.
         let header: [UInt8] = [0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30, 8, 0, 0, 0, 0, 0x43, 0x4C, 0xA7, 0x66]
@@ -133,8 +135,8 @@ struct PictureTests {
         }
     }
 
-    @Test("A directory, a device, a pipe without a writer, a missing file and a name with a NUL cannot be read")
-    func badFiles() throws {
+    @Test("A directory, a device, a pipe without a writer, a missing file and a name with NUL are refused")
+    func refusesUnreadablePath() throws {
         try inTemporaryFolder { folder in
             let pipe = folder + "/pipe"
             #expect(mkfifo(pipe, 0o600) == 0)
@@ -149,8 +151,8 @@ struct PictureTests {
         }
     }
 
-    @Test("A file of 50 MB is refused by its size; a good one is read whatever its name")
-    func files() throws {
+    @Test("A picture of 50 MB is refused by its size, and a valid one is read whatever its name")
+    func limitsPictureSize() throws {
         try inTemporaryFolder { folder in
             let large = folder + "/large.png"
             let descriptor = open(large, O_CREAT | O_WRONLY, 0o600)
@@ -169,8 +171,8 @@ struct PictureTests {
         }
     }
 
-    @Test("A missing library is named, with what to install")
-    func missingLibrary() {
+    @Test("A missing image library is named with the package to install")
+    func namesMissingLibrary() {
         let error = #expect(throws: PictureError.self) { try DynamicLibrary("libnone.so.9", aptPackage: "libnone9") }
         #expect(error == .libraryMissing(name: "libnone.so.9", aptPackage: "libnone9"))
         #expect(error?.description.contains("apt-get install libnone9") == true)
@@ -212,7 +214,7 @@ struct PictureTests {
         return result
     }
 
-    /// What a terminal shows: four pixels for each half block, dark where there is ink, or light.
+    /// The pixels that a terminal shows: four for each half block, dark where there is ink, or light.
     private func screenshot(of lines: [[Character]], inkIsDark: Bool) throws -> GrayImage {
         let image = try GrayImage(width: 4 * (lines.first?.count ?? 0), height: 8 * lines.count)
         image.pixels.withBytes { pixels in
@@ -238,7 +240,7 @@ struct PictureTests {
     }
 }
 
-/// A gray JPEG file, made by the library that reads it: TurboJPEG has no simpler source of one here.
+/// A gray JPEG file, made by the library under test, because TurboJPEG is the simplest source of one here.
 struct JPEGSample {
     private typealias Compress =
         @convention(c) (

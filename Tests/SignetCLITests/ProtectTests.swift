@@ -21,8 +21,8 @@ struct ProtectTests {
         }
     }
 
-    @Test("A passphrase opens the vault it sealed; another, an empty one or none does not, and nothing is changed")
-    func passphrase() async throws {
+    @Test("Only the right passphrase opens a vault, and a failed attempt changes nothing")
+    func opensWithRightPassphraseOnly() async throws {
         try await withPassphraseVault { place in
             let before = try place.vaultFiles()
             let code = try await place.signet("code", "mira", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
@@ -37,8 +37,8 @@ struct ProtectTests {
         }
     }
 
-    @Test("Without --protect the first key protector that can be asked is taken, and a key file never")
-    func firstUsable() async throws {
+    @Test("Without --protect signet init takes the first usable key protector, and never a key file")
+    func picksFirstUsableProtector() async throws {
         try await Workplace.with(vault: false) { place in
             let nobody = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "SIGNET_TCTI": "device:/nonexistent"]
             let refused = try await place.signet("init", environment: nobody)
@@ -57,8 +57,8 @@ struct ProtectTests {
         }
     }
 
-    @Test("A key protector that was named and cannot be asked is an error, and no vault is made")
-    func namedAndMissing() async throws {
+    @Test("signet init --protect with an unusable key protector exits with 78 and makes no vault")
+    func refusesUnusableProtector() async throws {
         try await Workplace.with(vault: false) { place in
             let nobody = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "SIGNET_TCTI": "device:/nonexistent"]
             for protection in ["tpm", "secret-service", "credential", "passphrase"] {
@@ -70,8 +70,8 @@ struct ProtectTests {
         }
     }
 
-    @Test("Slots are added, listed and removed; any one opens the vault; the last one stays")
-    func slots() async throws {
+    @Test("Key slots are added, listed and removed, any one opens the vault, and the last one stays")
+    func managesKeySlots() async throws {
         try await withPassphraseVault { place in
             try await place.signet("protect", "add", "keyfile", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
             let slots = try await place.signet("protect", "list", "--json").succeeds().jsonLines
@@ -90,8 +90,8 @@ struct ProtectTests {
         }
     }
 
-    @Test("A new passphrase that nobody can be asked for is to be given by its own option")
-    func newPassphraseOption() async throws {
+    @Test("Without a terminal a new passphrase requires the option that gives its descriptor")
+    func requiresNewPassphraseOption() async throws {
         try await Workplace.with { place in
             try await place.signet("protect", "add", "passphrase").fails(78, "--new-passphrase-fd")
         }
@@ -100,8 +100,8 @@ struct ProtectTests {
         }
     }
 
-    @Test("A rotation needs every way in, and takes no passphrase that did not open the old slot")
-    func rotation() async throws {
+    @Test("A key rotation requires every slot, and refuses a passphrase that does not open the old slot")
+    func rotatesEverySlot() async throws {
         try await withPassphraseVault { place in
             try await place.signet("protect", "add", "keyfile", "--passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
             let before = try place.vaultFiles()
@@ -130,7 +130,7 @@ struct ProtectTests {
 struct RealKeyProtectorTests {
     private static let uri = "otpauth://hotp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&counter=0"
 
-    /// A vault that a key protector keeps: it opens with it, not without it, and an older copy of it is noticed.
+    /// Makes a vault with a key protector: it opens with it, not without it, and an older copy of it is noticed.
     private func lifeOfAVault(_ protection: String, _ environment: [String: String], without nobody: [String: String])
         async throws
     {
@@ -158,16 +158,20 @@ struct RealKeyProtectorTests {
         }
     }
 
-    @Test("A TPM keeps the key, and counts", .enabled(if: SoftwareTPM.missing() == nil, "no swtpm here"))
-    func tpm() async throws {
+    @Test(
+        "A vault in a TPM opens with it only, and an older copy is noticed",
+        .enabled(if: SoftwareTPM.missing() == nil, "no swtpm here"))
+    func protectsWithTPM() async throws {
         try await SoftwareTPM.with { tpm in
             let environment = tpm.environment.merging(["SIGNET_TCTI": tpm.tcti]) { $1 }
             try await lifeOfAVault("tpm", environment, without: ["SIGNET_TCTI": "device:/nonexistent"])
         }
     }
 
-    @Test("The desktop's keyring keeps the key, and counts", .enabled(if: Keyring.missingPrograms.isEmpty, "no keyring here"))
-    func keyring() async throws {
+    @Test(
+        "A vault in the desktop's keyring opens with it only, and an older copy is noticed",
+        .enabled(if: Keyring.missingPrograms.isEmpty, "no keyring here"))
+    func protectsWithKeyring() async throws {
         try await Keyring.with(password: "unlocked") { keyring in
             let nobody = ["SIGNET_TCTI": "device:/nonexistent", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"]
             let environment = nobody.merging(keyring.environment) { $1 }
@@ -178,8 +182,8 @@ struct RealKeyProtectorTests {
 
 @Suite("signet doctor")
 struct DoctorTests {
-    @Test("tells how the vault is kept, and why each other key protector is not usable, without opening it")
-    func healthy() async throws {
+    @Test("signet doctor reports the vault's key slots and why other protectors are unusable, without opening it")
+    func reportsHealthyVault() async throws {
         try await Workplace.with { place in
             try FileManager.default.moveItem(atPath: place.home + "/vault.key", toPath: place.home + "/kept")
             let lost = try await place.signet("doctor", "--json")
@@ -203,8 +207,8 @@ struct DoctorTests {
         }
     }
 
-    @Test("ends with the problem's exit code: no vault, an open place, a damaged file")
-    func problems() async throws {
+    @Test("signet doctor exits with the problem's code for a missing, an exposed and a damaged vault")
+    func reportsVaultProblems() async throws {
         try await Workplace.with(vault: false) { place in
             let none = try await place.signet("doctor")
             #expect(none.status == 78)

@@ -3,9 +3,9 @@ import SignetCore
 import SignetTesting
 import Testing
 
-@Suite("signet push, with a desk that cannot be trusted or relied on")
+@Suite("signet push with an untrusted or unreliable push stream")
 struct PushFaultTests {
-    /// What a desk sends that is no good, and words by which the refusal can be known.
+    /// Invalid events that a push stream sends, and words of the refusal.
     enum BadEvent: CaseIterable {
         case forged, unsigned, unknownMechanism, notJSON, notSigned, noID, badClaim
 
@@ -41,9 +41,9 @@ struct PushFaultTests {
     }
 
     @Test(
-        "A message that is no good is named on standard error, nothing is stored, and the next good one comes",
+        "An invalid message is reported on standard error and not stored, and the next valid one arrives",
         arguments: BadEvent.allCases)
-    func badEvents(event: BadEvent) async throws {
+    func refusesInvalidMessage(event: BadEvent) async throws {
         try await withServer { server, place in
             server.send(try event.event(of: server))
             let listening = try place.start(["push", "listen", "--once", "--json"])
@@ -59,8 +59,8 @@ struct PushFaultTests {
         }
     }
 
-    @Test("A message that is sent three times, and heard by two listeners, is one record")
-    func replay() async throws {
+    @Test("A message sent three times to two listeners is stored as one record")
+    func storesRepeatedMessageOnce() async throws {
         try await withServer { server, place in
             let delivery = try server.message(id: "M1")
             for id in 1...3 { server.send(delivery, id: String(id)) }
@@ -73,8 +73,8 @@ struct PushFaultTests {
         }
     }
 
-    @Test("A replay of a message that was answered stays answered, and does not end a listening for one message")
-    func replayOfAnswered() async throws {
+    @Test("A repeat of an answered message stays answered, and does not end signet push listen --once")
+    func ignoresRepeatOfAnsweredMessage() async throws {
         try await withServer { server, place in
             let delivery = try server.message(id: "M1")
             server.send(delivery, id: "1")
@@ -88,8 +88,8 @@ struct PushFaultTests {
         }
     }
 
-    @Test("A desk that goes away and comes back is found again, from the last event on")
-    func reconnects() async throws {
+    @Test("signet push listen reconnects to a stream that was down, and resumes after the last event")
+    func reconnectsToStream() async throws {
         let first = try FakePushServer()
         try await Workplace.with { place in
             try await place.signet("enroll", first.uri()).succeeds()
@@ -108,8 +108,8 @@ struct PushFaultTests {
         }
     }
 
-    @Test("Without a message in time, --once --timeout ends with 69; without --once with 0")
-    func nothingComes() async throws {
+    @Test("Without a message before --timeout, signet push listen exits with 0, and with --once with 69")
+    func timesOutWithoutMessage() async throws {
         try await withServer { _, place in
             async let once = place.start(["push", "listen", "--once", "--timeout", "1"]).end()
             async let some = place.start(["push", "listen", "--timeout", "1"]).end()
@@ -118,8 +118,8 @@ struct PushFaultTests {
         }
     }
 
-    @Test("A wait longer than any life is a wait")
-    func longWait() async throws {
+    @Test("A timeout longer than any clock can hold is accepted")
+    func acceptsHugeTimeout() async throws {
         try await withServer { server, place in
             let listening = try place.start(["push", "listen", "--once", "--timeout", String(Int.max)])
             try await listening.said { _, errors in errors.contains("Listening") }
@@ -128,8 +128,8 @@ struct PushFaultTests {
         }
     }
 
-    @Test("The beginning of an id must fit one message")
-    func ambiguousID() async throws {
+    @Test("A prefix of a message id must match exactly one message")
+    func requiresUniqueIDPrefix() async throws {
         try await withServer { server, place in
             // Of seventeen ids, two begin with the same hexadecimal digit.
             for number in 1...17 { server.send(try server.message(id: "M\(number)"), id: String(number)) }
@@ -150,8 +150,8 @@ struct PushFaultTests {
         }
     }
 
-    @Test("Two accounts that take messages: the name says which; an unknown one is 66")
-    func whichAccount() async throws {
+    @Test("With two push accounts the name selects one, and an unknown name exits with 66")
+    func selectsPushAccount() async throws {
         try await withServer { server, place in
             var second = try PushInvitation.sample(port: server.port)
             second.messageID = "REGISTER:2"
@@ -165,11 +165,11 @@ struct PushFaultTests {
         }
     }
 
-    /// What a server answers to an answer, and the exit code.
+    /// The server's response to an answer, and the exit code.
     @Test(
-        "An answer that the server does not take is not stored as given",
+        "An answer that the server rejects is not stored as sent",
         arguments: [("400 Bad Request", 77), ("500 Internal Server Error", 76), ("302 Found", 76)] as [(String, Int32)])
-    func answerRefused(status: String, code: Int32) async throws {
+    func keepsRejectedAnswerOpen(status: String, code: Int32) async throws {
         try await withServer { server, place in
             server.send(try server.message(id: "M1"), id: "1")
             let id = try #require(try await listenOnce(place)["id"]?.string)
@@ -185,8 +185,8 @@ struct PushFaultTests {
         }
     }
 
-    @Test("A server that is gone: the answer is not stored, and the desk is tried again")
-    func serverGone() async throws {
+    @Test("An answer to a stopped server is not stored, and the listener keeps retrying the stream")
+    func reportsStoppedServer() async throws {
         try await withServer { server, place in
             server.send(try server.message(id: "M1"), id: "1")
             let id = try #require(try await listenOnce(place)["id"]?.string)
@@ -199,8 +199,8 @@ struct PushFaultTests {
         }
     }
 
-    @Test("What a server writes cannot steer the terminal")
-    func controlCharacters() async throws {
+    @Test("Control characters in a push message cannot steer the terminal")
+    func escapesMessageText() async throws {
         try await withServer { server, place in
             server.send(try server.message(id: "M1", text: "Log in\u{1B}[2J\u{202E}?\n\u{07}yes"), id: "1")
             let outcome = try await place.start(["push", "listen", "--once"]).end().succeeds()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import signet
 
-@Suite("signet enroll --push-gateway, with two signet serve: one sends as AM does, one is the front")
+@Suite("signet enroll --push-gateway with one sending server and one gateway")
 struct PushGatewayTests {
     private func withServers(_ body: (RunningServer, _ gateway: String, Workplace) async throws -> Void) async throws {
         try await Workplace.with { place in
@@ -37,8 +37,8 @@ struct PushGatewayTests {
         return try #require(try Browser.step(state).hiddenValue("mfaDeviceRegistration"))
     }
 
-    @Test("Enroll, listen, approve: a login at a server that knows phones only is approved from a terminal", .tags(.slow))
-    func approve() async throws {
+    @Test("A push sent through SNS to a gateway is approved from a terminal, and the login succeeds", .tags(.slow))
+    func approvesThroughGateway() async throws {
         try await withServers { server, gateway, place in
             let uri = try await invitation(server)
             try await place.start(["enroll", "-", "--push-gateway", gateway], input: .text(uri + "\n")).end().succeeds()
@@ -55,8 +55,8 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("An address that is none, or not safe, is refused before anybody is asked; so is a front for codes", .tags(.slow))
-    func refusals() async throws {
+    @Test("An invalid or unsafe gateway address, or a gateway for codes only, is refused before any request", .tags(.slow))
+    func refusesBadGateway() async throws {
         try await withServers { server, gateway, place in
             let uri = try await invitation(server)
             for address in ["front", "http://front.example/sns", "https://user@front.example/sns"] {
@@ -68,8 +68,8 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A server that is to send through SNS needs a key, of the file or of its environment", .tags(.slow))
-    func noKey() async throws {
+    @Test("A server that sends through SNS requires an access key in its file or environment", .tags(.slow))
+    func requiresAccessKeyForSNS() async throws {
         try await Workplace.with(vault: false) { place in
             let file = try place.write(
                 "push: {sns: {googleEndpoint: \"arn:aws:sns:us-east-1:123456789012:app/GCM/signet\"}}".utf8, to: "am.yaml")

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("signet push, against signet serve")
 struct PushTests {
-    @Test("A tap: listen, list, approve, and the login page lets in; a second answer is refused")
-    func tap() async throws {
+    @Test("A tap message is listed and approved, the login succeeds, and a second answer is refused")
+    func approvesTap() async throws {
         try await withServer { server, place in
             #expect(try await place.signet("push", "list").succeeds().line == "No message waits for an answer.")
             let login = try await server.browser.begin("PushLogin")
@@ -29,10 +29,8 @@ struct PushTests {
         }
     }
 
-    @Test(
-        "A number: without one and with a number that is not offered nothing is sent, a wrong one is refused, the right one lets in"
-    )
-    func number() async throws {
+    @Test("A number message requires an offered number, a wrong one is refused and the right one logs in")
+    func approvesNumber() async throws {
         try await withServer { server, place in
             let login = try await server.browser.begin("PushNumberLogin")
             let right = try #require(try Browser.step(login).hiddenValue("pushChallengeNumber"))
@@ -53,8 +51,8 @@ struct PushTests {
         }
     }
 
-    @Test("Biometrics: 77 where nobody can be asked; a stand-in says that it is one")
-    func biometric() async throws {
+    @Test("A biometric message exits with 77 without user verification, and a stand-in reports itself as one")
+    func verifiesUserForBiometricMessage() async throws {
         try await withServer { server, place in
             let login = try await server.browser.begin("PushBiometricLogin")
             let message = try await listenOnce(place)
@@ -70,8 +68,8 @@ struct PushTests {
         }
     }
 
-    @Test("A denial: the login fails, and stays failed")
-    func deny() async throws {
+    @Test("A denied push fails the login for good")
+    func deniesPush() async throws {
         try await withServer { server, place in
             let login = try await server.browser.begin("PushLogin")
             let id = try #require(try await listenOnce(place)["id"]?.string)
@@ -81,8 +79,8 @@ struct PushTests {
         }
     }
 
-    @Test("A message that nobody answers in time expires on both sides; a late answer is not sent")
-    func expired() async throws {
+    @Test("An unanswered message expires on the server and in the vault, and a late answer is not sent")
+    func expiresUnansweredMessage() async throws {
         try await withServer("--push-timeout", "5") { server, place in
             let login = try await server.browser.begin("PushLogin")
             let id = try #require(try await listenOnce(place)["id"]?.string)
@@ -94,8 +92,8 @@ struct PushTests {
         }
     }
 
-    @Test("A message that was not answered comes again to whoever listens, and stays one record; an unknown id is 66")
-    func again() async throws {
+    @Test("An unanswered message is sent again to each new listener and stored once; an unknown id exits with 66")
+    func redeliversUnansweredMessage() async throws {
         try await withServer { server, place in
             _ = try await server.browser.begin("PushLogin")
             let (first, second) = (try await listenOnce(place), try await listenOnce(place))
@@ -108,8 +106,8 @@ struct PushTests {
         }
     }
 
-    @Test("A yes and a no at the same time: the server takes one of them, and the vault knows which")
-    func bothAtOnce() async throws {
+    @Test("Of an approval and a denial at the same time the server takes one, and the vault stores which")
+    func resolvesSimultaneousAnswers() async throws {
         try await withServer { server, place in
             for _ in 0..<3 {
                 let login = try await server.browser.begin("PushLogin")
@@ -127,8 +125,8 @@ struct PushTests {
         }
     }
 
-    @Test("Messages that came while nobody listened are there, in order")
-    func away() async throws {
+    @Test("Messages sent while no listener was connected arrive in order")
+    func deliversMissedMessages() async throws {
         try await withServer { server, place in
             for _ in 0..<2 { _ = try await server.browser.begin("PushLogin") }
             let listening = try place.start(["push", "listen", "demo", "--json"])
@@ -143,8 +141,8 @@ struct PushTests {
         }
     }
 
-    @Test("A server that was started anew knows the device no more; the listener says so and ends")
-    func forgotten() async throws {
+    @Test("The listener exits with a message when a restarted server no longer knows the device")
+    func reportsForgottenDevice() async throws {
         try await Workplace.with { place in
             let url = try await RunningServer.with(place) { server in
                 try await server.registerForPush(place)
@@ -161,8 +159,8 @@ struct PushTests {
         }
     }
 
-    @Test("One-time codes: the login page takes a code of the vault once, and refuses it the second time")
-    func codes() async throws {
+    @Test("The login page accepts a one-time code of the vault once, and refuses it the second time")
+    func acceptsCodeOnce() async throws {
         try await Workplace.with { place in
             try await RunningServer.with(place) { server in
                 let state = try await server.browser.begin("OATHRegistration")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import signet
 
-@Suite("A terminal that does not show what is typed")
+@Suite("A terminal without echo")
 struct QuietTerminalTests {
     private func settings(of descriptor: Int32) -> termios? {
         var settings = termios()
@@ -14,7 +14,7 @@ struct QuietTerminalTests {
         let person = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         try #require(person >= 0)
         defer { close(person) }
-        // TIOCSPTLCK and TIOCGPTN (tty_ioctl(2)), which Swift does not see: unlock it, and its number.
+        // TIOCSPTLCK and TIOCGPTN (tty_ioctl(2)), which Swift does not import: they unlock the terminal and return its number.
         var (isLocked, number) = (Int32(0), UInt32(0))
         try #require(ioctl(person, 0x4004_5431, &isLocked) == 0 && ioctl(person, 0x8004_5430, &number) == 0)
         let program = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
@@ -23,8 +23,8 @@ struct QuietTerminalTests {
         try body(person, program)
     }
 
-    @Test("is as it was afterwards", arguments: [QuietTerminal.Keys.line, .single])
-    func restored(keys: QuietTerminal.Keys) throws {
+    @Test("A terminal without echo restores its former settings", arguments: [QuietTerminal.Keys.line, .single])
+    func restoresTerminalSettings(keys: QuietTerminal.Keys) throws {
         try withTerminal { _, program in
             let before = try #require(settings(of: program))
             let quiet = try #require(try QuietTerminal(program, keys: keys))
@@ -36,17 +36,17 @@ struct QuietTerminalTests {
         }
     }
 
-    @Test("is none where there is no terminal")
-    func pipe() throws {
+    @Test("A descriptor without a terminal gives no terminal without echo")
+    func ignoresNonTerminal() throws {
         let descriptor = open("/dev/null", O_RDWR)
         defer { close(descriptor) }
         #expect(try QuietTerminal(descriptor, keys: .line) == nil)
     }
 
-    @Test("refuses to ask for a secret where it cannot be had", arguments: [QuietTerminal.Keys.line, .single])
-    func gone(keys: QuietTerminal.Keys) throws {
+    @Test("A terminal whose echo cannot be turned off is refused for a secret", arguments: [QuietTerminal.Keys.line, .single])
+    func refusesTerminalWithEcho(keys: QuietTerminal.Keys) throws {
         try withTerminal { person, program in
-            // Whoever showed the terminal is gone: its settings cannot be read or changed any more.
+            // The other end of the terminal is closed: its settings cannot be read or changed any more.
             let descriptor = dup(program)
             defer { close(descriptor) }
             shutDown(person)
@@ -54,7 +54,7 @@ struct QuietTerminalTests {
         }
     }
 
-    /// Puts nothing in the place of a terminal's other end, which hangs it up.
+    /// Replaces a terminal's other end with /dev/null, which hangs it up.
     private func shutDown(_ descriptor: Int32) {
         let nothing = open("/dev/null", O_RDWR)
         dup2(nothing, descriptor)

@@ -23,8 +23,8 @@ struct ServeConfigurationTests {
 
         """
 
-    @Test("The starter file is a good file: it is printed, checked and served")
-    func starter() async throws {
+    @Test("The starter configuration file is printed, passes the check and is served")
+    func servesStarterFile() async throws {
         try await Workplace.with(vault: false) { place in
             let text = try await place.signet("serve", "--print-default-config").succeeds().output
             let path = try place.write(text.utf8, to: "server.yaml", mode: 0o644)
@@ -40,8 +40,8 @@ struct ServeConfigurationTests {
         }
     }
 
-    @Test("What is in a file is counted")
-    func counts() async throws {
+    @Test("--validate-config reports how many users, clients and journeys a file has")
+    func countsConfiguration() async throws {
         try await Workplace.with(vault: false) { place in
             let path = try place.write(Self.small.utf8, to: "server.yaml")
             let outcome = try await place.signet("serve", "--validate-config", path).succeeds()
@@ -49,7 +49,7 @@ struct ServeConfigurationTests {
         }
     }
 
-    /// A file, the options, the exit code, and what is on standard error.
+    /// A file, the options, the exit code, and the text on standard error.
     static let bad: [([UInt8], String, Int32, [String])] = [
         (
             Array("usres: []\nrealms: 5\n".utf8), "--validate-config", 65,
@@ -61,8 +61,8 @@ struct ServeConfigurationTests {
         ([0x72, 0xFF, 0xFE], "--validate-config", 65, ["UTF-8"]), ([], "--config", 65, ["the file is empty", "--starter"]),
     ]
 
-    @Test("What is wrong with a file is told in full, and nothing is served", arguments: bad)
-    func problems(bytes: [UInt8], option: String, exit: Int32, words: [String]) async throws {
+    @Test("Every mistake in a configuration file is reported with its line, and nothing is served", arguments: bad)
+    func reportsConfigurationMistakes(bytes: [UInt8], option: String, exit: Int32, words: [String]) async throws {
         try await Workplace.with(vault: false) { place in
             let path = try place.write(bytes, to: "server.yaml")
             let outcome = try await place.signet("serve", option, path)
@@ -73,8 +73,8 @@ struct ServeConfigurationTests {
         }
     }
 
-    @Test("A certificate that is not there is reported by --validate-config and by serving, unless another one is shown")
-    func certificate() async throws {
+    @Test("A missing certificate file is reported by --validate-config and by serving, unless an option replaces it")
+    func reportsMissingCertificate() async throws {
         try await Workplace.with(vault: false) { place in
             let (certificate, key) = (place.directory.file("none.pem"), place.directory.file("none.key"))
             let text = "server: {tls: {certificate: \(certificate), key: \(key)}}\n"
@@ -88,8 +88,8 @@ struct ServeConfigurationTests {
         }
     }
 
-    @Test("A file that is not there is 66, and options that exclude each other are 64")
-    func misuse() async throws {
+    @Test("A missing configuration file exits with 66, and options that exclude each other exit with 64")
+    func refusesMissingFile() async throws {
         try await Workplace.with(vault: false) { place in
             let path = place.directory.file("none.yaml")
             for option in ["--validate-config", "--config"] { try await place.signet("serve", option, path).fails(66, path) }
@@ -99,8 +99,10 @@ struct ServeConfigurationTests {
         }
     }
 
-    @Test("Who has no password gets one that is told, who has one keeps it, and letters are printed", arguments: [false, true])
-    func letters(asJSON: Bool) async throws {
+    @Test(
+        "A user without a password gets a printed one, a user with one keeps it, and emails are printed",
+        arguments: [false, true])
+    func announcesGeneratedPasswordsAndEmails(asJSON: Bool) async throws {
         try await Workplace.with(vault: false) { place in
             let path = try place.write(Self.small.utf8, to: "server.yaml")
             let options = ["serve", "--port", "0", "--exit-on-stdin-eof", "--config", path] + (asJSON ? ["--json"] : [])

@@ -4,7 +4,7 @@ import SignetNetwork
 import SignetTesting
 import Testing
 
-@Suite("signet serve, safe by default")
+@Suite("The security defaults of signet serve")
 struct ServeSecurityTests {
     /// Starts a server that speaks https with an authority of its own, and runs `body` with its address and the authority's file.
     private func withSecureServer(
@@ -28,8 +28,8 @@ struct ServeSecurityTests {
         )
     }
 
-    @Test("--tls: who trusts the file that is told logs in, and goes on without saying it again; who does not is told so")
-    func login() async throws {
+    @Test("With --tls a client that trusts the announced authority logs in, and a client that does not exits with 69")
+    func logsInOverTLS() async throws {
         try await Workplace.with { place in
             try await withSecureServer(place) { ready, url, file in
                 #expect(url.hasPrefix("https://127.0.0.1:") && file == place.directory.file("tls/authority.pem"))
@@ -49,8 +49,8 @@ struct ServeSecurityTests {
         }
     }
 
-    @Test("Enrolled and approved over https, with the authority from the environment")
-    func push() async throws {
+    @Test("A device enrolls and approves over https with the authority from SIGNET_CA_FILE")
+    func approvesOverTLS() async throws {
         try await Workplace.with { place in
             try await withSecureServer(place) { ready, url, file in
                 let user = try #require(ready["users"]?.array?.first)
@@ -64,7 +64,7 @@ struct ServeSecurityTests {
                     ["login", url, "--journey", "PushLogin"] + arguments, input: .text(input), environment: trust)
                 let message = try await listening.end().succeeds().json
                 let id = try #require(message["id"]?.string)
-                // Without it the answer does not leave.
+                // Without the authority the answer is not sent.
                 try await place.signet("push", "approve", id).fails(69)
                 try await place.signet("push", "approve", id, "--ca-file", file).succeeds()
                 try await login.end().succeeds()
@@ -72,8 +72,8 @@ struct ServeSecurityTests {
         }
     }
 
-    @Test("A file of authorities that is not there is named, before anybody is asked")
-    func noFile() async throws {
+    @Test("A missing file of authorities is named before any request is sent")
+    func reportsMissingAuthorityFile() async throws {
         try await Workplace.with { place in
             try await place.signet("login", "https://127.0.0.1:1", "--ca-file", "/nowhere.pem").fails(
                 66, "--ca-file", "/nowhere.pem")
@@ -82,21 +82,21 @@ struct ServeSecurityTests {
     }
 
     @Test(
-        "Options that contradict each other are refused, and files that cannot be used",
+        "Contradicting --tls options and unusable certificate files are refused",
         arguments: [
             (["--tls-certificate", "a"], 64, "belong together"),
             (["--tls", "--tls-certificate", "a", "--tls-key", "b"], 64, "one of the two"),
             (["--tls-certificate", "/none.pem", "--tls-key", "/none.key"], 65, "/none.pem"),
         ] as [([String], Int32, String)])
-    func badOptions(options: [String], exit: Int32, word: String) async throws {
+    func refusesContradictingTLSOptions(options: [String], exit: Int32, word: String) async throws {
         try await Workplace.with(vault: false) { place in
             let outcome = try await place.start(["serve", "--port", "0"] + options).end()
             outcome.fails(exit, word)
         }
     }
 
-    @Test("Without a place that is named the authority is where data is kept, and is there the next time")
-    func usualPlace() async throws {
+    @Test("The default authority is kept in the data directory and reused at the next start")
+    func reusesDefaultAuthority() async throws {
         try await Workplace.with(vault: false) { place in
             var certificates: Set<Data> = []
             for _ in 0..<2 {
@@ -112,8 +112,8 @@ struct ServeSecurityTests {
         }
     }
 
-    @Test("A second signal cuts off who is still being answered")
-    func secondSignal() async throws {
+    @Test("A second signal cuts off the requests in progress")
+    func endsAtSecondSignal() async throws {
         try await Workplace.with(vault: false) { place in
             let process = try place.start(["serve", "--port", "0", "--json", "--log-level", "info"])
             let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
@@ -130,8 +130,8 @@ struct ServeSecurityTests {
         }
     }
 
-    @Test("A request that is being answered when a signal comes is answered")
-    func inFlight() async throws {
+    @Test("A request in progress when a signal arrives is answered")
+    func answersRequestInProgress() async throws {
         try await Workplace.with(vault: false) { place in
             let process = try place.start(["serve", "--port", "0", "--json", "--log-level", "info"])
             let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
@@ -147,8 +147,8 @@ struct ServeSecurityTests {
         }
     }
 
-    @Test("More connections than the process may have files open do not end it")
-    func manyConnections() async throws {
+    @Test("More connections than the process may have open files do not end the server")
+    func survivesTooManyConnections() async throws {
         try await Workplace.with(vault: false) { place in
             let process = try place.start(
                 ["-c", "ulimit -n 128; exec \"$0\" serve --port 0 --json", Program.path], program: "/bin/sh")

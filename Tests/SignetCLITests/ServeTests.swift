@@ -9,8 +9,8 @@ import Testing
 
 @Suite("signet serve")
 struct ServeTests {
-    @Test("It tells where it is and who can log in, in JSON and in words")
-    func announcement() async throws {
+    @Test("signet serve announces its address and its users, in JSON and in words")
+    func announcesAddressAndUsers() async throws {
         try await Workplace.with(vault: false) { place in
             let (json, process) = try await start(place, "--json", "--state", "memory")
             let ready = json.json
@@ -29,15 +29,15 @@ struct ServeTests {
         }
     }
 
-    @Test("That no link to the console could be made is said, and the server goes on")
-    func noConsole() async throws {
+    @Test("The server reports that it could not make a console link, and continues")
+    func continuesWithoutConsoleLink() async throws {
         try await Workplace.with(vault: false) { place in
             let path = place.directory.file("state/server.sqlite")
             let (ready, process) = try await start(place, "--json", "--state", path)
             #expect(ready.json["console"]?.string?.contains("/console/open?token=") == true)
             process.signal(SIGTERM)
             try await process.end().succeeds()
-            // The row of who may look, as a later version would write it.
+            // The row of the console's guests, as a later version would write it.
             let store = try SQLiteRows(path: path)
             try store.transact { _ throws(StoreError) in
                 var changes = RowChanges()
@@ -62,8 +62,8 @@ struct ServeTests {
         }
     }
 
-    @Test("Its clients are told, each with its realm and where its answers may go")
-    func clients() async throws {
+    @Test("signet serve announces its clients with their realms and redirect URIs")
+    func announcesClients() async throws {
         try await Workplace.with(vault: false) { place in
             let (ready, process) = try await start(place, "--json")
             let addresses = ["http://127.0.0.1/callback", "org.example.app://callback"]
@@ -82,13 +82,13 @@ struct ServeTests {
         }
     }
 
-    /// What is going on when a server is told to end.
+    /// The request in progress when a server is told to stop.
     enum Business: CaseIterable {
         case nothing, idleConnection, silentConnection, pushStream, waitingLogin
     }
 
-    @Test("A signal ends it with 0 and cuts nobody off, whatever is going on", arguments: [SIGINT, SIGTERM], Business.allCases)
-    func signals(number: Int32, business: Business) async throws {
+    @Test("A signal stops the server with exit code 0 and cuts off no request", arguments: [SIGINT, SIGTERM], Business.allCases)
+    func stopsGracefully(number: Int32, business: Business) async throws {
         try await Workplace.with(vault: business == .pushStream) { place in
             let process = try place.start(["serve", "--port", "0", "--json"])
             let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
@@ -108,7 +108,7 @@ struct ServeTests {
             process.signal(number)
             let outcome = await process.end()
             #expect(outcome.status == 0, "\(outcome.errors)")
-            #expect(outcome.errors == "", "a server that has to cut somebody off says so")
+            #expect(outcome.errors == "", "a server that has to cut a client off says so")
             if let listening {
                 try await listening.said { _, errors in errors.contains("next try in") }
                 listening.signal(SIGKILL)
@@ -117,8 +117,8 @@ struct ServeTests {
         }
     }
 
-    @Test("A client that never finishes its request cannot keep the server from ending")
-    func halfRequest() async throws {
+    @Test("A client that never finishes its request cannot keep the server from stopping")
+    func stopsDespiteHalfRequest() async throws {
         try await Workplace.with(vault: false) { place in
             let (ready, process) = try await start(place, "--json")
             let client = try ClientSocket(port: Endpoint(try #require(ready.json["url"]?.string)).port)
@@ -132,8 +132,8 @@ struct ServeTests {
         }
     }
 
-    @Test("Attached to an input that has ended already, it says what it has to say and ends in order, or says why it cannot")
-    func stdinIsClosed() async throws {
+    @Test("With --exit-on-stdin-eof and a closed input the server announces itself and exits, or reports its failure")
+    func exitsAtClosedInput() async throws {
         try await Workplace.with(vault: false) { place in
             let ended = try await place.signet(
                 "serve", "--port", "0", "--state", "memory", "--exit-on-stdin-eof", "--json", "--admin")
@@ -144,8 +144,8 @@ struct ServeTests {
         }
     }
 
-    @Test("Attached, it ends when standard input does; otherwise it goes on")
-    func exitOnStdinEOF() async throws {
+    @Test("With --exit-on-stdin-eof the server exits when standard input ends, and without it continues")
+    func exitsWhenInputEnds() async throws {
         try await Workplace.with(vault: false) { place in
             let exitOnStdinEOF = try place.start(
                 ["serve", "--state", "memory", "--port", "0", "--exit-on-stdin-eof", "--json"], input: .open)
@@ -159,8 +159,8 @@ struct ServeTests {
         }
     }
 
-    @Test("A port that is taken is 69 and said to be so; so is an address that is not this machine's")
-    func portInUse() async throws {
+    @Test("A port that is taken, or an address of another machine, is reported and exits with 69")
+    func reportsUnusableListenAddress() async throws {
         let taken = try RawServer { $0.waitForEnd() }
         try await Workplace.with(vault: false) { place in
             let outcome = try await place.signet("serve", "--port", String(taken.port), "--json")
@@ -177,8 +177,8 @@ struct ServeTests {
         (#"{"mira":7}"#, 0o600, 65, "JSON"), ("{}", 0o600, 65, "JSON"), ("", 0o600, 65, "JSON"),
     ]
 
-    @Test("A file of users that is open to others or is none is refused", arguments: badUserFiles)
-    func badUsers(content: String, mode: mode_t, exit: Int32, word: String) async throws {
+    @Test("A users file that is invalid or readable by other users is refused", arguments: badUserFiles)
+    func refusesBadUsersFile(content: String, mode: mode_t, exit: Int32, word: String) async throws {
         try await Workplace.with(vault: false) { place in
             let path = try place.write(content.utf8, to: "users.json", mode: mode)
             let outcome = try await place.signet("serve", "--port", "0", "--users", path)
@@ -187,8 +187,8 @@ struct ServeTests {
         }
     }
 
-    @Test("A file of users that is not there is refused, and nobody is told to make a vault")
-    func noUsers() async throws {
+    @Test("A missing users file is refused without advice to make a vault")
+    func reportsMissingUsersFile() async throws {
         try await Workplace.with(vault: false) { place in
             let path = place.directory.file("none.json")
             let outcome = try await place.signet("serve", "--port", "0", "--users", path)
@@ -197,8 +197,8 @@ struct ServeTests {
         }
     }
 
-    @Test("The users of a file can log in; their passwords are not repeated")
-    func users() async throws {
+    @Test("The users of a users file can log in, and their passwords are not printed")
+    func servesUsersOfFile() async throws {
         try await Workplace.with(vault: false) { place in
             let path = try place.write(#"{"mira":"correct horse","noa":"staple"}"#.utf8, to: "users.json")
             let (ready, process) = try await start(place, "--json", "--users", path)
@@ -255,8 +255,8 @@ struct ServeTests {
         return listening
     }
 
-    @Test("It listens where other machines can reach it only when that is said twice")
-    func allowRemote() async throws {
+    @Test("The server listens on a public address only with --allow-remote")
+    func requiresAllowRemote() async throws {
         try await Workplace.with(vault: false) { place in
             for host in ["0.0.0.0", "::", "192.0.2.1", "am.example.test"] {
                 try await place.signet("serve", "--host", host, "--port", "0").fails(64, "--allow-remote")
@@ -264,7 +264,7 @@ struct ServeTests {
         }
     }
 
-    /// Options, the address that is announced, and whether it is warned of.
+    /// Options, the announced address, and whether the server warns about it.
     static let addresses: [([String], String, Bool)] = [
         (["--host", "0.0.0.0", "--allow-remote"], "http://127.0.0.1:", true),
         (["--host", "::", "--allow-remote"], "http://[::1]:", true),
@@ -274,14 +274,14 @@ struct ServeTests {
         ), (["--public-url", "http://desk.test:81/sso/"], "http://desk.test:81/sso", false), ([], "http://127.0.0.1:", false),
     ]
 
-    @Test("Who listens for other machines and does not say where they find the server is told", arguments: addresses)
-    func publicURL(options: [String], address: String, isWarnedOf: Bool) async throws {
+    @Test("A server for other machines without --public-url warns that its address is local", arguments: addresses)
+    func warnsWithoutPublicURL(options: [String], address: String, isWarnedOf: Bool) async throws {
         try await Workplace.with(vault: false) { place in
             let process = try place.start(["serve", "--port", "0", "--json", "--admin", "--state", "memory"] + options)
             let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
             let url = try #require(ready["url"]?.string)
             #expect(url.hasPrefix(address))
-            // What only this machine may see is where this machine finds it.
+            // The console and the administration API are announced with an address of this machine.
             let console = try #require(ready["console"]?.string)
             let here = options.contains("::") ? "http://[::1]:" : "http://127.0.0.1:"
             #expect(console.hasPrefix(here) && console.contains("/console/open"))
@@ -296,18 +296,18 @@ struct ServeTests {
     }
 
     @Test(
-        "A public address that is none is refused",
+        "A malformed --public-url is refused",
         arguments: [
             "am.example.test", "https://am.example.test/am?x=1", "ftp://am.example.test", "", "https://user@am.example.test",
         ])
-    func badPublicURL(url: String) async throws {
+    func refusesMalformedPublicURL(url: String) async throws {
         try await Workplace.with(vault: false) { place in
             try await place.signet("serve", "--public-url", url, "--port", "0").fails(64, "--public-url")
         }
     }
 
-    @Test("A file's public address counts unless the option says another")
-    func filesPublicURL() async throws {
+    @Test("The public URL of the configuration file applies unless the option sets another")
+    func readsPublicURLFromFile() async throws {
         try await Workplace.with(vault: false) { place in
             let path = try place.write("server: {publicURL: \"https://file.test/am\"}\nusers: []\n".utf8, to: "server.yaml")
             for (options, url) in [
@@ -323,8 +323,8 @@ struct ServeTests {
         }
     }
 
-    @Test("The password that is made up is the same at every start from one state, and another one from another")
-    func generatedPassword() async throws {
+    @Test("A generated password stays the same for one state, and differs between states")
+    func keepsGeneratedPassword() async throws {
         try await Workplace.with(vault: false) { place in
             var passwords: [String?] = []
             for state in ["one", "one", "two", "memory", "memory"] {

@@ -5,19 +5,19 @@ import SignetNetwork
 import SignetTesting
 import Testing
 
-/// Two instances of `signet serve` on one PostgreSQL database, and many who log in by push at both of them.
+/// Two instances of `signet serve` on one PostgreSQL database, and many users that log in by push at both of them.
 ///
 /// A hundred logins by default; with `SIGNET_KILLS=all` (`make kills`) a thousand.
 @Suite(
-    "Two instances on one database", .tags(.slow), .serialized,
+    "Two server instances on one database", .tags(.slow), .serialized,
     .enabled(if: PostgresServer.isPossible, "there is no PostgreSQL server to start (scripts/setup)"))
 struct TwoInstanceKillTests {
     private static let isThorough = ProcessInfo.processInfo.environment["SIGNET_KILLS"] == "all"
     private static let logins = isThorough ? 1000 : 100
     private static let people = 8
 
-    @Test("Requests alternate, answers and questions come to both at once: no login is lost, none counts twice")
-    func alternating() async throws {
+    @Test("Logins whose requests alternate between or reach both instances are neither lost nor counted twice")
+    func alternatesBetweenInstances() async throws {
         try await InstancePair.with(people: Self.people) { pair in
             let accepted = AcceptedThings()
             let people = try await logInAll(at: pair, accepted, twice: true)
@@ -30,14 +30,14 @@ struct TwoInstanceKillTests {
     }
 
     @Test(
-        "One of them is killed in the middle: the others finish, and nothing that was answered is forgotten", arguments: [0, 1])
-    func killed(victim: Int) async throws {
+        "When one of two instances is killed, the other finishes the logins and keeps all confirmed state", arguments: [0, 1])
+    func survivesKilledInstance(victim: Int) async throws {
         try await InstancePair.with(people: Self.people) { pair in
             let accepted = AcceptedThings(at: (Self.logins / 2, { pair.kill(victim) }))
             _ = try await logInAll(at: pair, accepted, twice: false)
             try #require(pair.isKilled(victim))
             #expect(await pair.instances[victim].process.end().status == -SIGKILL)
-            // What was on its way to the one that was killed, one request of each at the most.
+            // The requests in flight to the killed instance, one of each user at the most.
             #expect(await accepted.restarts <= Self.people)
             let sessions = await accepted.sessions
             #expect(Set(sessions).count == sessions.count)
@@ -49,7 +49,7 @@ struct TwoInstanceKillTests {
         }
     }
 
-    /// Registers everybody, and shares the logins out.
+    /// Registers all users, and distributes the logins among them.
     private func logInAll(at pair: InstancePair, _ accepted: AcceptedThings, twice: Bool) async throws -> [PushPerson] {
         var people: [PushPerson] = []
         for number in 0..<Self.people { people.append(try await PushPerson.registered(number, at: pair, accepted)) }
@@ -71,7 +71,7 @@ struct TwoInstanceKillTests {
         return people
     }
 
-    /// Asks those that are still there for everything that was ever answered.
+    /// Asks the instances still running for all confirmed state.
     private func check(_ accepted: AcceptedThings, at pair: InstancePair) async throws {
         let alive = [0, 1].filter { !pair.isKilled($0) }
         let (sessions, tokens, answers) = (await accepted.sessions, await accepted.accessTokens, await accepted.answers)
@@ -96,7 +96,7 @@ struct TwoInstanceKillTests {
                 try await pair.send(
                     "POST", "/json/realms/root/push/sns/message?_action=authenticate",
                     headers: [("Content-Type", "application/json")], body: body, at: alive[index % alive.count]))
-            #expect(reply.status == 400, "an answer that was taken counts a second time: \(reply.text)")
+            #expect(reply.status == 400, "an accepted answer counts a second time: \(reply.text)")
         }
     }
 }

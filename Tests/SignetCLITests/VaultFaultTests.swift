@@ -3,9 +3,9 @@ import SignetCore
 import SignetTesting
 import Testing
 
-@Suite("signet, with a vault that is not as it should be")
+@Suite("signet with a faulty vault")
 struct VaultFaultTests {
-    /// What can be wrong with a vault.
+    /// The faults of a vault.
     enum Fault: CaseIterable {
         case openDirectory, linkedDirectory, foreignDirectory, fileAsDirectory, openRecords, linkedRecords, hardLinkedRecords,
             foreignRecords
@@ -76,7 +76,7 @@ struct VaultFaultTests {
     }
 
     @Test(
-        "Every verb that opens it ends with the documented code and says what is wrong; nothing is changed",
+        "Every verb that opens a faulty vault exits with the documented code and reason, and changes nothing",
         arguments: Fault.allCases.filter { !$0.needsRoot || geteuid() == 0 })
     func faults(fault: Fault) async throws {
         try await Workplace.with { place in
@@ -98,8 +98,8 @@ struct VaultFaultTests {
         }
     }
 
-    @Test("A link is a link with a slash at its end, too; a directory may have one")
-    func slash() async throws {
+    @Test("A vault path that is a link is refused also with a trailing slash; a directory may have one")
+    func refusesLinkWithTrailingSlash() async throws {
         try await Workplace.with { place in
             let link = place.directory.file("link")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: place.home)
@@ -110,8 +110,8 @@ struct VaultFaultTests {
         }
     }
 
-    @Test("A key that is put back opens the vault again")
-    func keyPutBack() async throws {
+    @Test("A vault whose key file was put back opens again")
+    func opensAfterKeyIsPutBack() async throws {
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
             let (key, away) = (place.home + "/vault.key", place.directory.file("away"))
@@ -124,7 +124,7 @@ struct VaultFaultTests {
     }
 
     @Test(
-        "While another process holds the write lock, a writer waits 5 seconds and ends with 75; a reader reads",
+        "While another process holds the write lock a writer exits with 75 after 5 seconds, and a reader reads",
         .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
     func locked() async throws {
         try await Workplace.with { place in
@@ -145,7 +145,9 @@ struct VaultFaultTests {
         }
     }
 
-    @Test("A lock that is let go in time is waited for", .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
+    @Test(
+        "A write lock that is released in time delays the verb only",
+        .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
     func lockedForShort() async throws {
         try await Workplace.with { place in
             let holder = try SQLite.holder(of: place.home + "/vault.sqlite", at: place)
@@ -158,8 +160,8 @@ struct VaultFaultTests {
         }
     }
 
-    @Test("A full disk ends with 74, and what was stored is still there", .enabled(if: SmallDisk.isPossible))
-    func fullDisk() async throws {
+    @Test("A full disk exits with 74, and the stored accounts are kept", .enabled(if: SmallDisk.isPossible))
+    func keepsAccountsOnFullDisk() async throws {
         try await Workplace.with(vault: false) { place in
             try await SmallDisk.with(place.home, kilobytes: 512) { disk in
                 try await place.signet("init", "--protect", "keyfile").succeeds()
@@ -177,8 +179,8 @@ struct VaultFaultTests {
         }
     }
 
-    @Test("No vault is made on a full disk, and the next try finds nothing in its way", .enabled(if: SmallDisk.isPossible))
-    func initOnFullDisk() async throws {
+    @Test("signet init on a full disk leaves nothing behind that blocks the next attempt", .enabled(if: SmallDisk.isPossible))
+    func retriesInitAfterFullDisk() async throws {
         try await Workplace.with(vault: false) { place in
             try await SmallDisk.with(place.home, kilobytes: 512) { disk in
                 try disk.fill()
@@ -190,7 +192,7 @@ struct VaultFaultTests {
         }
     }
 
-    /// Everything under the place's folder: names, modes and bytes.
+    /// Everything under the test's folder: names, modes and bytes.
     private static func snapshot(of place: Workplace) throws -> [String: String] {
         let files = FileManager.default
         let names = try files.subpathsOfDirectory(atPath: place.directory.path).filter {

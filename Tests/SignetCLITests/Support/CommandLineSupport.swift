@@ -3,21 +3,21 @@ import SignetCore
 import SignetTesting
 import Testing
 
-// What the tests of the command line share: `signet` as a new process, and a place for it.
+// The shared support of the command line's tests: `signet` as a new process, and a directory for it.
 
 extension Tag {
     /// Takes more than some seconds, most of it waiting.
     @Tag static var slow: Self
 }
 
-/// A directory for one test, in which `signet` runs as a person would run it.
+/// A directory for one test, in which `signet` runs as a user would run it.
 struct Workplace: Sendable {
     let directory: TemporaryDirectory
 
-    /// Where the vault is, or is to be.
+    /// The directory of the vault, whether or not it exists yet.
     var home: String { directory.file("vault") }
 
-    /// Runs `body` at a new place, with a vault if `vault` says so.
+    /// Runs `body` in a new directory, with a vault if `vault` is true.
     static func with<R>(vault: Bool = true, _ body: (Workplace) async throws -> R) async throws -> R {
         try await TemporaryDirectory.with { directory in
             let place = Workplace(directory: directory)
@@ -36,7 +36,7 @@ struct Workplace: Sendable {
         }
     }
 
-    /// Starts `signet`, or another program, and lets it run.
+    /// Starts `signet`, or another program, without waiting for its end.
     func start(
         _ arguments: [String], program: String = Program.path, input: TestProcess.Input = .nothing,
         environment: [String: String] = [:],
@@ -47,7 +47,7 @@ struct Workplace: Sendable {
         return try TestProcess(program, arguments, environment: all, input: input, ownGroup: ownGroup)
     }
 
-    /// Writes a file that only its owner reads, and gives its path.
+    /// Writes a file that only its owner can read, and returns its path.
     func write(_ bytes: some Sequence<UInt8>, to name: String, mode: mode_t = 0o600) throws -> String {
         let path = directory.file(name)
         try Data(bytes).write(to: URL(filePath: path))
@@ -61,7 +61,7 @@ struct Workplace: Sendable {
     /// The push messages, as `signet push list --all --json` lists them.
     func messages() async throws -> [JSONValue] { try await signet("push", "list", "--all", "--json").succeeds().jsonLines }
 
-    /// Every file of the vault's directory but what SQLite makes for its own use, by name, with its bytes.
+    /// Every file of the vault's directory except SQLite's temporary files, by name, with its bytes.
     func vaultFiles() throws -> [String: Data] {
         let names = try FileManager.default.contentsOfDirectory(atPath: home).filter {
             !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal")
@@ -74,21 +74,21 @@ struct Workplace: Sendable {
 enum Program {
     static let path = Programs.built("signet")
 
-    /// What of our own environment a child gets.
+    /// The part of the test's own environment that a child gets.
     static let environment = ProcessInfo.processInfo.environment.filter {
         ["PATH", "LANG", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE", "ASAN_OPTIONS"].contains($0.key)
     }
 }
 
 extension TestProcess {
-    /// Writes to an input that was left open, as somebody who types.
+    /// Writes to an input that was left open, like a user who types.
     func type(_ text: String) { send(Array(text.utf8)) }
 }
 
 typealias Outcome = TestProcess.Outcome
 
 extension TestProcess.Outcome {
-    /// Insists on exit code 0.
+    /// Requires exit code 0.
     @discardableResult
     func succeeds(_ location: SourceLocation = #_sourceLocation) throws -> Outcome {
         try #require(status == 0, "signet \(arguments.joined(separator: " ")): \(errors)", sourceLocation: location)
@@ -104,7 +104,7 @@ extension TestProcess.Outcome {
 
     var json: JSONValue { Self.json(output) }
     var jsonLines: [JSONValue] { output.split(separator: "\n").map(Self.json) }
-    /// What standard error says as `{"error": …}`.
+    /// The `{"error": …}` object on standard error.
     var jsonError: JSONValue? { Self.json(errors)["error"] }
 
     private static func json(_ text: some StringProtocol) -> JSONValue {
@@ -112,7 +112,7 @@ extension TestProcess.Outcome {
     }
 }
 
-/// Lets so many in at a time: a hundred processes at once would only time each other out.
+/// Admits a limited number of tasks at a time: a hundred processes at once would only time each other out.
 actor Gate {
     static let processes = Gate(places: 4)
 

@@ -6,7 +6,7 @@ import Synchronization
 final class FakeOpenAM: Sendable {
     /// The step that a journey begins with.
     enum Step: Sendable {
-        /// None: each request is logged in at once, with a session of its own.
+        /// No step: each request is logged in at once, with a session of its own.
         case none
         /// A step with these callbacks, as JSON; the answer to it is logged in.
         case asking(callbacks: String)
@@ -16,7 +16,7 @@ final class FakeOpenAM: Sendable {
         var sessions: Set<String> = []
         var count = 0
         var authenticateBodies: [String] = []
-        /// The status of a logout that version 2.0 is asked for.
+        /// The status of the response to a logout with version 2.0.
         var logoutStatus = "200 OK"
     }
 

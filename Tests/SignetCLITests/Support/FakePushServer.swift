@@ -4,7 +4,7 @@ import SignetTesting
 import Synchronization
 import Testing
 
-/// A push server that is none: it registers whoever comes, and its desk hands out what a test gives it.
+/// A stand-in for a push server: it registers every device, and its push stream sends the messages that a test gives it.
 final class FakePushServer: Sendable {
     private let book: Book
     private let server: RawServer
@@ -18,16 +18,16 @@ final class FakePushServer: Sendable {
     }
 
     var port: Int { server.port }
-    /// The URI that enrolls here.
+    /// The URI that enrolls at this server.
     func uri() throws -> String { try PushInvitation.sample(port: port).uri() }
     /// The id under which the authenticator registered.
     var mechanismUID: String { book.state.withLock { $0.mechanismUID } }
-    /// The claims of the answers that came.
+    /// The claims of the answers that arrived.
     var answers: [JSONValue] { book.state.withLock { $0.answers } }
     /// The `Last-Event-ID` of every stream that was opened.
     var lastEventIDs: [String?] { book.state.withLock { $0.lastEventIDs } }
 
-    /// Hands out an event to whoever listens, now or later.
+    /// Sends an event to every listener, connected now or later.
     func send(_ event: ServerSentEvent) {
         book.state.withLock { state in
             state.events.append(event.encoded)
@@ -35,12 +35,12 @@ final class FakePushServer: Sendable {
         }
     }
 
-    /// Hands out a message under an event id.
+    /// Sends a message under an event id.
     func send(_ delivery: PushDelivery, id: String) {
         send(ServerSentEvent(id: id, name: "push", data: JSON.text(of: delivery)))
     }
 
-    /// A message to the mechanism that registered, or to another; signed with its secret, or another.
+    /// Makes a message to the registered or another mechanism, signed with its secret or another.
     func message(
         id: String, kind: PushKind = .tap, text: String = "Log in?", mechanismUID: String? = nil,
         secret: Secret = PushInvitation.sampleSecret,
@@ -53,10 +53,10 @@ final class FakePushServer: Sendable {
         return PushDelivery(messageId: id, message: message.sealed(with: secret))
     }
 
-    /// Answers to answers with this status from now on.
+    /// Responds to answers with this status from now on.
     func answer(with status: String) { book.state.withLock { $0.status = status } }
 
-    /// Goes away: open streams end, and the port is closed.
+    /// Stops the server: open streams end, and the port is closed.
     func stop() {
         server.stop()
         book.state.withLock { state in
@@ -91,7 +91,7 @@ final class FakePushServer: Sendable {
             case "GET /desk" where request.header("authorization") == nil:
                 connection.answer("401 Unauthorized", headers: ["WWW-Authenticate: Signet-Push-Stream nonce=\"once\""])
             case "GET /desk":
-                // In chunks, as real servers send it: a stream that is cut is an answer that ends in the middle.
+                // In chunks, as real servers send it: a stream that is cut is a response that ends in the middle.
                 connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
                 state.withLock { state in
                     state.lastEventIDs.append(request.header("last-event-id"))

@@ -6,24 +6,24 @@ import SignetTesting
 import Synchronization
 import Testing
 
-/// Two `signet serve` on one PostgreSQL database, as they stand behind a load balancer that takes turns.
+/// Two `signet serve` instances on one PostgreSQL database, as behind a load balancer that alternates between them.
 struct InstancePair: Sendable {
-    /// One of them.
+    /// One of the two instances.
     struct Instance: Sendable {
         let process: TestProcess
-        /// With the context path.
+        /// The address with the context path.
         let url: String
     }
 
     let instances: [Instance]
     let transport: AsyncHTTPTransport
-    /// Which one was killed.
+    /// The instances that were killed.
     private let killed = Killed()
 
     static let password = "correct horse"
     static func name(_ person: Int) -> String { "user\(person)" }
 
-    /// Starts both on a database of their own, runs `body`, and ends those that are still there: with 0, or it is an error.
+    /// Starts both on a database of their own, runs `body`, and stops those still running; an exit code other than 0 is an error.
     static func with(people: Int, _ body: (InstancePair) async throws -> Void) async throws {
         try await PostgresServer.with { database in
             try await Workplace.with(vault: false) { place in
@@ -69,7 +69,7 @@ struct InstancePair: Sendable {
         return try (0..<2).map { _ in try place.start(arguments, input: .open, environment: ["PGPASSFILE": passwords]) }
     }
 
-    /// Kills one of them without any order.
+    /// Kills one of them without a graceful stop.
     func kill(_ index: Int) {
         killed.index.withLock { $0 = index }
         instances[index].process.signal(SIGKILL)
@@ -77,7 +77,7 @@ struct InstancePair: Sendable {
 
     func isKilled(_ index: Int) -> Bool { killed.index.withLock { $0 } == index }
 
-    /// Sends a request to one of them. Nil when that one was killed and did not answer; any other silence is an error.
+    /// Sends a request to one instance. Nil when that one was killed and did not respond; any other missing response is an error.
     func send(
         _ method: String, _ path: String, headers: [(String, String)] = [], body: String = "", at index: Int
     ) async throws -> HTTPResponse? {

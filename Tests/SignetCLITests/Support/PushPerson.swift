@@ -5,9 +5,9 @@ import SignetNetwork
 import SignetTesting
 import Testing
 
-/// What somebody was told to be so: an answer said it, so it must stay true whatever happens to the instance that said it.
+/// The state that responses confirmed, which must stay true whatever happens to the instance that sent them.
 actor AcceptedThings {
-    /// A device's answer that was taken.
+    /// A device's answer that the server accepted.
     struct Answer: Sendable {
         let messageID: String
         let jwt: String
@@ -16,11 +16,11 @@ actor AcceptedThings {
     private(set) var answers: [Answer] = []
     private(set) var sessions: [String] = []
     private(set) var accessTokens: [String] = []
-    /// Logins that came to their end.
+    /// The number of completed logins.
     private(set) var logins = 0
-    /// Logins whose request an instance took with it when it was killed, so that nobody can know what became of them.
+    /// The number of logins whose request was lost with a killed instance, so that their outcome is unknown.
     private(set) var restarts = 0
-    /// Done when so many logins have come to their end.
+    /// An action that runs when this number of logins has completed.
     private let middle: (count: Int, action: @Sendable () -> Void)?
 
     init(at middle: (count: Int, action: @Sendable () -> Void)? = nil) { self.middle = middle }
@@ -36,8 +36,8 @@ actor AcceptedThings {
     }
 }
 
-/// Somebody who logs in by push at two instances: each request goes to the other one than the request before. The device holds its stream
-/// open at one of them, and goes to the other when that one is gone.
+/// A user who logs in by push at two instances: each request goes to the other one than the request before. The device holds its
+/// stream open at one of them, and goes to the other when that one is gone.
 actor PushPerson {
     static let redirectURI = "http://127.0.0.1/callback"
     private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -50,14 +50,14 @@ actor PushPerson {
     private let invitation: PushInvitation
     private let uid: String
     private var turn: Int
-    /// The messages that came, by what the login called itself.
+    /// The messages that arrived, by the name that the login gave itself.
     private var inbox: [String: PushDelivery] = [:]
     private var lastEventID: String?
     private(set) var repeatedDeliveries = 0
 
     // MARK: Registration
 
-    /// Registers a device: the journey is walked at one instance, and the device answers at the other.
+    /// Registers a device: the journey runs at one instance, and the device answers at the other.
     static func registered(_ number: Int, at pair: InstancePair, _ accepted: AcceptedThings) async throws -> PushPerson {
         let first = number % 2
         let begun = try await pair.send("POST", path("PushRegistration"), headers: json, body: "{}", at: first)
@@ -89,8 +89,8 @@ actor PushPerson {
 
     // MARK: Login
 
-    /// Logs in by push and gets tokens, and again from the start where a killed instance leaves nobody the wiser.
-    /// - Parameter twice: Whether the device's answer and the browser's question go to both instances at the same instant.
+    /// Logs in by push and gets tokens, and starts again where a killed instance leaves the outcome unknown.
+    /// - Parameter twice: Whether the device's answer and the browser's poll go to both instances at the same instant.
     func logIn(_ login: Int, twice: Bool) async throws {
         for attempt in 0..<3 {
             guard let session = try await session("login \(login).\(attempt)", twice: twice) else {
@@ -104,10 +104,10 @@ actor PushPerson {
             }
             return await accepted.finish(accessToken: token)
         }
-        Issue.record("a login of \(uid) did not come to its end")
+        Issue.record("a login of \(uid) did not complete")
     }
 
-    /// Nil when the request that would have gone on was cut off.
+    /// Returns the session, or nil when the request that would have continued the login was cut off.
     private func session(_ agent: String, twice: Bool) async throws -> String? {
         let begun = try await ask("POST", Self.path("PushLogin"), Self.json + [("User-Agent", agent)], "{}").reply
         let (waiting, wasCut) = try await ask("POST", Self.authenticate, Self.json, try Self.filled(begun, number))
@@ -137,13 +137,13 @@ actor PushPerson {
             try #require(statuses.sorted() == [200, 400])
         } else {
             let (reply, wasCut) = try await ask("POST", path, Self.json, body)
-            // Cut off, it counted or it did not; now it has, once.
+            // The request that was cut off counted or not; the repeated one makes sure that it counts once.
             try #require(reply.status == 200 || (wasCut && reply.status == 400), "\(reply.status) \(reply.text)")
         }
         await accepted.add(AcceptedThings.Answer(messageID: delivery.messageId, jwt: jwt))
     }
 
-    /// Nil when the exchange was cut off: the code may be used up.
+    /// Returns the token, or nil when the exchange was cut off: the code may be used up.
     private func accessToken(_ session: String) async throws -> String? {
         let query = FormCoding.encode([
             ("response_type", "code"), ("client_id", "app"), ("redirect_uri", Self.redirectURI), ("scope", "openid"),
@@ -189,7 +189,7 @@ actor PushPerson {
         let request = pair.request(
             "GET", server, headers: [("Authorization", "\(PushStreamProof.scheme) \(proof)")] + last, at: index)
         let events = EventReader()
-        // Of its own: a transport has so many connections to a server, and a stream keeps one for itself.
+        // A transport of its own: it has a limited number of connections to a server, and a stream occupies one.
         try await AsyncHTTPTransport().use { transport in
             _ = try await transport.stream(request) { piece in
                 for event in try await events.feed(piece) { try await self.receive(event) }
@@ -207,7 +207,7 @@ actor PushPerson {
         if inbox.updateValue(delivery, forKey: agent) != nil { repeatedDeliveries += 1 }
     }
 
-    /// The message of a login, which the stream brings.
+    /// Returns the message of a login, which the stream delivers.
     private func delivery(_ agent: String) async throws -> PushDelivery {
         for _ in 0..<12_000 {
             if let delivery = inbox[agent] { return delivery }
@@ -218,7 +218,7 @@ actor PushPerson {
 
     // MARK: Requests
 
-    /// Asks the one whose turn it is, and the other one when that one was killed meanwhile: then nobody knows whether it counted.
+    /// Asks the instance whose turn it is, and the other one when it was killed meanwhile: the first request may have counted.
     private func ask(
         _ method: String, _ path: String, _ headers: [(String, String)], _ body: String
     ) async throws -> (reply: HTTPResponse, wasCut: Bool) {
@@ -242,7 +242,7 @@ actor PushPerson {
         "\(authenticate)?authIndexType=service&authIndexValue=\(journey)"
     }
 
-    /// The path and query of an endpoint below the context path: it names the instance that was asked, and any will do.
+    /// Returns the path and query of an endpoint below the context path: it names the registering instance, and any will do.
     private func path(of endpoint: Endpoint) -> String {
         let url = pair.instances.map(\.url).first { endpoint.url.hasPrefix($0) } ?? ""
         return String(endpoint.url.dropFirst(url.count))
@@ -256,7 +256,7 @@ actor PushPerson {
         JSON.text(of: PushRequestBody(messageId: id, jwt: jwt))
     }
 
-    /// A first step with name and password filled in.
+    /// Returns a first step with name and password filled in.
     private static func filled(_ response: HTTPResponse, _ person: Int) throws -> String {
         var step = try JSON.decode(JourneyStep.self, from: response.body)
         for index in step.callbacks.indices {
@@ -270,7 +270,7 @@ actor PushPerson {
     }
 }
 
-/// Something that should have come.
+/// An error for an expected message that did not arrive.
 struct Missing: Error, CustomStringConvertible {
     let description: String
 }

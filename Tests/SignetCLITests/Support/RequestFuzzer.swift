@@ -3,26 +3,26 @@ import SignetTesting
 
 /// A request before it is damaged.
 struct ValidRequest: Sendable {
-    /// The name of what it asks for, as `FaultRoute` has it, or `console`, `admin`.
+    /// The name of the route, as in `FaultRoute`, or `console`, `admin`.
     var route: String
     var method = "GET"
-    /// Path and query.
+    /// The path and query.
     var target: String
     var headers: [String] = []
     var body = ""
-    /// The body when it is no text.
+    /// The body when it is not text.
     var bytes: [UInt8]?
-    /// Makes headers of the body as it is sent, a signature for example: what is damaged is understood all the same then.
+    /// Makes headers for the body that is sent, for example a signature, so that the server parses a damaged body all the same.
     var seal: (@Sendable (_ body: [UInt8]) -> [String])?
 
     fileprivate var content: [UInt8] { bytes ?? Array(body.utf8) }
 }
 
-/// Makes malformed requests of valid ones.
+/// Makes malformed requests from valid ones.
 struct RequestFuzzer {
     var dice: SeededGenerator
 
-    /// What is damaged.
+    /// The part of a request that is damaged.
     private enum Damage: CaseIterable {
         case body, target, header, json, form, method, headers, head, length, cut
     }
@@ -46,7 +46,7 @@ struct RequestFuzzer {
         var length: String?
         var head: ((inout Self, [UInt8]) -> [UInt8])?
         var cut = false
-        // What is no HTTP comes no further than the parser, so most are.
+        // Invalid HTTP gets no further than the parser, so most requests stay valid HTTP.
         let breaksHTTP = Int.random(in: 0..<6, using: &dice) == 0
         let damages: [Damage] =
             breaksHTTP ? [.head, .length, .cut, .headers] : [.body, .target, .header, .json, .form, .method, .headers]
@@ -76,7 +76,7 @@ struct RequestFuzzer {
         return cut ? Array(whole.prefix(Int.random(in: 0...whole.count, using: &dice))) : whole
     }
 
-    /// What a target can hold; the rest is escaped.
+    /// Escapes all characters that a request target cannot contain.
     private static func visible(_ text: String) -> String {
         text.utf8.map { (0x21...0x7E).contains($0) ? String(UnicodeScalar($0)) : "%" + String($0, radix: 16) }.joined()
     }
@@ -109,7 +109,7 @@ struct RequestFuzzer {
         return String(characters)
     }
 
-    /// Another value in the place of one, or one that is very deep or very long.
+    /// Returns another value in place of one, or one that is very deep or very long.
     private mutating func json(_ text: String) -> String {
         let colons = text.indices.filter { text[$0] == ":" }
         guard let colon = colons.randomElement(using: &dice) else { return Self.values.randomElement(using: &dice) ?? "" }
@@ -124,7 +124,7 @@ struct RequestFuzzer {
         return text[..<start] + value + text[end...]
     }
 
-    /// A field twice, one less, or one more.
+    /// Repeats, removes or adds a form field.
     private mutating func form(_ text: String) -> String {
         var fields = text.split(separator: "&").map(String.init)
         guard let index = fields.indices.randomElement(using: &dice) else { return "=&&=%" }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import signet
 
-/// `signet serve` as a process, and somebody in front of its login page.
+/// `signet serve` as a process, and a user at its login page.
 struct RunningServer {
     let process: TestProcess
     let url: String
@@ -42,7 +42,7 @@ struct RunningServer {
         (["--answer", "name=\(browser.user)", "--answer", "password=-"], browser.password + "\n")
     }
 
-    /// Logs in at this server at a place, without a terminal.
+    /// Logs in at this server from a directory, without a terminal.
     func logIn(
         _ place: Workplace, _ arguments: String..., input: String = "", timeout: Duration = TestTimeout.default
     ) async throws -> Outcome {
@@ -52,15 +52,15 @@ struct RunningServer {
         }
     }
 
-    /// Registers the authenticator of `place` for push: a scan on one side, a wait on the other.
+    /// Registers the authenticator of `place` for push: the device enrolls on one side, the login page waits on the other.
     func registerForPush(_ place: Workplace) async throws {
         let state = try await browser.begin("PushRegistration")
         let uri = try #require(try Browser.step(state).hiddenValue("mfaDeviceRegistration"))
-        // Not through the gate: the server waits only so long.
+        // Not through the gate: the server's wait is limited.
         try await place.start(["enroll", "-"], input: .text(uri + "\n")).end().succeeds()
     }
 
-    /// Registers at a server that somebody else has started.
+    /// Registers at a server that the caller has started.
     static func registerForPush(
         _ place: Workplace, url: String, user: String, password: String, environment: [String: String] = [:]
     ) async throws {
@@ -73,7 +73,7 @@ struct RunningServer {
         }
     }
 
-    /// Waits until the login is decided; nil when it succeeded, otherwise the server's words.
+    /// Waits until the login is decided; nil when it succeeded, otherwise the server's message.
     func refusal(of login: JourneyState) async throws -> String? {
         do {
             guard case .loggedIn = try await browser.wait(from: login) else {

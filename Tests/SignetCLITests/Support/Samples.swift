@@ -15,7 +15,7 @@ extension PushInvitation {
             authenticationEndpoint: try Endpoint(url + "/authenticate", policy: policy), loadBalancerCookie: "amlbcookie=01")
     }
 
-    /// The URI that offers this invitation, and, if asked, one-time codes with it.
+    /// The URI that offers this invitation, and, on request, one-time codes with it.
     func uri(issuer: String = "Harbor", account: String = "mira", oath: OATHSettings? = nil) -> String {
         EnrollmentURI.print(Enrollment(account: AccountID(issuer: issuer, accountName: account), oath: oath, push: self))
     }

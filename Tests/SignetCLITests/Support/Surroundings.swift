@@ -1,7 +1,7 @@
 import Foundation
 import SignetTesting
 
-/// SQLite from outside, through the one of `python3`: this test must not use the library under test.
+/// SQLite from outside, through `python3`: these tests must not use the library under test.
 enum SQLite {
     /// Runs one statement, durably.
     static func run(_ file: String, _ statement: String) async throws {
@@ -10,7 +10,7 @@ enum SQLite {
             file, statement)
     }
 
-    /// A process that holds the write lock of a file until its standard input is closed. It writes `held` when it does.
+    /// A process that holds the write lock of a file until its standard input is closed. It writes `held` once it has it.
     static func holder(of file: String, at place: Workplace) throws -> TestProcess {
         let program = """
             import sqlite3, sys
@@ -24,7 +24,7 @@ enum SQLite {
     }
 }
 
-/// What runs beside us.
+/// The processes that run beside the tests.
 enum ProcessGroup {
     /// The processes of a group that are alive, as `/proc` lists them.
     static func members(of group: pid_t) throws -> [String] {
