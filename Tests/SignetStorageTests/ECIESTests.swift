@@ -34,7 +34,7 @@ private struct Vectors {
     }
 }
 
-/// A key that counts how often it is asked.
+/// A key that counts its operations.
 private final class CountedKey: AgreementKey {
     let key: SoftwareKey
     let asked = OperationCount()
@@ -49,17 +49,17 @@ private final class CountedKey: AgreementKey {
     }
 }
 
-@Suite("Bytes sealed to a P-256 key as Apple's systems do")
+@Suite("ECIES for a P-256 key in Apple's layout")
 struct ECIESTests {
-    @Test("are those of the vector")
-    func seals() throws {
+    @Test("ECIES seals the bytes of the test vector")
+    func sealsECIESVector() throws {
         let vectors = try Vectors()
         let sealed = try ECIES.seal(vectors.plaintext, to: vectors.receiver.publicKey, ephemeral: vectors.ephemeral)
         #expect(sealed == vectors.variableIV)
     }
 
-    @Test("open in both layouts, with one operation of the private key")
-    func opens() throws {
+    @Test("ECIES opens both layouts with one operation of the private key")
+    func opensBothECIESLayouts() throws {
         let vectors = try Vectors()
         for sealed in [vectors.variableIV, vectors.legacy] {
             let key = CountedKey(vectors.receiver)
@@ -69,20 +69,20 @@ struct ECIESTests {
         }
     }
 
-    @Test("open again whatever their length", arguments: [0, 1, 15, 16, 17, 1024, 100_000])
-    func lengths(count: Int) async throws {
+    @Test("ECIES opens what it sealed at any length", arguments: [0, 1, 15, 16, 17, 1024, 100_000])
+    func opensECIESAtAnyLength(count: Int) async throws {
         let encryptor = try SoftwareKeyEncryptor(privateKey: Secret([UInt8](repeating: 7, count: 32)))
         let plaintext = Data((0..<count).map { UInt8(truncatingIfNeeded: $0) })
         let sealed = try await encryptor.encrypt(data: plaintext)
         #expect(sealed.count == count + 81)
         let again = try await encryptor.encrypt(data: plaintext)
-        #expect(again.prefix(65) != sealed.prefix(65), "every message has a key of its own")
+        #expect(again.prefix(65) != sealed.prefix(65), "two messages share an ephemeral key")
         let opened = try await encryptor.decrypt(data: sealed)
         #expect(opened == plaintext)
     }
 
-    @Test("do not open when any bit is another, or a part is missing")
-    func damaged() throws {
+    @Test("ECIES refuses a message with a changed bit or a missing part")
+    func refusesDamagedECIES() throws {
         let vectors = try Vectors()
         for sealed in [vectors.variableIV, vectors.legacy] {
             for bit in 0..<sealed.count * 8 {
@@ -100,16 +100,18 @@ struct ECIESTests {
         }
     }
 
-    @Test("do not open with another key")
-    func otherKey() throws {
+    @Test("ECIES does not open a message with another key")
+    func refusesAnotherECIESKey() throws {
         let vectors = try Vectors()
         let other = try SoftwareKey(Secret([UInt8](repeating: 0x33, count: 32)))
         let error = failure { () throws(StoreError) in try ECIES.open(vectors.variableIV, with: other) }
         #expect(error?.code == .corrupt)
     }
 
-    @Test("need a scalar of P-256", arguments: [[], [1], [UInt8](repeating: 0, count: 32), [UInt8](repeating: 0xFF, count: 32)])
-    func badScalar(bytes: [UInt8]) {
+    @Test(
+        "ECIES refuses a scalar outside of P-256",
+        arguments: [[], [1], [UInt8](repeating: 0, count: 32), [UInt8](repeating: 0xFF, count: 32)])
+    func refusesBadScalar(bytes: [UInt8]) {
         let error = failure { () throws(StoreError) in try SoftwareKeyEncryptor(privateKey: Secret(bytes)) }
         #expect(error?.code == .keyMismatch)
     }

@@ -5,12 +5,12 @@ import Testing
 
 @testable import SignetStorage
 
-/// Vaults as released versions wrote them. These files are never made anew: whoever has such a vault must be able to open it.
+/// Vaults as released versions wrote them. These files are never made again: a user's old vault must still open.
 @Suite("A vault of an earlier version")
 struct FrozenFormatTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
 
-    /// What was put into each of them.
+    /// The content of each of these vaults.
     private static let contents: [RecordKey: [UInt8]] = [
         RecordKey(.account, "Harbor Bank", "mira"): Array(#"{"id":"an account"}"#.utf8),
         RecordKey(.mechanism, "7C2B9E1A-0000-4000-8000-000000000001"): Array(#"{"secret":"a mechanism"}"#.utf8),
@@ -19,7 +19,7 @@ struct FrozenFormatTests {
         RecordKey(.item, "empty"): [],
     ]
 
-    /// The fixture in a private directory, as the vault demands.
+    /// Copies the fixture to a private directory, as the vault requires.
     private func copy(of version: String, to path: String) throws -> VaultDirectory {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -32,8 +32,8 @@ struct FrozenFormatTests {
         return VaultDirectory(path: path)
     }
 
-    @Test("opens with all its records, can be written to and rotated", arguments: ["v1"])
-    func opens(version: String) async throws {
+    @Test("A vault of an earlier version opens with all its records, can be written to and rotated", arguments: ["v1"])
+    func opensEarlierVault(version: String) async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = try copy(of: version, to: temporary.file("vault"))
             let vault = try directory.openVault()

@@ -20,27 +20,27 @@ final class InMemoryKeyProtector: RollbackProtector {
 
     init(_ name: String = "memory") { self.name = name }
 
-    /// What every call throws from now on.
+    /// The error that every call throws from now on.
     var failure: StoreError? {
         get { state.withLock { $0.failure } }
         set { state.withLock { $0.failure = newValue } }
     }
 
-    /// Done once, before the next question about an epoch or message of one is answered: what another process does meanwhile.
+    /// Runs once, before the next read or update of an epoch is answered: the work of another process in between.
     var meanwhile: (@Sendable () throws -> Void)? {
         get { state.withLock { $0.meanwhile } }
         set { state.withLock { $0.meanwhile = newValue } }
     }
 
-    /// The same, once the next question about an epoch is answered.
+    /// Runs once, when the next read of an epoch has been answered.
     var thereafter: (@Sendable () throws -> Void)? {
         get { state.withLock { $0.thereafter } }
         set { state.withLock { $0.thereafter = newValue } }
     }
 
-    /// How often the key was asked for.
+    /// The number of requests for the key.
     var unwrapped: Int { state.withLock { $0.unwrapped } }
-    /// How often an epoch was told.
+    /// The number of stored epochs.
     var remembered: Int { state.withLock { $0.remembered } }
 
     /// Gives it another key, as a cleared TPM has.

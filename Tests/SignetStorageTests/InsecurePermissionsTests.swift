@@ -4,9 +4,9 @@ import SignetStorage
 import SignetTesting
 import Testing
 
-@Suite("A vault's place")
+@Suite("The directory of a vault")
 struct InsecurePermissionsTests {
-    /// What somebody may have done to the place, and what must come of it.
+    /// A fault of the directory, and the expected error.
     enum Fault: String, CaseIterable, CustomTestStringConvertible {
         case directoryOpenToOthers, directoryIsLink, directoryIsFile, keyOpenToOthers, keyIsLink, keyHasSecondName,
             recordsOpenToOthers,
@@ -41,8 +41,9 @@ struct InsecurePermissionsTests {
         }
     }
 
-    @Test("is refused, not repaired, when others can reach it or it is not what it should be", arguments: Fault.allCases)
-    func refused(fault: Fault) async throws {
+    @Test(
+        "A vault directory that other users can access or of the wrong type is refused, not repaired", arguments: Fault.allCases)
+    func refusesExposedDirectory(fault: Fault) async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             _ = try directory.createVault(.keyFile)
@@ -54,8 +55,8 @@ struct InsecurePermissionsTests {
         }
     }
 
-    @Test("is refused when it belongs to someone else", .enabled(if: geteuid() == 0, "only root can give files away"))
-    func foreignOwner() async throws {
+    @Test("A vault directory owned by another user is refused", .enabled(if: geteuid() == 0, "only root can give files away"))
+    func refusesForeignOwner() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             _ = try directory.createVault(.keyFile)
@@ -64,8 +65,8 @@ struct InsecurePermissionsTests {
         }
     }
 
-    @Test("has mode 0700, and its files 0600, whatever the umask")
-    func modes() async throws {
+    @Test("A vault directory has mode 0700 and its files 0600 whatever the umask")
+    func setsPrivateModes() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("deep/down/vault"))
             let old = umask(0)
@@ -81,7 +82,7 @@ struct InsecurePermissionsTests {
     }
 
     @Test(
-        "is where SIGNET_HOME says, else the service's directory, else XDG_DATA_HOME, else the home directory",
+        "The vault's location is SIGNET_HOME, else the service's directory, else XDG_DATA_HOME, else the home",
         arguments: [
             (["SIGNET_HOME": "/a", "XDG_DATA_HOME": "/b", "HOME": "/c"], "/a"),
             (["SIGNET_HOME": "/a", "STATE_DIRECTORY": "/s", "HOME": "/c"], "/a"),
@@ -94,12 +95,12 @@ struct InsecurePermissionsTests {
             (["HOME": "/c"], "/c/.local/share/signet"),
             ([:], nil),
         ] as [([String: String], String?)])
-    func location(environment: [String: String], path: String?) {
+    func choosesDirectory(environment: [String: String], path: String?) {
         #expect(VaultDirectory(environment: environment)?.path == path)
     }
 
-    @Test("that another process holds is busy, and free when it lets go")
-    func busy() async throws {
+    @Test("A vault held by another process is busy until that process releases it")
+    func reportsBusyVault() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             let vault = try directory.createVault(.keyFile, timeout: 0.1)
@@ -116,8 +117,9 @@ struct InsecurePermissionsTests {
     }
 
     @Test(
-        "that is full says so, and keeps what it has", .enabled(if: SmallDisk.isPossible, "a small tmpfs cannot be mounted here"))
-    func full() async throws {
+        "A write to a vault on a full disk fails with that reason and keeps the stored records",
+        .enabled(if: SmallDisk.isPossible, "a small tmpfs cannot be mounted here"))
+    func keepsRecordsOnFullDisk() async throws {
         try await TemporaryDirectory.with { temporary in
             try await SmallDisk.with(temporary.file("disk"), kilobytes: 256) { _ in
                 let directory = VaultDirectory(path: temporary.file("disk/vault"))
@@ -142,7 +144,7 @@ struct InsecurePermissionsTests {
     }
 
     @Test(
-        "on a disk of any size is made whole or not at all",
+        "A vault on a nearly full disk of any size is made whole or not at all",
         .enabled(if: SmallDisk.isPossible, "a small tmpfs cannot be mounted here"),
         arguments: (2...12).map { $0 * 8 })
     func nearlyFull(kilobytes: Int) async throws {
@@ -162,14 +164,14 @@ struct InsecurePermissionsTests {
     }
 
     @Test(
-        "stays one file for all, however often this process opens it",
+        "A process that opens a vault twice keeps its locks when another process opens and closes it",
         .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
     func openedTwice() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             let first = try directory.createVault(.keyFile)
             _ = try directory.openVault()
-            // Another process comes and goes. If this one's locks were gone, it would take the log away from under the first.
+            // Another process opens and closes it. Without this process's locks it would remove the log of the first connection.
             try await Python.run(
                 "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('select count(*) from record').fetchall(); c.close()",
                 directory.recordsPath)
@@ -181,8 +183,8 @@ struct InsecurePermissionsTests {
         }
     }
 
-    @Test("that is no database says that it is damaged, and is left as it is")
-    func damaged() async throws {
+    @Test("A vault file that is not a database is reported as damaged, and left unchanged")
+    func reportsDamagedDatabase() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             _ = try directory.createVault(.keyFile)

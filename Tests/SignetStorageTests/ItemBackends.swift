@@ -4,32 +4,32 @@ import SignetStorage
 import SignetTesting
 import Synchronization
 
-/// What the tests of items store.
+/// The item that the tests store.
 struct Pet: Codable, Hashable {
     var name: String
     var age = 3
 }
 
-/// A storage behind a delegate that a test can look into, slow down and break. As an actor it lets calls overlap at every
-/// `await`, which is what a delegate must prevent.
+/// A storage behind a delegate that a test can inspect, slow down and break. As an actor it lets calls overlap at every `await`,
+/// and the delegate must prevent that.
 actor RealmOfOne<T: Codable & Sendable & Equatable>: Storage {
-    /// What is stored.
+    /// The stored item.
     private(set) var item: T?
     private(set) var reads = 0
     private(set) var writes = 0
-    /// How many calls were inside at the same time, at most.
+    /// The highest number of calls that were inside at the same time.
     private(set) var crowd = 0
     private var inside = 0
 
     private var failures: [Operation: Failure] = [:]
-    /// Called inside each operation, before its effect; it may take its time.
+    /// Called inside each operation, before its effect; it may suspend.
     private let pace: @Sendable () async throws -> Void
 
     enum Operation: String, CaseIterable, Sendable {
         case save, get, delete
     }
 
-    /// How an operation fails.
+    /// The point at which an operation fails.
     enum Failure: String, CaseIterable, Sendable {
         case beforeItsEffect, afterItsEffect
     }
@@ -70,7 +70,7 @@ actor RealmOfOne<T: Codable & Sendable & Equatable>: Storage {
         inside += 1
         crowd = max(crowd, inside)
         defer { inside -= 1 }
-        // A read takes its value before the wait and a write gives it after: so overlapping calls would cross.
+        // A read takes its value before the wait and a write sets it after: overlapping calls would cross.
         let early = operation == .get ? effect() : nil
         try await pace()
         if failures[operation] == .beforeItsEffect { throw Broken() }
@@ -80,7 +80,7 @@ actor RealmOfOne<T: Codable & Sendable & Equatable>: Storage {
     }
 }
 
-/// Who owns a delegate, as an app's own actor would. Being an actor it lets calls in at each `await`, too.
+/// The owner of a delegate, like an app's own actor. As an actor it lets calls in at each `await`, too.
 actor Owner<T: Codable & Sendable> {
     private let storage: any Storage<T>
 
@@ -93,7 +93,7 @@ actor Owner<T: Codable & Sendable> {
     func delete() async throws { try await storage.delete() }
 }
 
-/// Waits of random length, counted in how often the thread is given to others.
+/// Waits of random length, counted in yields of the thread.
 final class RandomPace: Sendable {
     private let generator: Mutex<SeededGenerator>
     private let longest: Int
@@ -109,7 +109,7 @@ final class RandomPace: Sendable {
     }
 }
 
-/// A door that stays shut until somebody opens it. Who waits at it is announced.
+/// A gate that stays shut until a test opens it. It announces each task that waits at it.
 final class Gate: Sendable {
     private let opened = AsyncStream.makeStream(of: Void.self)
     private let arrived = AsyncStream.makeStream(of: Void.self)
@@ -121,7 +121,7 @@ final class Gate: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Waits until somebody is at the gate.
+    /// Waits until a task is at the gate.
     func arrival() async {
         for await _ in arrived.stream { break }
     }
@@ -131,7 +131,7 @@ final class Gate: Sendable {
     }
 }
 
-/// True for the first who asks.
+/// A flag that is true for the first caller.
 final class Once: Sendable {
     private let isTaken = Mutex(false)
 
@@ -143,7 +143,7 @@ final class Once: Sendable {
     }
 }
 
-/// A record store that fails, counts, and can be looked into.
+/// A record store that fails, counts, and can be inspected.
 final class WatchedStore: RecordStore {
     private let inner: any RecordStore
     private let state = Mutex(State())
@@ -161,7 +161,7 @@ final class WatchedStore: RecordStore {
     var reads: Int { state.withLock { $0.reads } }
     var writes: Int { state.withLock { $0.writes } }
 
-    /// Every call fails with `failure`, until it is nil again.
+    /// Makes every call fail with `failure`, until it is nil again.
     func fail(with failure: StoreError?) {
         state.withLock { $0.failure = failure }
     }
@@ -186,7 +186,7 @@ final class WatchedStore: RecordStore {
 }
 
 extension VaultProvider {
-    /// A keychain over a store that is open already.
+    /// Makes a keychain over a store that is open already.
     convenience init(over store: any RecordStore) {
         self.init { () throws(StoreError) in store }
     }

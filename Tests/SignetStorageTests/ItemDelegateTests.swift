@@ -9,8 +9,8 @@ struct ItemDelegateTests {
     private let lucky = Pet(name: "Lucky")
     private let rex = Pet(name: "Rex")
 
-    @Test("without a cache asks its backend each time", arguments: [CacheStrategy.noCache, .NO_CACHE])
-    func uncached(strategy: CacheStrategy) async throws {
+    @Test("A storage delegate without a cache asks its backend each time", arguments: [CacheStrategy.noCache, .NO_CACHE])
+    func delegateWithoutCacheAsksBackend(strategy: CacheStrategy) async throws {
         let backend = Backend(lucky)
         let delegate = StorageDelegate(delegate: backend, cacheStrategy: strategy)
         for _ in 0..<3 {
@@ -20,16 +20,16 @@ struct ItemDelegateTests {
         #expect(await backend.reads == 3)
     }
 
-    @Test("is not cacheable unless it is asked to be")
-    func uncachedByDefault() async throws {
+    @Test("A storage delegate does not cache by default")
+    func delegateDoesNotCacheByDefault() async throws {
         let backend = Backend(lucky)
         let delegate = StorageDelegate(delegate: backend)
         for _ in 0..<3 { _ = try await delegate.get() }
         #expect(await backend.reads == 3)
     }
 
-    @Test("with a cache asks its backend once: a get fills the cache")
-    func getFillsTheCache() async throws {
+    @Test("A caching storage delegate asks its backend once, since a get fills the cache")
+    func getFillsCache() async throws {
         let backend = Backend(lucky)
         let delegate = StorageDelegate(delegate: backend, cacheable: true)
         for _ in 0..<3 {
@@ -39,8 +39,8 @@ struct ItemDelegateTests {
         #expect(await backend.reads == 1)
     }
 
-    @Test("with a cache asks again after a save and after a delete, once each")
-    func changesEmptyTheCache() async throws {
+    @Test("A caching storage delegate asks its backend again once after a save and once after a delete")
+    func changesEmptyCache() async throws {
         let backend = Backend(lucky)
         let delegate = StorageDelegate(delegate: backend, cacheable: true)
         _ = try await delegate.get()
@@ -55,8 +55,8 @@ struct ItemDelegateTests {
         #expect(gone == nil)
     }
 
-    @Test("does not remember absence: what appears is seen")
-    func absence() async throws {
+    @Test("A caching storage delegate does not cache absence, so a new item is seen")
+    func doesNotCacheAbsence() async throws {
         let backend = Backend()
         let delegate = StorageDelegate(delegate: backend, cacheable: true)
         let absent = try await delegate.get()
@@ -66,8 +66,8 @@ struct ItemDelegateTests {
         #expect(appeared == rex)
     }
 
-    @Test("passes a failure on, and answers afterwards what the backend then has", arguments: [false, true])
-    func failures(isCacheable: Bool) async throws {
+    @Test("A storage delegate rethrows a failure, and afterwards returns the item that its backend has", arguments: [false, true])
+    func rethrowsBackendFailure(isCacheable: Bool) async throws {
         for operation in Backend.Operation.allCases {
             for failure in Backend.Failure.allCases {
                 for isWarm in [false, true] {
@@ -91,8 +91,8 @@ struct ItemDelegateTests {
         }
     }
 
-    @Test("does not answer from memory while a get fails after a failed save")
-    func noAnswerFromMemory() async throws {
+    @Test("A caching storage delegate does not answer from the cache when a get fails after a failed save")
+    func doesNotAnswerFromStaleCache() async throws {
         let backend = Backend(lucky)
         let delegate = StorageDelegate(delegate: backend, cacheable: true)
         _ = try await delegate.get()
@@ -103,9 +103,9 @@ struct ItemDelegateTests {
     }
 
     @Test(
-        "keeps cache and backend equal under 16 tasks of 2000 operations, over a backend that is slow and out of order",
+        "Cache and backend stay equal under 16 tasks of 2000 operations over a slow, reordering backend",
         arguments: [1, 2, 3, 4] as [UInt64])
-    func concurrentOperations(seed: UInt64) async throws {
+    func cacheEqualsBackendConcurrently(seed: UInt64) async throws {
         let pace = RandomPace(seed: seed, longest: 3)
         let backend = RealmOfOne<Int>(pace: { await pace.wait() })
         let owner = Owner<Int>(StorageDelegate(delegate: backend, cacheable: true))
@@ -130,7 +130,7 @@ struct ItemDelegateTests {
         #expect(await backend.crowd == 1)
     }
 
-    @Test("answers who saved with what they saved, and nobody with an older item after a newer one")
+    @Test("A caller reads its own last save, and no caller reads an older item after a newer one")
     func readsAreRecent() async throws {
         let pace = RandomPace(seed: 7, longest: 5)
         let backend = RealmOfOne<Int>(0, pace: { await pace.wait() })
@@ -157,8 +157,8 @@ struct ItemDelegateTests {
         }
     }
 
-    @Test("ends with the item of the save that came second, however long the first takes")
-    func order() async throws {
+    @Test("The second of two saves determines the item, however long the first takes")
+    func secondSaveWins() async throws {
         let gate = Gate()
         let isFirst = Once()
         let backend = Backend(pace: { if isFirst.take() { try await gate.pass() } })
@@ -175,8 +175,8 @@ struct ItemDelegateTests {
         #expect(await backend.item == rex)
     }
 
-    @Test("stays equal to its backend when a task is cancelled in the middle of a save")
-    func cancellation() async throws {
+    @Test("A storage delegate stays equal to its backend when a task is cancelled during a save")
+    func cacheSurvivesCancelledSave() async throws {
         let gate = Gate()
         let isFirst = Once()
         let backend = Backend(lucky, pace: { if isFirst.take() { try await gate.pass() } })
@@ -190,8 +190,8 @@ struct ItemDelegateTests {
         #expect(await backend.item == lucky)
     }
 
-    @Test("carries out a delete whose task was cancelled while it waited for its turn")
-    func cancelledWhileWaiting() async throws {
+    @Test("A storage delegate executes a delete whose task was cancelled while it waited for its turn")
+    func executesCancelledDelete() async throws {
         let gate = Gate()
         let isFirst = Once()
         let backend = Backend(lucky, pace: { if isFirst.take() { try await gate.pass() } })
@@ -207,8 +207,8 @@ struct ItemDelegateTests {
         #expect(gone == nil)
     }
 
-    @Test("beside another one over the same backend: without a cache both see everything")
-    func twoUncached() async throws {
+    @Test("Two delegates without a cache over one backend see each other's changes")
+    func uncachedDelegatesShareBackend() async throws {
         let backend = Backend()
         let (first, second) = (StorageDelegate(delegate: backend), StorageDelegate(delegate: backend))
         try await first.save(item: lucky)
@@ -219,8 +219,8 @@ struct ItemDelegateTests {
         #expect(gone == nil)
     }
 
-    @Test("beside another one over the same backend: with a cache it sees the other's change after its own next one")
-    func twoCached() async throws {
+    @Test("A caching delegate sees another delegate's change after its own next change")
+    func cachedDelegateSeesLateChange() async throws {
         let backend = Backend(lucky)
         let first = StorageDelegate(delegate: backend, cacheable: true)
         let second = StorageDelegate(delegate: backend, cacheable: true)
@@ -234,7 +234,7 @@ struct ItemDelegateTests {
         #expect(after == rex)
     }
 
-    /// Adds to a delegate, as an app may.
+    /// A delegate's subclass with additions, as in an app.
     private final class Counting<T: Codable & Sendable>: StorageDelegate<T> {
         private(set) var calls: [String] = []
 
@@ -254,8 +254,8 @@ struct ItemDelegateTests {
         }
     }
 
-    @Test("is what its subclass makes of it, behind the protocol too")
-    func subclass() async throws {
+    @Test("A subclass of a storage delegate is called through the protocol too")
+    func callsDelegateSubclass() async throws {
         let counting = Counting<Pet>(delegate: Backend(), cacheable: true)
         let storage: any Storage<Pet> = counting
         try await storage.save(item: lucky)
@@ -265,8 +265,8 @@ struct ItemDelegateTests {
         #expect(counting.calls == ["save", "get", "delete"])
     }
 
-    @Test("can stand before another delegate")
-    func nested() async throws {
+    @Test("A storage delegate can wrap another delegate")
+    func delegateWrapsDelegate() async throws {
         let backend = Backend(lucky)
         let inner = StorageDelegate(delegate: backend)
         let outer = StorageDelegate(delegate: inner, cacheable: true)

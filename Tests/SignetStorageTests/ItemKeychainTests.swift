@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A keychain")
 struct ItemKeychainTests {
-    /// An opener that counts, and fails as often as it is told.
+    /// An opener that counts its calls, and fails a given number of times.
     private final class Door: Sendable {
         private let state = Mutex((openings: 0, failures: 0))
         private let store = MemoryStore()
@@ -31,8 +31,8 @@ struct ItemKeychainTests {
         VaultProvider { () throws(StoreError) in try door.open() }
     }
 
-    @Test("is opened when it is first needed, not before")
-    func lazy() async throws {
+    @Test("A keychain opens at its first use, not before")
+    func opensKeychainLazily() async throws {
         let door = Door()
         let storage = KeychainStorage<Pet>(account: "pet", in: keychain(door))
         #expect(door.openings == 0)
@@ -40,8 +40,8 @@ struct ItemKeychainTests {
         #expect(door.openings == 1)
     }
 
-    @Test("is opened once for 100 callers at the same time, whatever they are")
-    func once() async throws {
+    @Test("A keychain opens once for 100 concurrent callers of any operation")
+    func opensKeychainOnce() async throws {
         let door = Door()
         let keychain = keychain(door)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -61,8 +61,8 @@ struct ItemKeychainTests {
         #expect(door.openings == 1)
     }
 
-    @Test("forgets a failure to open, and remembers a success")
-    func failureThenSuccess() async throws {
+    @Test("A keychain retries after a failed opening, and stays open after a successful one")
+    func retriesFailedOpening() async throws {
         let door = Door(failures: 2)
         let storage = KeychainStorage<Pet>(account: "pet", in: keychain(door))
         for _ in 0..<2 {
@@ -74,8 +74,8 @@ struct ItemKeychainTests {
         #expect(door.openings == 3)
     }
 
-    @Test("that cannot be opened is an error to each of 100 callers, never an absence")
-    func failureForAll() async {
+    @Test("A keychain that cannot open throws for each of 100 callers and never reports absence")
+    func throwsOpeningFailureToAll() async {
         let door = Door(failures: .max)
         let keychain = keychain(door)
         let failures = await withTaskGroup(of: Bool.self) { group in
@@ -94,8 +94,8 @@ struct ItemKeychainTests {
         #expect(failures == 100)
     }
 
-    @Test("goes on opening for the others when one who waits is cancelled")
-    func cancelledCaller() async throws {
+    @Test("A cancelled caller does not stop a keychain from opening for the other callers")
+    func opensDespiteCancelledCaller() async throws {
         let door = Door()
         let keychain = keychain(door)
         let callers = (0..<20).map { _ in Task { try await KeychainStorage<Pet>(account: "pet", in: keychain).get() } }
@@ -107,8 +107,8 @@ struct ItemKeychainTests {
         #expect(door.openings == 1)
     }
 
-    @Test("without a vault says so, makes none, and takes the one that the app makes")
-    func creation() async throws {
+    @Test("A keychain without a vault throws, makes none, and opens the one that the app makes")
+    func opensVaultMadeByApp() async throws {
         try await TemporaryDirectory.with { temporary in
             let place = VaultDirectory(path: temporary.file("vault"))
             let keychain = VaultProvider { () throws(StoreError) in try place.openVault() }
@@ -125,8 +125,8 @@ struct ItemKeychainTests {
         }
     }
 
-    @Test("that is open is not opened in another way, and goes on as it was")
-    func openTwice() async throws {
+    @Test("An open keychain refuses another opener and keeps working")
+    func refusesSecondOpener() async throws {
         let (door, other) = (Door(), Door())
         let keychain = keychain(door)
         let storage = KeychainStorage<Pet>(account: "pet", in: keychain)
@@ -139,8 +139,8 @@ struct ItemKeychainTests {
         #expect(read == Pet(name: "Lucky"))
     }
 
-    @Test("is opened in another way after an attempt that failed, even one that is still going on")
-    func openAfterFailure() async throws {
+    @Test("A keychain accepts another opener after a failed attempt, even one still running")
+    func acceptsOpenerAfterFailure() async throws {
         let (locked, other) = (Door(failures: .max), Door())
         let keychain = keychain(locked)
         let storage = KeychainStorage<Pet>(account: "pet", in: keychain)
@@ -151,8 +151,8 @@ struct ItemKeychainTests {
         #expect(other.openings == 1)
     }
 
-    @Test("that the app fails to open stays closed, and opens later in its own way")
-    func failedOpen() async throws {
+    @Test("A keychain whose opener fails stays closed, and later opens with its own opener")
+    func staysClosedAfterFailedOpener() async throws {
         let door = Door()
         let keychain = keychain(door)
         let failing = Door(failures: 1)
@@ -164,8 +164,8 @@ struct ItemKeychainTests {
         #expect(door.openings == 1)
     }
 
-    @Test("of the user is named with the way on where there is no vault")
-    func standardWithoutVault() async throws {
+    @Test("The user's keychain without a vault throws an error that names the path and signet init")
+    func standardKeychainNamesMissingVault() async throws {
         try await TemporaryDirectory.with { temporary in
             let place = VaultDirectory(path: temporary.file("nowhere"))
             #expect {

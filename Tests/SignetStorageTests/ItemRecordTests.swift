@@ -4,7 +4,7 @@ import SignetStorage
 import SignetTesting
 import Testing
 
-/// The record of an item in its keychain: whose it is, and what happens when it is damaged, or of another type.
+/// The record of an item in its keychain: its name, and its behavior when it is damaged or of another type.
 @Suite("An item in a keychain")
 struct ItemRecordTests {
     private let lucky = Pet(name: "Lucky")
@@ -17,8 +17,8 @@ struct ItemRecordTests {
         return (VaultProvider(over: vault), inner)
     }
 
-    @Test("is its own, however much its name resembles another's")
-    func names() async throws {
+    @Test("Keychain items with similar names stay separate")
+    func separatesSimilarNames() async throws {
         let (keychain, inner) = try vaultInMemory()
         let names = [
             "a", "a-b", "a-b-c", "a-b\u{0}c", "-", " ", "a ", "A", "é", "è", "犬", "../a", "a/b", "\u{0}", "item", "account",
@@ -38,8 +38,8 @@ struct ItemRecordTests {
         }
     }
 
-    @Test("is apart from the accounts of the authenticator in the same vault")
-    func kinds() async throws {
+    @Test("Keychain items and authenticator accounts in one vault stay separate")
+    func separatesItemsFromAccounts() async throws {
         let (keychain, inner) = try vaultInMemory()
         try inner.put([1], RecordKey(.account, "pet"))
         let storage = KeychainStorage<Pet>(account: "pet", in: keychain)
@@ -50,8 +50,8 @@ struct ItemRecordTests {
         #expect(try inner.get(RecordKey(.account, "pet")) == [1])
     }
 
-    @Test("needs a name: without one each call is an error, and the keychain is not even opened")
-    func emptyName() async throws {
+    @Test("A keychain item without a name is an error at each call, and the keychain stays closed")
+    func refusesEmptyItemName() async throws {
         let store = WatchedStore()
         let storage = KeychainStorage<Pet>(account: "", in: VaultProvider(over: store))
         await #expect { try await storage.save(item: lucky) } throws: { ($0 as? StoreError)?.code == .invalid }
@@ -60,8 +60,8 @@ struct ItemRecordTests {
         #expect(store.reads + store.writes == 0)
     }
 
-    @Test("is saved in one transaction")
-    func oneTransaction() async throws {
+    @Test("A keychain item is saved in one transaction")
+    func savesItemInOneTransaction() async throws {
         let store = WatchedStore()
         let storage = KeychainStorage<Pet>(account: "pet", in: VaultProvider(over: store))
         try await storage.save(item: lucky)
@@ -72,8 +72,8 @@ struct ItemRecordTests {
         #expect((store.reads, store.writes) == (1, 2))
     }
 
-    @Test("that cannot be read is an error with the store's own reason, never nil", arguments: StoreError.Code.allCases)
-    func failures(code: StoreError.Code) async throws {
+    @Test("A keychain item that cannot be read throws the store's own error, never nil", arguments: StoreError.Code.allCases)
+    func throwsStoreErrorForItem(code: StoreError.Code) async throws {
         for isCacheable in [false, true] {
             let store = WatchedStore()
             let storage = KeychainStorage<Pet>(account: "pet", cacheable: isCacheable, in: VaultProvider(over: store))
@@ -89,8 +89,8 @@ struct ItemRecordTests {
         }
     }
 
-    @Test("that is damaged in any byte is an error, and stays as it is")
-    func damage() async throws {
+    @Test("A keychain item with any byte damaged throws an error and stays unchanged")
+    func keepsDamagedItem() async throws {
         let (keychain, inner) = try vaultInMemory()
         let storage = KeychainStorage<Pet>(account: "pet", in: keychain)
         try await storage.save(item: lucky)
@@ -110,14 +110,14 @@ struct ItemRecordTests {
         #expect(read == lucky)
     }
 
-    /// What an app made of its `Pet` in the next version.
+    /// The app's `Pet` in its next version.
     private struct RegisteredPet: Codable {
         var name: String
         var chip: String
     }
 
-    @Test("of another type is an error that quotes nothing of it, and stays as it is")
-    func typeMismatch() async throws {
+    @Test("A keychain item of another type throws an error without its content, and stays unchanged")
+    func hidesMismatchedItem() async throws {
         let (keychain, inner) = try vaultInMemory()
         try await KeychainStorage<[String: Pet]>(account: "pet", in: keychain).save(item: ["dict-key": lucky])
         let before = inner.dump().map(\.value)
@@ -134,8 +134,8 @@ struct ItemRecordTests {
         #expect(read == ["dict-key": lucky])
     }
 
-    @Test("is read by another type that fits, and replaced by one that does not")
-    func typeChange() async throws {
+    @Test("A keychain item can be read as another type that fits, and replaced by one that does not")
+    func replacesItemType() async throws {
         let (keychain, _) = try vaultInMemory()
         struct Named: Codable { var name: String }
         try await KeychainStorage<Pet>(account: "pet", in: keychain).save(item: lucky)
@@ -146,8 +146,8 @@ struct ItemRecordTests {
         #expect(number == 7)
     }
 
-    @Test("shows neither its name nor its content in any file of the vault")
-    func sealedOnDisk() async throws {
+    @Test("The files of a vault contain neither the name nor the content of a keychain item")
+    func sealsItemOnDisk() async throws {
         try await TemporaryDirectory.with { temporary in
             let place = VaultDirectory(path: temporary.file("vault"))
             let vault = try place.createVault(.keyFile)
@@ -162,15 +162,15 @@ struct ItemRecordTests {
                 let bytes = try Data(contentsOf: URL(filePath: "\(place.path)/\(name)"))
                 written += bytes.count
                 for text in ["account-canary", "content-canary", "\"name\""] {
-                    #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) stands in \(name)")
+                    #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) was found in \(name)")
                 }
             }
             #expect(written > 4096)
         }
     }
 
-    @Test("is there again after a restart")
-    func restart() async throws {
+    @Test("A keychain item can be read after a restart")
+    func keepsItemAfterRestart() async throws {
         try await TemporaryDirectory.with { temporary in
             let place = VaultDirectory(path: temporary.file("vault"))
             try await KeychainStorage<Pet>(account: "pet", in: VaultProvider(over: place.createVault(.keyFile))).save(item: lucky)

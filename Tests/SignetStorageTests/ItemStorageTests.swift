@@ -5,14 +5,14 @@ import SignetTesting
 import Synchronization
 import Testing
 
-/// What holds for the storages that come with the package, whatever is behind them.
+/// The common behavior of the storages in the package, whatever their backend.
 @Suite("A built-in storage")
 struct ItemStorageTests {
     enum Place: String, CaseIterable, CustomTestStringConvertible {
         case memory, keychainOverMemory, keychainOverVault, keychainOverVaultInSQLite
         var testDescription: String { rawValue }
 
-        /// Runs `body` with a way to make storages that are, in a keychain, for one item.
+        /// Runs `body` with a storage of this kind for one item.
         func withStorage<T: Codable & Sendable>(
             of type: T.Type, cacheable: Bool, encryptor: any Encryptor = NoEncryptor(),
             _ body: (any Storage<T> & Sendable) async throws -> Void
@@ -35,8 +35,9 @@ struct ItemStorageTests {
     }
 
     @Test(
-        "saves, gets, replaces and deletes; what is absent is nil, and may be deleted", arguments: Place.allCases, [false, true])
-    func life(place: Place, isCacheable: Bool) async throws {
+        "A built-in storage saves, gets, replaces and deletes; an absent item is nil and may be deleted",
+        arguments: Place.allCases, [false, true])
+    func savesAndDeletesItem(place: Place, isCacheable: Bool) async throws {
         try await place.withStorage(of: Pet.self, cacheable: isCacheable) { storage in
             try await storage.delete()
             let absent = try await storage.get()
@@ -55,8 +56,8 @@ struct ItemStorageTests {
         }
     }
 
-    @Test("gives back texts of every kind, and a mebibyte", arguments: Place.allCases)
-    func content(place: Place) async throws {
+    @Test("A built-in storage returns texts of every kind, and a mebibyte, unchanged", arguments: Place.allCases)
+    func keepsTexts(place: Place) async throws {
         let texts = [
             "", " ", "null", "\"", "\u{0}", "é", "e\u{301}", "🐕‍🦺", "שלום", "line\nline", "\u{FFFF}\u{10FFFF}",
             String(repeating: "0123456789abcdef", count: 65536),
@@ -71,8 +72,8 @@ struct ItemStorageTests {
         }
     }
 
-    @Test("keeps what is no object: numbers, lists, dates, an optional", arguments: Place.allCases)
-    func plainTypes(place: Place) async throws {
+    @Test("A built-in storage keeps values that are not objects: numbers, lists, dates, an optional", arguments: Place.allCases)
+    func keepsPlainTypes(place: Place) async throws {
         func keep<T: Codable & Sendable & Equatable>(_ item: T) async throws {
             try await place.withStorage(of: T.self, cacheable: true) { storage in
                 try await storage.save(item: item)
@@ -89,8 +90,8 @@ struct ItemStorageTests {
         try await keep(Optional<Int>.none)
     }
 
-    @Test("equals its backend after 16 tasks with 2000 cached saves each", arguments: [1, 2, 3] as [UInt64])
-    func concurrentSaves(seed: UInt64) async throws {
+    @Test("A built-in storage equals its backend after 16 tasks with 2000 cached saves each", arguments: [1, 2, 3] as [UInt64])
+    func storageEqualsBackendConcurrently(seed: UInt64) async throws {
         let keychain = VaultProvider(over: MemoryStore())
         let cached = KeychainStorage<Int>(account: "number", cacheable: true, in: keychain)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -112,8 +113,8 @@ struct ItemStorageTests {
         #expect(lastStep == 1999)
     }
 
-    @Test("keeps an item that JSON cannot express out, and the old one", arguments: Place.allCases)
-    func inexpressible(place: Place) async throws {
+    @Test("A built-in storage refuses an item that JSON cannot express, and keeps the old one", arguments: Place.allCases)
+    func refusesInexpressibleItem(place: Place) async throws {
         try await place.withStorage(of: Double.self, cacheable: true) { storage in
             try await storage.save(item: 1.5)
             await #expect { try await storage.save(item: .infinity) } throws: { ($0 as? StoreError)?.code == .invalid }
@@ -124,7 +125,7 @@ struct ItemStorageTests {
 
     // MARK: Encryptors
 
-    /// Reverses the bytes and puts a mark before them, until it is told to refuse.
+    /// An encryptor that reverses the bytes and adds a mark before them, until it is told to refuse.
     private final class Reverser: Encryptor {
         struct Refused: Error, Equatable {}
         private let refused = Mutex<Direction?>(nil)
@@ -146,8 +147,8 @@ struct ItemStorageTests {
         }
     }
 
-    @Test("stores what the encryptor made of the item, and only that", arguments: [false, true])
-    func encryptor(isCacheable: Bool) async throws {
+    @Test("A built-in storage stores the encryptor's output only", arguments: [false, true])
+    func storesEncryptedItem(isCacheable: Bool) async throws {
         let store = DumpableStore()
         let storage = KeychainStorage<Pet>(
             account: "pet", encryptor: Reverser(), cacheable: isCacheable, in: VaultProvider(over: store))
@@ -160,8 +161,9 @@ struct ItemStorageTests {
         #expect(plain == Pet(name: "Lucky"))
     }
 
-    @Test("has its old item when the encryptor fails on a save", arguments: Place.allCases, [false, true])
-    func encryptorFailsToSave(place: Place, isCacheable: Bool) async throws {
+    @Test(
+        "A built-in storage keeps the old item when the encryptor fails during a save", arguments: Place.allCases, [false, true])
+    func keepsItemWhenEncryptionFails(place: Place, isCacheable: Bool) async throws {
         let reverser = Reverser()
         try await place.withStorage(of: Pet.self, cacheable: isCacheable, encryptor: reverser) { storage in
             try await storage.save(item: Pet(name: "Lucky"))
@@ -172,8 +174,10 @@ struct ItemStorageTests {
         }
     }
 
-    @Test("throws the encryptor's own error when an item does not open, and deletes nothing", arguments: Place.allCases)
-    func encryptorFailsToGet(place: Place) async throws {
+    @Test(
+        "A built-in storage throws the encryptor's error when an item does not open, and deletes nothing",
+        arguments: Place.allCases)
+    func throwsDecryptionError(place: Place) async throws {
         let reverser = Reverser()
         try await place.withStorage(of: Pet.self, cacheable: false, encryptor: reverser) { storage in
             try await storage.save(item: Pet(name: "Lucky"))
@@ -185,8 +189,8 @@ struct ItemStorageTests {
         }
     }
 
-    @Test("in memory is a place of its own, whatever it is called")
-    func memoryIsPrivate() async throws {
+    @Test("Memory storages with the same name share nothing")
+    func memoryStoragesAreSeparate() async throws {
         let (first, second) = (MemoryStorage<Pet>(account: "pet"), MemoryStorage<Pet>(account: "pet"))
         try await first.save(item: Pet(name: "Lucky"))
         let read = try await second.get()

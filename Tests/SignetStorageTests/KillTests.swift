@@ -5,13 +5,15 @@ import Testing
 
 /// Work that is interrupted: by a kill before each of its system calls, which is also after each, and by a disk that fails.
 ///
-/// By default a few places of each work; with `SIGNET_KILLS=all` (`make kills`) every one.
+/// By default a few system calls of each work; with `SIGNET_KILLS=all` (`make kills`) every one.
 @Suite("A store whose work is interrupted", .enabled(StoreWorker.noTrace) { await StoreWorker.canBeTraced })
 struct KillTests {
     private static let isThorough = ProcessInfo.processInfo.environment["SIGNET_KILLS"] == "all"
 
-    @Test("by a kill at any system call has the old or the new value, opens, and goes on", arguments: KilledWork.allCases)
-    func killed(work: KilledWork) async throws {
+    @Test(
+        "A store whose process is killed at any system call has the old or the new value, opens and goes on",
+        arguments: KilledWork.allCases)
+    func survivesKillAtSystemCall(work: KilledWork) async throws {
         let kills = try await interrupt(work, "signal=KILL", at: nil, sample: 8) { outcome, path in
             guard outcome.wasKilled else { return false }
             try await work.again(path, after: work.left(path))
@@ -27,9 +29,9 @@ struct KillTests {
     ]
 
     @Test(
-        "by a disk that fails says so and has the old value, or has the new one, whole",
+        "A write on a failing disk reports the error and keeps the old value, or stores the new one whole",
         arguments: KilledWork.allCases, ["ENOSPC", "EIO"])
-    func diskFails(work: KilledWork, error: String) async throws {
+    func survivesFailingDisk(work: KilledWork, error: String) async throws {
         let failures = try await interrupt(work, "error=\(error)", at: Self.changing, sample: 2) {
             outcome, path in
             try #require(!outcome.wasKilled && [0, 1].contains(outcome.status), "\(outcome)")
@@ -37,7 +39,7 @@ struct KillTests {
             if outcome.status == 0 {
                 #expect(left == .new)
             } else if outcome.line != "\(StoreError.Code.outcomeUnknown)", work != .createVault || left == .nothing {
-                // A vault that was made is opened at last: when only that fails, the vault is there.
+                // A new vault is opened at the end: when only that fails, the vault exists.
                 #expect(left == work.before, "\(outcome.output)")
             }
             try await work.again(path, after: left)
@@ -46,10 +48,10 @@ struct KillTests {
         report("\(failures) failures of \(work) by \(error)")
     }
 
-    @Test("by a disk that does not confirm a commit says that the outcome is unknown, and rightly: a crash decides it")
-    func unconfirmed() async throws {
+    @Test("An unconfirmed commit is reported as an unknown outcome, and a crash leaves the old or the new value")
+    func reportsUnconfirmedCommit() async throws {
         var left: Set<KilledWork.Left> = []
-        // With the process going on to close its store, and with it being killed before that.
+        // Once the process goes on to close its store, and once it is killed before that.
         for event in ["error=EIO", "error=EIO:signal=KILL"] {
             _ = try await interrupt(.save, event, at: ["fdatasync"], sample: .max) { outcome, path in
                 guard outcome.wasKilled || outcome.line == "\(StoreError.Code.outcomeUnknown)" else { return false }
@@ -60,8 +62,8 @@ struct KillTests {
         #expect(left == [.old, .new])
     }
 
-    /// Runs the work anew for each of its calls with these names, or for all of them, each time on a fresh copy, and counts
-    /// those for which `check` says so.
+    /// Runs the work again for each of its calls with these names, or for all of them, each time on a fresh copy, and counts the
+    /// runs for which `check` returns true.
     private func interrupt(
         _ work: KilledWork, _ event: String, at names: Set<String>?, sample: Int,
         _ check: (TestProcess.Outcome, String) async throws -> Bool
@@ -83,7 +85,7 @@ struct KillTests {
             .filter { names?.contains($0.name) ?? true }
         let step = Self.isThorough ? 1 : max(1, all.count / min(sample, all.count))
         var count = 0
-        // From the end, where the work becomes durable.
+        // Backward from the end, where the work becomes durable.
         for call in stride(from: all.count - 1, through: 0, by: -step).map({ all[$0] }) {
             let path = try copy("run")
             let outcome = try await StoreWorker.run(work.arguments(path), at: call, event)
@@ -102,16 +104,16 @@ struct KillTests {
             atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Figures for who asked for all.
+    /// Prints figures of a complete run.
     private func report(_ figures: String) {
         if Self.isThorough { print("SIGNET_KILLS: \(figures)") }
     }
 }
 
-@Suite("A vault that is shared")
+@Suite("A vault that several processes or threads share")
 struct SharedVaultTests {
-    @Test("by two processes loses none of 1000 changes of each")
-    func processes() async throws {
+    @Test("A vault loses none of 1000 changes by each of two processes")
+    func twoProcessesLoseNoChange() async throws {
         try await TemporaryDirectory.with(inMemory: true) { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             _ = try directory.createVault(.keyFile)
@@ -125,8 +127,8 @@ struct SharedVaultTests {
         }
     }
 
-    @Test("by two threads that each opened it loses none of 1000 changes of each", arguments: [true, false])
-    func threads(areApart: Bool) async throws {
+    @Test("A vault loses none of 1000 changes by each of two threads, whether opened together or apart", arguments: [true, false])
+    func twoThreadsLoseNoChange(areApart: Bool) async throws {
         try await TemporaryDirectory.with(inMemory: true) { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             let first = try directory.createVault(.keyFile, timeout: 60)

@@ -4,7 +4,7 @@ import SignetStorage
 import SignetTesting
 import Testing
 
-/// Work of `StoreWorker` that is interrupted at its system calls, and what must hold afterwards.
+/// Work of `StoreWorker` that is interrupted at its system calls, and its required result.
 enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
     case save, saveLarge, saveAfterCrash, createStore, createVault, saveVault, saveVaultAfterCrash, rotateVault
 
@@ -12,14 +12,14 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
 
     private static let key = RecordKey(.item, "saved")
     private static let old = [UInt8](repeating: 1, count: 300)
-    /// How many records a rotation has to seal anew.
+    /// The number of records that a rotation has to seal again.
     private static let others = 40
 
-    /// The new value's length: so much that it takes many pages, or little.
+    /// The new value's length: large enough for many pages, or small.
     private var newCount: Int { self == .saveLarge ? 40_000 : 500 }
     private var new: [UInt8] { [UInt8](repeating: 2, count: newCount) }
 
-    /// What the worker is asked for.
+    /// The arguments of the worker.
     func arguments(_ path: String) -> [String] {
         switch self {
         case .save, .saveLarge, .saveAfterCrash: ["save", path + "/store", "2", "\(newCount)"]
@@ -45,7 +45,7 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
             try vault.put(Self.old, Self.key)
             for number in 0..<Self.others { try vault.put(Self.old, RecordKey(.account, String(number))) }
         case .saveAfterCrash, .saveVaultAfterCrash:
-            // What lies there while a store is open is what a crash leaves: the log has not been moved into the file.
+            // The files of an open store are those that a crash leaves: the log has not been moved into the main file.
             let place = path + ".open"
             try FileManager.default.createDirectory(
                 atPath: place, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
@@ -62,16 +62,16 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// What the work may have left behind.
+    /// The possible states after the work.
     enum Left { case nothing, old, new }
 
-    /// Whether the place is whole, and what it holds.
-    /// - Throws: What the store throws, when it does not open.
+    /// Returns the state of the directory after checking its integrity.
+    /// - Throws: The store's error, when it does not open.
     func left(_ path: String) throws -> Left {
         let store: any RecordStore
         switch self {
         case .save, .saveLarge, .saveAfterCrash, .createStore:
-            // A file that was made and never written is none that opens; who wanted to make it can tell by that.
+            // A file that was made and never written does not open; the process that wanted to make it can tell by that.
             if self == .createStore, !isStore(path + "/store") { return .nothing }
             store = try SQLiteStore(path: path + "/store", timeout: 60)
             try checkIntegrity(path + "/store")
@@ -84,7 +84,7 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
         let value = try store.get(Self.key)
         switch self {
         case .rotateVault:
-            // Every record opens with the one key that the header names; which key it is, the epoch tells.
+            // Every record opens with the one key that the header names; the epoch tells which key it is.
             try #require(value == Self.old)
             try #require(try store.all(.account).count == Self.others)
             return try VaultDirectory(path: path + "/vault").header().epoch == 0 ? .old : .new
@@ -97,10 +97,10 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// What is there before the work.
+    /// The state before the work.
     var before: Left { [.createStore, .createVault].contains(self) ? .nothing : .old }
 
-    /// Does the work once more where it was interrupted. A store that was being made by hand is its maker's to remove.
+    /// Repeats the interrupted work. A partial store at a path that the caller chose is the caller's to remove.
     func again(_ path: String, after left: Left) async throws {
         if self == .createStore, left == .nothing { try? FileManager.default.removeItem(atPath: path + "/store") }
         let isThere = before == .nothing && left == .new

@@ -14,47 +14,51 @@ struct PassphraseTests {
         PassphraseProtector(cost: Self.cheap) { Secret(passphrase.utf8) }
     }
 
-    @Test("opens what it sealed, at any cost that is allowed", arguments: [(10, 8, 1), (11, 1, 16), (12, 16, 2), (17, 8, 1)])
-    func roundTrip(rounds: Int, size: Int, parallelism: Int) throws {
+    @Test(
+        "A passphrase opens the data key it sealed at any allowed cost",
+        arguments: [(10, 8, 1), (11, 1, 16), (12, 16, 2), (17, 8, 1)])
+    func passphraseOpensAtAnyCost(rounds: Int, size: Int, parallelism: Int) throws {
         let cost = try #require(ScryptCost(logRounds: rounds, blockSize: size, parallelism: parallelism))
         let wrapped = try PassphraseProtector(cost: cost) { Secret("correct horse".utf8) }.wrap(dataKey, context: context)
         #expect(wrapped.count == 80)
         #expect(wrapped.prefix(4) == [1, UInt8(rounds), UInt8(size), UInt8(parallelism)])
-        // The cost of who opens is not asked: the wrapping says its own.
+        // The opener's own cost does not matter: the wrapping states its cost.
         #expect(try protector("correct horse").unwrap(wrapped, context: context) == dataKey)
     }
 
-    @Test("is at its standard cost unless another is given")
-    func standardCost() throws {
+    @Test("A passphrase uses the standard cost unless the caller sets another")
+    func usesStandardCost() throws {
         let wrapped = try PassphraseProtector { Secret("correct horse".utf8) }.wrap(dataKey, context: context)
         #expect(wrapped.prefix(4) == [1, 17, 8, 1])
         #expect(ScryptCost.standard.byteCount == 128 << 20)
     }
 
-    @Test("makes the key that RFC 7914 and the documented layout say")
-    func layout() throws {
-        // Made with Python: hashlib.scrypt and cryptography's AESGCM, from docs/reference/key-protector-formats.md alone.
+    @Test("A passphrase derives the key of RFC 7914 and the documented layout")
+    func passphraseMatchesLayout() throws {
+        // Computed with Python: hashlib.scrypt and cryptography's AESGCM, from docs/reference/key-protector-formats.md alone.
         let wrapped = try Base64.decode(Self.knownWrapping)
         let opened = try protector("caf\u{E9} \u{1F511}").unwrap(wrapped, context: Array("context".utf8))
         #expect(opened == Secret(UInt8(0)..<32))
     }
 
-    @Test("that is another one does not open", arguments: ["correct hors", "correct horse ", "Correct horse", "correct horse\n"])
-    func wrong(passphrase: String) throws {
+    @Test(
+        "A different passphrase does not open the data key",
+        arguments: ["correct hors", "correct horse ", "Correct horse", "correct horse\n"])
+    func anotherPassphraseDoesNotOpen(passphrase: String) throws {
         let wrapped = try protector("correct horse").wrap(dataKey, context: context)
         let refusal = code { try protector(passphrase).unwrap(wrapped, context: context) }
         #expect(refusal == .keyMismatch)
     }
 
-    @Test("opens only together with the context it was sealed with")
-    func binding() throws {
+    @Test("A passphrase opens a data key only in the context it was sealed with")
+    func bindsPassphraseToContext() throws {
         let wrapped = try protector("correct horse").wrap(dataKey, context: context)
         let refusal = code { try protector("correct horse").unwrap(wrapped, context: context + [0]) }
         #expect(refusal == .keyMismatch)
     }
 
-    @Test("that is empty is refused both ways, and nothing comes of it")
-    func empty() throws {
+    @Test("An empty passphrase is refused for sealing and for opening")
+    func refusesEmptyPassphrase() throws {
         let wrapped = try protector("correct horse").wrap(dataKey, context: context)
         let wrapRefusal = code { try protector("").wrap(dataKey, context: context) }
         #expect(wrapRefusal == .invalid)
@@ -63,12 +67,12 @@ struct PassphraseTests {
     }
 
     @Test(
-        "is the same however its letters are composed",
+        "A passphrase is the same in composed and decomposed Unicode",
         arguments: [
             ("caf\u{E9}", "cafe\u{301}"), ("\u{C5}ngstr\u{F6}m", "A\u{30A}ngstro\u{308}m"), ("\u{212B}", "\u{C5}"),
             ("\u{AC00}", "\u{1100}\u{1161}"), ("q\u{307}\u{323}", "q\u{323}\u{307}"),
         ])
-    func normalisation(composed: String, decomposed: String) throws {
+    func normalizesPassphrase(composed: String, decomposed: String) throws {
         try #require(Array(composed.utf8) != Array(decomposed.utf8))
         let wrapped = try protector(composed).wrap(dataKey, context: context)
         #expect(try protector(decomposed).unwrap(wrapped, context: context) == dataKey)
@@ -76,15 +80,15 @@ struct PassphraseTests {
         #expect(refusal == .keyMismatch)
     }
 
-    @Test("that only looks the same is another one: compatible letters stay apart")
-    func compatibility() throws {
+    @Test("Compatibility characters that look alike make different passphrases")
+    func distinguishesCompatibilityCharacters() throws {
         let wrapped = try protector("\u{FB01}sh").wrap(dataKey, context: context)
         let refusal = code { try protector("fish").unwrap(wrapped, context: context) }
         #expect(refusal == .keyMismatch)
     }
 
-    @Test("that is no text is taken byte by byte")
-    func noText() throws {
+    @Test("A passphrase that is not valid UTF-8 is used byte by byte")
+    func usesBinaryPassphrase() throws {
         let bytes: [UInt8] = [0xFF, 0x00, 0xE9]
         let wrapped = try PassphraseProtector(cost: Self.cheap) { Secret(bytes) }.wrap(dataKey, context: context)
         let same = PassphraseProtector { Secret(bytes) }
@@ -94,8 +98,8 @@ struct PassphraseTests {
         #expect(refusal == .keyMismatch)
     }
 
-    @Test("is asked for once each time, and what asking throws is thrown")
-    func asking() throws {
+    @Test("The passphrase is requested once for each operation, and an error of the prompt is rethrown")
+    func requestsPassphraseOnce() throws {
         let count = Mutex(0)
         let asked = PassphraseProtector(cost: Self.cheap) { () throws(StoreError) in
             count.withLock { $0 += 1 }
@@ -112,15 +116,15 @@ struct PassphraseTests {
     }
 
     @Test(
-        "is not even asked for when the header would take a gigabyte or years, or is none",
+        "A header with an invalid or excessive cost is refused before the passphrase is requested",
         arguments: [
             [1, 63, 8, 1], [1, 255, 255, 255], [1, 21, 8, 1], [1, 20, 16, 1], [1, 20, 8, 16], [1, 9, 8, 1], [1, 0, 8, 1],
             [1, 17, 0, 1], [1, 17, 17, 1], [1, 17, 8, 0], [1, 17, 8, 17], [0, 17, 8, 1],
         ] as [[UInt8]])
-    func absurdHeader(start: [UInt8]) throws {
+    func refusesExcessiveCost(start: [UInt8]) throws {
         let wrapped = start + [UInt8](repeating: 0, count: 76)
         let never = PassphraseProtector { () throws(StoreError) in
-            Issue.record("asked")
+            Issue.record("the passphrase was requested")
             return Secret("correct horse".utf8)
         }
         let refusal = code { try never.unwrap(wrapped, context: context) }
@@ -129,8 +133,8 @@ struct PassphraseTests {
             ScryptCost(logRounds: Int(start[1]), blockSize: Int(start[2]), parallelism: Int(start[3])) == nil || start[0] == 0)
     }
 
-    @Test("Every changed bit and every other length is refused")
-    func tampering() throws {
+    @Test("A passphrase's wrapping with any bit changed or another length is refused")
+    func refusesTamperedPassphraseWrapping() throws {
         try expectTamperProof(protector("correct horse"), dataKey: dataKey)
     }
 
@@ -139,7 +143,7 @@ struct PassphraseTests {
         + "zDLgBa0"
 }
 
-/// The code of what `body` throws; nil when it throws nothing.
+/// The code of the error that `body` throws; nil when it throws none.
 func code<Value>(_ body: () throws -> Value) -> StoreError.Code? {
     do {
         _ = try body()
@@ -149,7 +153,7 @@ func code<Value>(_ body: () throws -> Value) -> StoreError.Code? {
     }
 }
 
-/// Changes each bit of what a key protector wrapped, cuts and lengthens it, and expects that none of it opens.
+/// Changes each bit of a key protector's wrapping, cuts and extends it, and expects that no variant opens.
 func expectTamperProof(
     _ protector: any KeyProtector, dataKey: Secret, location: SourceLocation = #_sourceLocation
 ) throws {

@@ -22,8 +22,8 @@ struct PostgresStoreTests {
         try await body(store, server, table)
     }
 
-    @Test("opens again with everything in it, and is made once")
-    func reopen() async throws {
+    @Test("A PostgreSQL store opens again with everything in it, and is created once")
+    func reopensPostgresStore() async throws {
         try await withStore { _, server, table in
             let again = try PostgresStore(connection: server.connection, table: table)
             #expect(try again.get(key) == [1])
@@ -35,8 +35,9 @@ struct PostgresStoreTests {
     }
 
     @Test(
-        "takes any name for its table, and keeps two tables apart", arguments: ["a\"b'c; DROP TABLE x --", "\\", "Größe", "%s"])
-    func tableNames(name: String) async throws {
+        "A PostgreSQL store accepts any table name, and keeps two tables separate",
+        arguments: ["a\"b'c; DROP TABLE x --", "\\", "Größe", "%s"])
+    func acceptsAnyTableName(name: String) async throws {
         try await withStore(table: name) { store, server, _ in
             try await withStore { other, _, _ in
                 try other.put([2], key)
@@ -46,7 +47,7 @@ struct PostgresStoreTests {
         }
     }
 
-    /// What is wrong with the connection string, and what must come of it.
+    /// An error in the connection string, and the expected code.
     static let mistakes: [(String, StoreError.Code)] = [
         ("host='%H' user=signet dbname=postgres password='hunter2'", .denied),
         ("host='%H' user=nobody dbname=postgres password='hunter2'", .denied),
@@ -60,8 +61,8 @@ struct PostgresStoreTests {
         ("hunter2", .failed),
     ]
 
-    @Test("that cannot be opened says why, and never the password", arguments: mistakes)
-    func mistake(connection: String, expected: StoreError.Code) throws {
+    @Test("A PostgreSQL store that cannot open reports the reason, and never the password", arguments: mistakes)
+    func reportsConnectionMistake(connection: String, expected: StoreError.Code) throws {
         let server = try #require(PostgresTrait.server)
         let host = server.address.split(separator: "'")[1]
         let connection = connection.replacingOccurrences(of: "%H", with: host)
@@ -72,8 +73,8 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test("refuses a name that its index would not take, and one that no table can have")
-    func longNames() async throws {
+    @Test("A PostgreSQL store refuses a record name too long for its index, and an impossible table name")
+    func refusesLongNames() async throws {
         try await withStore { store, server, _ in
             let longest = RecordKey(.item, name: (0..<PostgresStore.maxNameLength).map { UInt8($0 * 167 % 251) })
             try store.put([1], longest)
@@ -85,8 +86,8 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test("held by another process is busy after a while, can be read meanwhile, and is free when it lets go")
-    func busy() async throws {
+    @Test("A PostgreSQL store locked by another process times out as busy, stays readable, and recovers")
+    func reportsLockedTable() async throws {
         try await withStore(timeout: 0.3) { store, server, table in
             let holder = try PostgresStore(connection: server.connection, table: table)
             try holder.write { (records: any RecordWriter) throws(StoreError) in
@@ -101,8 +102,8 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test("whose server hangs is busy after a while, and works again when it goes on")
-    func hangs() async throws {
+    @Test("A PostgreSQL store times out as busy while the server hangs, and recovers with it")
+    func reportsHangingServer() async throws {
         try await withStore(timeout: 0.3) { store, server, _ in
             let backend = try await #require(pid_t(server.execute(Self.otherBackends)[0]))
             kill(backend, SIGSTOP)
@@ -120,8 +121,8 @@ struct PostgresStoreTests {
     private static let endOthers =
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'signet' AND pid <> pg_backend_pid()"
 
-    @Test("whose connection is cut in the middle has changed nothing, and connects again")
-    func cutInTheMiddle() async throws {
+    @Test("A connection cut in the middle of a transaction changes nothing, and the store reconnects")
+    func rollsBackCutTransaction() async throws {
         try await withStore { store, server, _ in
             let runs = Mutex(0)
             await #expect {
@@ -145,8 +146,8 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test("whose connection is cut before the commit says that the outcome is unknown, and shows it when it is read")
-    func cutAtCommit() async throws {
+    @Test("A connection cut before the commit is reported as an unknown outcome, and a read shows the outcome")
+    func reportsCutCommit() async throws {
         try await withStore { store, server, _ in
             await #expect {
                 try await onThread {
@@ -163,7 +164,7 @@ struct PostgresStoreTests {
         }
     }
 
-    /// In the middle of a transaction, which is synchronous: on a thread that may block.
+    /// Runs in the middle of a transaction, which is synchronous: on a thread that may block.
     private func cut(_ server: PostgresServer) throws(StoreError) {
         let done = DispatchSemaphore(value: 0)
         let isCut = Mutex(false)
@@ -176,8 +177,8 @@ struct PostgresStoreTests {
         guard isCut.withLock({ $0 }) else { throw StoreError(.failed, "test", "the connection is not cut") }
     }
 
-    @Test("that crashes keeps every change whose write has returned, and of the last one all or nothing")
-    func crash() async throws {
+    @Test("A crashed PostgreSQL server keeps every completed write, and of the last one all or nothing")
+    func survivesServerCrash() async throws {
         try await withStore { store, server, _ in
             let last = Mutex(UInt8(1))
             let writer = Task.detached {
@@ -204,8 +205,8 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test("does not commit a transaction in which a command failed, though the closure went on")
-    func swallowedFailure() async throws {
+    @Test("A transaction with a failed command is not committed, even when the closure goes on")
+    func rollsBackSwallowedFailure() async throws {
         try await withStore { store, server, table in
             try await server.execute(
                 """
@@ -226,8 +227,8 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test("is durable whatever the user's settings are, and refuses a server that is not")
-    func durability() async throws {
+    @Test("A PostgreSQL store is durable whatever the user's settings, and refuses a server that is not durable")
+    func requiresDurability() async throws {
         try await withStore { _, server, table in
             try await server.execute(
                 """
@@ -251,8 +252,8 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test("that may only be read, or is not one of ours, says so")
-    func denied() async throws {
+    @Test("A read-only table throws denied, and a table with another layout throws corrupt")
+    func reportsUnusableTable() async throws {
         try await withStore { _, server, table in
             try await server.execute(
                 """
@@ -267,8 +268,8 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test("loses no change of two programs with 4 connections each, and never lends one connection twice")
-    func twoPrograms() async throws {
+    @Test("Two programs with several connections lose no change, and never use one connection twice at a time")
+    func twoProgramsLoseNoChange() async throws {
         try await withStore { store, server, table in
             let other = try PostgresStore(connection: server.connection, table: table, connections: 2, timeout: 20)
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -3,7 +3,7 @@ import SignetStorage
 import SignetTesting
 import Testing
 
-/// One suite that every record store must pass, sealed or not. The keychain passes it in scripts/check-apple.
+/// The conformance suite of every record store, sealed or not. The keychain runs it in scripts/check-apple.
 @Suite("A record store", .postgresServer)
 struct RecordStoreTests {
     enum Engine: String, CaseIterable, CustomTestStringConvertible {
@@ -24,14 +24,14 @@ struct RecordStoreTests {
         }
     }
 
-    @Test("keeps its promises", arguments: Engine.allCases, RecordStoreConformance.cases)
-    func conforms(engine: Engine, promise: RecordStoreConformance.Case) async throws {
+    @Test("A record store passes each conformance case", arguments: Engine.allCases, RecordStoreConformance.cases)
+    func conformsToRecordStore(engine: Engine, promise: RecordStoreConformance.Case) async throws {
         try await engine.withStore(promise.check)
     }
 
     #if PostgreSQL
     @Test(
-        "keeps its promises in PostgreSQL, sealed or not",
+        "A PostgreSQL store, sealed or not, passes each conformance case",
         .enabled(if: PostgresServer.isPossible, PostgresServer.reason),
         arguments: [false, true], RecordStoreConformance.cases)
     func conformsInPostgreSQL(isSealed: Bool, promise: RecordStoreConformance.Case) async throws {
@@ -45,7 +45,7 @@ struct RecordStoreTests {
     #endif
 }
 
-/// A vault in `store`, sealed by a key file.
+/// Makes a vault in `store`, sealed by a key file.
 func vault(in store: any RecordStore, _ directory: TemporaryDirectory) throws -> Vault {
     try Vault.create(in: store, protector: KeyFile.create(path: directory.file("key")))
 }

@@ -3,9 +3,9 @@ import SignetCore
 import SignetTesting
 import Testing
 
-/// `SecretServiceProbe` as a process, which stands beside the test bundle.
+/// `SecretServiceProbe` as a process; its executable is beside the test bundle.
 enum SecretServiceProbe {
-    /// Runs it, and gives its one line.
+    /// Runs it, and returns its one line.
     static func run(
         _ arguments: [String], environment: [String: String], through wrapper: [String] = [],
         within timeout: Duration = TestTimeout.default, location: SourceLocation = #_sourceLocation
@@ -29,7 +29,7 @@ extension Keyring {
             ["\(timeout)", unlock.map(String.init) ?? "-"] + arguments, environment: environment, location: location)
     }
 
-    /// What the probe answers with `ok`.
+    /// Returns the value after `ok` in the probe's answer.
     func value(_ arguments: String..., location: SourceLocation = #_sourceLocation) async throws -> String {
         let answer = try await SecretServiceProbe.run(
             ["10000", "-"] + arguments, environment: environment, location: location)
@@ -37,7 +37,7 @@ extension Keyring {
         return String(answer.dropFirst(3))
     }
 
-    /// Expects the probe to answer `ok` and this.
+    /// Expects the probe to answer `ok` and this value.
     func expect(_ arguments: String..., gives expected: String, location: SourceLocation = #_sourceLocation) async throws {
         let answer = try await SecretServiceProbe.run(
             ["10000", "-"] + arguments, environment: environment, location: location)

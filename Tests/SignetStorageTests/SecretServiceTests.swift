@@ -7,13 +7,13 @@ import Testing
 
 private let missing = Keyring.missingPrograms
 
-@Suite("The keyring", .enabled(if: missing.isEmpty, "not installed: \(missing)"))
+@Suite("The desktop's keyring as a key protector", .enabled(if: missing.isEmpty, "not installed: \(missing)"))
 struct SecretServiceTests {
     private let dataKey = Base64.encode((0..<32).map { UInt8($0) }, as: .url)
     private let context = Base64.encode(Array("a vault".utf8), as: .url)
 
-    @Test("opens what it sealed, in another process and after a new start of its daemon")
-    func roundTrip() async throws {
+    @Test("The keyring opens the data key it sealed, in another process and after a restart of its daemon")
+    func keyringOpensSealedKey() async throws {
         try await TemporaryDirectory.with { home in
             let wrapped = try await Keyring.with(password: "right", home: home) { keyring in
                 let wrapped = try await keyring.value("wrap", dataKey, context)
@@ -27,8 +27,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("holds one item for each wrapping, with a random key, and none of what was wrapped")
-    func oneItem() async throws {
+    @Test("The keyring holds one item with a random key for each wrapping, and none of the data key")
+    func storesOneItemPerWrapping() async throws {
         try await Keyring.with(password: "right") { keyring in
             let first = try await keyring.value("wrap", dataKey, context)
             #expect(try await keyring.items().count == 1)
@@ -44,15 +44,15 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("refuses what it wrapped when any byte of it is changed, and when it is cut")
-    func tampering() async throws {
+    @Test("The keyring refuses a wrapping with any byte changed or cut off")
+    func refusesTamperedKeyringWrapping() async throws {
         try await Keyring.with(password: "right") { keyring in
             let wrapped = try Base64.decode(try await keyring.value("wrap", dataKey, context))
             for index in wrapped.indices {
                 var changed = wrapped
                 changed[index] ^= 0x10
                 let answer = try await keyring.probe("unwrap", Base64.encode(changed, as: .url), context)
-                // Another id is another key, which the keyring does not have.
+                // Another id means another key, which the keyring does not have.
                 let expected = index == 0 ? "newerFormat" : index < 17 ? "keyUnavailable" : "keyMismatch"
                 #expect(answer.hasPrefix("error \(expected)"), "byte \(index): \(answer)")
             }
@@ -64,8 +64,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("that is locked, because its password was not the one, says so, and nothing is made in it")
-    func wrongPassword() async throws {
+    @Test("A keyring locked by a wrong password is reported as locked, and nothing is created in it")
+    func reportsWrongKeyringPassword() async throws {
         try await TemporaryDirectory.with { home in
             let (wrapped, before) = try await Keyring.with(password: "right", home: home) { keyring in
                 let wrapped = try await keyring.value("wrap", dataKey, context)
@@ -83,8 +83,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("that nobody unlocked, because a program woke its daemon, says that it is locked, and nothing is made in it")
-    func neverUnlocked() async throws {
+    @Test("A keyring never unlocked, since a program started its daemon, is reported as locked and unchanged")
+    func reportsNeverUnlockedKeyring() async throws {
         try await TemporaryDirectory.with { home in
             let wrapped = try await Keyring.with(password: "right", home: home) { try await $0.value("wrap", dataKey, context) }
             try await Keyring.with(password: "", home: home) { keyring in
@@ -95,8 +95,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("that was locked while it ran says so, and nothing is made in it")
-    func lockedLater() async throws {
+    @Test("A keyring locked while it runs is reported as locked, and nothing is created in it")
+    func reportsKeyringLockedLater() async throws {
         try await Keyring.with(password: "right") { keyring in
             let wrapped = try await keyring.value("wrap", dataKey, context)
             _ = try await keyring.value("remember", "vault", "5")
@@ -107,14 +107,14 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("that is locked, and whose request to be unlocked is dismissed, is unavailable, and nothing is made in it")
-    func dismissed() async throws {
+    @Test("A locked keyring whose unlock prompt is dismissed is unavailable, and nothing is created in it")
+    func reportsDismissedUnlock() async throws {
         try await Keyring.with(password: "right") { keyring in
             let wrapped = try await keyring.value("wrap", dataKey, context)
             let before = try contents(keyring)
             try await keyring.lock()
             for arguments in [["unwrap", wrapped, context], ["wrap", dataKey, context]] {
-                // No window can be opened here, which the daemon answers like a person who closes it.
+                // No window can be opened here, which the daemon treats like a user who closes it.
                 let answer = try await SecretServiceProbe.run(["10000", "5000"] + arguments, environment: keyring.environment)
                 #expect(answer.hasPrefix("error keyUnavailable") && answer.contains("dismissed"), "\(answer)")
             }
@@ -123,8 +123,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("without a bus is unavailable, and no bus is started", arguments: [true, false])
-    func noBus(isNamed: Bool) async throws {
+    @Test("The keyring without a session bus is unavailable, and no bus is started", arguments: [true, false])
+    func reportsMissingBus(isNamed: Bool) async throws {
         try await TemporaryDirectory.with { directory in
             var environment = ["HOME": directory.path, "XDG_RUNTIME_DIR": directory.path, "DISPLAY": ":99"]
             if isNamed { environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(directory.file("nobody"))" }
@@ -139,8 +139,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("that nobody serves is unavailable, and nobody is its owner")
-    func noDaemon() async throws {
+    @Test("The keyring without a daemon is unavailable, and has no owner")
+    func reportsMissingDaemon() async throws {
         try await Keyring.with(password: nil) { keyring in
             let answer = try await keyring.probe("wrap", dataKey, context)
             #expect(answer.hasPrefix("error keyUnavailable") && answer.contains("no program serves"), "\(answer)")
@@ -149,8 +149,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("tells who serves it, and that it is usable")
-    func owner() async throws {
+    @Test("The keyring reports its daemon's process and that it is usable")
+    func reportsKeyringOwner() async throws {
         try await Keyring.with(password: "right") { keyring in
             let daemon = try #require(keyring.processID(of: .daemon))
             try await keyring.expect("owner", gives: "\(daemon) gnome-keyring-daemon")
@@ -158,8 +158,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("whose daemon is gone is unavailable")
-    func daemonGone() async throws {
+    @Test("The keyring is unavailable once its daemon has ended")
+    func reportsEndedDaemon() async throws {
         try await Keyring.with(password: "right") { keyring in
             let wrapped = try await keyring.value("wrap", dataKey, context)
             keyring.signal(SIGKILL, to: .daemon)
@@ -169,15 +169,15 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("that hangs, or whose bus hangs, is given up", arguments: [Keyring.Part.daemon, .bus])
-    func hanging(part: Keyring.Part) async throws {
+    @Test("A keyring whose daemon or bus hangs is unavailable after the timeout", arguments: [Keyring.Part.daemon, .bus])
+    func timesOutHangingKeyring(part: Keyring.Part) async throws {
         try await Keyring.with(password: "right") { keyring in
             let wrapped = try await keyring.value("wrap", dataKey, context)
             keyring.signal(SIGSTOP, to: part)
             for verb in [
                 ["unwrap", wrapped, context], ["wrap", dataKey, context], ["remember", "vault", "9"], ["epoch", "vault"],
             ] {
-                // Its own wait would take 25 seconds; a process that takes 15 is killed, and its answer is none.
+                // GLib's own timeout would take 25 seconds; a process that takes 15 is killed, without an answer.
                 let answer = try await SecretServiceProbe.run(
                     ["300", "-"] + verb, environment: keyring.environment, within: .seconds(15))
                 #expect(answer.hasPrefix("error keyUnavailable") && answer.contains("did not answer"), "\(answer)")
@@ -189,8 +189,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("whose bus dies in the middle of a call does not take the process with it")
-    func busDies() async throws {
+    @Test("A bus that ends in the middle of a call does not end the process")
+    func survivesEndedBus() async throws {
         try await Keyring.with(password: "right") { keyring in
             keyring.signal(SIGSTOP, to: .daemon)
             let before = try await keyring.connections()
@@ -202,8 +202,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("is given up when its bus lets everybody in and then never speaks, which GLib cannot be told to stop waiting for")
-    func silentBus() async throws {
+    @Test("The keyring times out when the bus accepts the connection and never answers")
+    func timesOutSilentBus() async throws {
         try await TemporaryDirectory.with { directory in
             let bus = try SilentBus(path: directory.file("bus"))
             let answer = try await SecretServiceProbe.run(
@@ -213,8 +213,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("without a default collection, or with one that ends with the session, takes no key", arguments: [true, false])
-    func noLastingCollection(isThere: Bool) async throws {
+    @Test("A keyring without a lasting default collection stores no key", arguments: [true, false])
+    func requiresLastingCollection(isThere: Bool) async throws {
         try await Keyring.with(password: isThere ? "right" : "") { keyring in
             if isThere { try await keyring.makeSessionCollectionDefault() }
             for verb in [["wrap", dataKey, context], ["remember", "vault", "1"], ["epoch", "vault"]] {
@@ -227,8 +227,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("without the vault's key is unavailable, and no other key is made")
-    func deletedKey() async throws {
+    @Test("The keyring without the vault's key is unavailable, and no other key is created")
+    func reportsDeletedKeyringItem() async throws {
         try await Keyring.with(password: "right") { keyring in
             let wrapped = try await keyring.value("wrap", dataKey, context)
             for item in try await keyring.items() { try await keyring.delete(item) }
@@ -238,8 +238,8 @@ struct SecretServiceTests {
         }
     }
 
-    @Test("from which a key is taken in the middle of calls never gives another outcome than open, or not there")
-    func deletedMeanwhile() async throws {
+    @Test("A key deleted during repeated calls leaves only two outcomes, opened or unavailable")
+    func reportsItemDeletedMeanwhile() async throws {
         try await Keyring.with(password: "right") { keyring in
             let wrapped = try await keyring.value("wrap", dataKey, context)
             async let outcomes = keyring.value("insist", wrapped, context, "20")
@@ -262,7 +262,7 @@ struct SecretServiceTests {
         #expect(try await keyring.value("availability").hasPrefix("unusable the keyring is locked"))
     }
 
-    /// What the keyring has on disk.
+    /// The keyring's files on disk.
     private func contents(_ keyring: Keyring) throws -> [String: Data] {
         let names = try FileManager.default.contentsOfDirectory(atPath: keyring.files)
         return try Dictionary(
@@ -270,10 +270,10 @@ struct SecretServiceTests {
     }
 }
 
-@Suite("An epoch in the keyring", .enabled(if: missing.isEmpty, "not installed: \(missing)"))
+@Suite("Epochs in the desktop's keyring", .enabled(if: missing.isEmpty, "not installed: \(missing)"))
 struct KeyringEpochTests {
-    @Test("is none at first, goes up only, and is one item for each vault")
-    func upOnly() async throws {
+    @Test("A keyring epoch is absent at first, only increases, and is one item for each vault")
+    func keyringEpochOnlyIncreases() async throws {
         try await Keyring.with(password: "right") { keyring in
             try await keyring.expect("epoch", "vault", gives: "none")
             for epoch in ["1", "2", "7", "7", "18446744073709551615"] {
@@ -287,8 +287,8 @@ struct KeyringEpochTests {
         }
     }
 
-    @Test("stays the highest that was told when four processes tell theirs at once")
-    func atOnce() async throws {
+    @Test("A keyring epoch stays the highest when four processes store theirs at the same time")
+    func keyringEpochSurvivesRace() async throws {
         try await Keyring.with(password: "right") { keyring in
             try await withThrowingTaskGroup(of: String.self) { group in
                 for first in 1...4 {
@@ -301,8 +301,8 @@ struct KeyringEpochTests {
         }
     }
 
-    @Test("and keys are told and kept by two processes at once")
-    func keysAtOnce() async throws {
+    @Test("Eight data keys wrapped at the same time each open again from the keyring")
+    func keyringKeysSurviveRace() async throws {
         let (dataKey, context) = (Base64.encode([UInt8](repeating: 5, count: 32), as: .url), Base64.encode([1], as: .url))
         try await Keyring.with(password: "right") { keyring in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -319,7 +319,7 @@ struct KeyringEpochTests {
     }
 }
 
-@Suite("libsecret")
+@Suite("The libsecret library")
 struct LibSecretTests {
     private static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path(percentEncoded: false)
@@ -329,8 +329,10 @@ struct LibSecretTests {
         return paths.contains { FileManager.default.fileExists(atPath: "\($0)/pkgconfig/libsecret-1.pc") }
     }()
 
-    @Test("has the prototypes that are repeated here", .enabled(if: hasHeaders, "libsecret-1-dev is not installed"))
-    func prototypes() async throws {
+    @Test(
+        "libsecret's headers have the prototypes that Signet repeats",
+        .enabled(if: hasHeaders, "libsecret-1-dev is not installed"))
+    func libsecretPrototypesMatch() async throws {
         let check = """
             cc -fsyntax-only -Wall -Werror -I"$1/Sources/CSecretService/include" $(pkg-config --cflags libsecret-1) \
                 "$1/Tests/SecretServicePrototypes/prototypes.c"
@@ -342,9 +344,9 @@ struct LibSecretTests {
     }
 
     @Test(
-        "that is not on the machine leaves a program that runs, and a keyring that says what is missing",
+        "A program without libsecret runs, and its keyring reports the missing library",
         .enabled(if: geteuid() == 0 && !missing.contains("sh"), "it takes root to hide a library"))
-    func absent() async throws {
+    func reportsMissingLibsecret() async throws {
         let hide = """
             library=$(ldconfig -p | sed -n 's/.*libsecret-1.so.0.* => //p' | head -n 1)
             [ -z "$library" ] || mount --bind /dev/null "$library" || exit 77
@@ -356,8 +358,8 @@ struct LibSecretTests {
         #expect(answer.hasPrefix("ok unusable the keyring needs libsecret"), "\(answer)")
     }
 
-    @Test("A call that met a change by another program is made once more, and only once more, and no other is")
-    func retry() {
+    @Test("A call that conflicts with another program's change is repeated once, and no other call is")
+    func repeatsConflictingCallOnce() {
         for (code, failures, calls) in [(StoreError.Code.busy, 1, 2), (.busy, 2, 2), (.keyUnavailable, 1, 1), (.busy, 0, 1)] {
             var made = 0
             let outcome = SignetStorageTests.code {

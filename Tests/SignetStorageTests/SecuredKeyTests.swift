@@ -11,7 +11,7 @@ import Testing
 struct SecuredKeyTests {
     private let plaintext = Data("the secret of Harbor Bank".utf8)
 
-    /// Lends a TPM and an empty directory.
+    /// Runs `body` with a TPM and an empty directory.
     private func withTPM(_ body: (SoftwareTPM, VaultDirectory) async throws -> Void) async throws {
         try await TemporaryDirectory.with { temporary in
             try await SoftwareTPM.with { tpm in
@@ -24,8 +24,8 @@ struct SecuredKeyTests {
         try SecuredKey(tag: tag, in: directory, of: HardwareKeys(tcti: tpm.tcti))
     }
 
-    @Test("opens what was sealed to it; sealing does not ask the TPM, opening asks once")
-    func roundTrip() async throws {
+    @Test("A secured key opens what was sealed to it; sealing does not use the TPM, opening uses it once")
+    func securedKeyOpens() async throws {
         try await withTPM { tpm, directory in
             let key = try key(tpm, directory)
             let inTPM = try #require(key.key as? TPMAgreementKey)
@@ -41,8 +41,8 @@ struct SecuredKeyTests {
         }
     }
 
-    @Test("is the same key the next time, and takes nothing of the TPM when it is not used")
-    func sameKey() async throws {
+    @Test("A secured key is the same the next time, and uses no TPM memory while idle")
+    func securedKeyPersists() async throws {
         try await withTPM { tpm, directory in
             let first = try key(tpm, directory).publicKey
             let sealed = Data(try ECIES.seal(Array(plaintext), to: first))
@@ -56,8 +56,8 @@ struct SecuredKeyTests {
         }
     }
 
-    @Test("is found again by itself when the TPM was started anew meanwhile")
-    func restartMeanwhile() async throws {
+    @Test("A secured key is loaded again after a restart of the TPM")
+    func securedKeySurvivesTPMRestart() async throws {
         try await withTPM { tpm, directory in
             let encryptor = SecuredKeyEncryptor(try key(tpm, directory))
             let sealed = try await encryptor.encrypt(data: plaintext)
@@ -69,8 +69,8 @@ struct SecuredKeyTests {
         }
     }
 
-    @Test("is unavailable while the TPM is off, and works again then")
-    func off() async throws {
+    @Test("A secured key is unavailable while the TPM is off, and works again afterwards")
+    func securedKeyNeedsTPM() async throws {
         try await withTPM { tpm, directory in
             let encryptor = SecuredKeyEncryptor(try key(tpm, directory))
             let sealed = try await encryptor.encrypt(data: plaintext)
@@ -84,8 +84,8 @@ struct SecuredKeyTests {
         }
     }
 
-    @Test("opens the layout before the present one too")
-    func legacy() async throws {
+    @Test("A secured key opens the previous layout too")
+    func securedKeyOpensPreviousLayout() async throws {
         try await withTPM { tpm, directory in
             let key = try key(tpm, directory)
             let sealed = try LegacyECIES.seal(Array(plaintext), to: key.publicKey)
@@ -94,8 +94,8 @@ struct SecuredKeyTests {
         }
     }
 
-    @Test("refuses what is not on the curve, also when only the TPM looks")
-    func offCurve() async throws {
+    @Test("A secured key refuses a point off the curve, even when only the TPM checks it")
+    func securedKeyRefusesPointOffCurve() async throws {
         try await withTPM { tpm, directory in
             let key = try key(tpm, directory)
             var sealed = Array(try await SecuredKeyEncryptor(key).encrypt(data: plaintext))
@@ -110,8 +110,8 @@ struct SecuredKeyTests {
         }
     }
 
-    @Test("stands in a file of mode 0600, with nothing beside it")
-    func file() async throws {
+    @Test("A secured key is one file of mode 0600")
+    func securedKeyIsOnePrivateFile() async throws {
         try await withTPM { tpm, directory in
             _ = try key(tpm, directory)
             let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
@@ -122,8 +122,8 @@ struct SecuredKeyTests {
         }
     }
 
-    @Test("of another TPM is refused, and its file is left as it is")
-    func otherTPM() async throws {
+    @Test("A secured key of another TPM is refused, and its file is unchanged")
+    func refusesSecuredKeyOfAnotherTPM() async throws {
         try await withTPM { tpm, directory in
             _ = try key(tpm, directory)
             let path = directory.path + "/secured-key-test"
@@ -140,8 +140,8 @@ struct SecuredKeyTests {
         }
     }
 
-    @Test("whose file is damaged anywhere is refused, and no new one is made")
-    func damagedFile() async throws {
+    @Test("A secured key file damaged at any position is refused, and no new key is made")
+    func refusesDamagedSecuredKey() async throws {
         try await withTPM { tpm, directory in
             _ = try key(tpm, directory)
             let path = directory.path + "/secured-key-test"
@@ -164,8 +164,10 @@ struct SecuredKeyTests {
         }
     }
 
-    @Test("that cannot be looked up is not taken for none", arguments: ["directory", "link", "readable by others", "open home"])
-    func lookUpFails(what: String) async throws {
+    @Test(
+        "A secured key file that cannot be read is not treated as missing",
+        arguments: ["directory", "link", "readable by others", "open home"])
+    func refusesUnreadableSecuredKey(what: String) async throws {
         try await withTPM { tpm, directory in
             let path = directory.path + "/secured-key-test"
             _ = try PrivateFile.createDirectory(directory.path)
@@ -188,8 +190,9 @@ struct SecuredKeyTests {
     }
 
     @Test(
-        "has a tag that is a name and no path", arguments: ["", "../x", "a/b", "a\0b", "ä", String(repeating: "a", count: 129)])
-    func badTag(tag: String) {
+        "A secured key's tag must be a name and not a path",
+        arguments: ["", "../x", "a/b", "a\0b", "ä", String(repeating: "a", count: 129)])
+    func refusesSecuredKeyTagPath(tag: String) {
         let hardware = HardwareKeys(tcti: "swtpm:host=127.0.0.1,port=1")
         let error = failure { () throws(StoreError) in
             try SecuredKey(tag: tag, in: VaultDirectory(path: "/nonexistent"), of: hardware)
@@ -198,9 +201,9 @@ struct SecuredKeyTests {
     }
 
     #if compiler(>=6.3)
-    /// In a process of its own, where no other test keeps the few threads of the pool busy.
-    @Test("keeps no task waiting while the TPM takes its time")
-    func heartbeat() async throws {
+    /// Runs in a process of its own, where no other test occupies the few threads of the pool.
+    @Test("A slow TPM does not block other tasks of a secured key's process")
+    func securedKeyBlocksNoTask() async throws {
         try await withTPM { tpm, directory in
             let (tcti, home, device) = (tpm.tcti, directory.path, try #require(await tpm.processIdentifier))
             await #expect(processExitsWith: .success) {
@@ -208,7 +211,7 @@ struct SecuredKeyTests {
                 let key = try SecuredKey(tag: "test", in: VaultDirectory(path: home), of: HardwareKeys(tcti: tcti))
                 let encryptor = SecuredKeyEncryptor(key)
                 let sealed = try await encryptor.encrypt(data: Data([1, 2, 3]))
-                // If they hold up the pool, nothing in it lets the TPM go on.
+                // If they block the pool, no task in it lets the TPM go on.
                 let help = DispatchWorkItem { _exit(1) }
                 DispatchQueue.global().asyncAfter(deadline: .now() + 60, execute: help)
                 kill(device, SIGSTOP)

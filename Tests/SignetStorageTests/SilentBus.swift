@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 
-/// The beginning of a D-Bus daemon: it accepts whoever comes, as the D-Bus specification's authentication protocol has it, and
+/// The beginning of a D-Bus daemon: it accepts every client, following the D-Bus specification's authentication protocol, and
 /// answers nothing after that. It ends with the process of the tests.
 struct SilentBus {
     let path: String

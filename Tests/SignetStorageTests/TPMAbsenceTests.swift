@@ -7,13 +7,13 @@ import Testing
 
 @testable import SignetStorage
 
-@Suite("Where there is no TPM")
+@Suite("A machine without a TPM")
 struct TPMAbsenceTests {
     private let dataKey = Secret.random(byteCount: 32)
 
     #if !TPM
-    @Test("a program built without the trait says so")
-    func noTrait() {
+    @Test("A program built without the TPM trait reports that")
+    func reportsMissingTrait() {
         let error = failure { () throws(StoreError) in try TPMProtector().wrap(dataKey, context: []) }
         #expect(error?.code == .keyUnavailable)
         #expect(error?.reason.contains("trait TPM") == true)
@@ -21,8 +21,8 @@ struct TPMAbsenceTests {
     }
     #endif
 
-    @Test("nothing is searched when the way to it has no name", arguments: ["", ":", ":host=127.0.0.1", "swtpm\0", "\0"])
-    func noName(tcti: String) {
+    @Test("An empty TCTI name is refused without a search for a TPM", arguments: ["", ":", ":host=127.0.0.1", "swtpm\0", "\0"])
+    func refusesEmptyTCTI(tcti: String) {
         let protector = TPMProtector(tcti: tcti)
         let error = failure { () throws(StoreError) in try protector.wrap(dataKey, context: []) }
         #expect(error?.code == .keyUnavailable)
@@ -31,8 +31,8 @@ struct TPMAbsenceTests {
     }
 
     #if TPM
-    @Test("the error names the device that is not there")
-    func noDevice() {
+    @Test("A missing TPM device is named in the error")
+    func namesMissingTPMDevice() {
         let protector = TPMProtector(tcti: "device:/dev/signet-has-no-such-tpm")
         let error = failure { () throws(StoreError) in try protector.wrap(dataKey, context: []) }
         #expect(error?.code == .keyUnavailable)
@@ -41,8 +41,8 @@ struct TPMAbsenceTests {
         #expect(protector.availability() == .unusable(error?.reason ?? ""))
     }
 
-    @Test("a file is not taken for a device, and nothing is written into it")
-    func notADevice() async throws {
+    @Test("A file in place of a TPM device is refused, and nothing is written to it")
+    func refusesFileAsTPM() async throws {
         try await TemporaryDirectory.with { directory in
             try PrivateFile.create(directory.file("file"), containing: [1, 2, 3])
             let protector = TPMProtector(tcti: "device:\(directory.file("file"))")
@@ -53,15 +53,15 @@ struct TPMAbsenceTests {
         }
     }
 
-    @Test("nobody listens: the key is unavailable")
-    func nobodyListens() {
+    @Test("A TPM simulator's port without a listener makes the key unavailable")
+    func reportsMissingTPMSimulator() {
         let protector = TPMProtector(tcti: "swtpm:host=127.0.0.1,port=1")
         let error = failure { () throws(StoreError) in try protector.wrap(dataKey, context: []) }
         #expect(error?.code == .keyUnavailable)
     }
 
-    @Test("every library that is missing is named")
-    func noLibrary() {
+    @Test("Every missing TPM library is named")
+    func namesMissingTPMLibraries() {
         let names = TSS2Library.Names(
             esys: "libtss2-esys-signet-test.so.0", tctildr: "libtss2-tctildr.so.0", mu: "libtss2-mu-signet-test.so.0")
         let error = failure { () throws(StoreError) in try TSS2Library(names) }
@@ -71,16 +71,16 @@ struct TPMAbsenceTests {
         #expect(error?.reason.contains("install") == true)
     }
 
-    @Test("a library that lacks a function is named with it")
-    func otherLibrary() {
+    @Test("A TPM library that lacks a function is named with the function")
+    func namesMissingTPMFunction() {
         let error = failure { () throws(StoreError) in try TSS2Library(.init(mu: "libc.so.6")) }
         #expect(error?.code == .keyUnavailable)
         #expect(error?.reason.contains("libc.so.6: it has no function Tss2_MU_TPM2B_PRIVATE_Marshal") == true)
     }
 
     #if compiler(>=6.3)
-    @Test("whoever may not use the device is told which group may")
-    func noPermission() async throws {
+    @Test("A process without permission for the TPM device is told the group that has it")
+    func namesTPMGroup() async throws {
         try await TemporaryDirectory.with { directory in
             let path = directory.file("tpm")
             try PrivateFile.create(path, containing: [])
@@ -98,11 +98,11 @@ struct TPMAbsenceTests {
     #endif
 
     @Test(
-        "a program that listens where the simulators do is not taken for a TPM",
+        "A program at the simulators' port that is not a TPM is refused",
         .enabled(if: TPMSupport.isHere && !TPMSupport.hasRealTPM, "there is a real TPM, or no swtpm"))
-    func fakeTPM() async throws {
+    func refusesFakeTPM() async throws {
         try await SoftwareTPM.with(port: 2321) { fake in
-            // It is the one that tpm2-tss finds when it is left to search.
+            // The port is the one that tpm2-tss finds when it searches.
             let found = try await fake.tool("tpm2_getcap", "handles-persistent", "-T", "swtpm")
             #expect(found.isEmpty)
             let protector = TPMProtector()

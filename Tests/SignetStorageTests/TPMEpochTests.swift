@@ -6,10 +6,10 @@ import Testing
 
 @testable import SignetStorage
 
-@Suite("The place of an epoch in a TPM")
+@Suite("The NV indices of an epoch in a TPM")
 struct TPMEpochPlaceTests {
-    @Test("is in the owner's range, a few for every vault, and another for another vault")
-    func indices() {
+    @Test("The NV indices are in the owner's range, a few for each vault, and different between vaults")
+    func epochIndicesDifferByVault() {
         var all: Set<UInt32> = []
         for number in 0..<100 {
             let indices = TPMEpochPlace(vault: "vault \(number)").indices
@@ -20,8 +20,8 @@ struct TPMEpochPlaceTests {
         #expect(all.count > 390)
     }
 
-    @Test("is marked with its base and its vault")
-    func mark() {
+    @Test("An NV index is marked with the epoch's base and its vault")
+    func epochIndexIsMarked() {
         let place = TPMEpochPlace(vault: "a")
         for base in [0, 1, 0xFFFF_FFFF_FFFF, UInt64.max] {
             #expect(place.base(ofMark: place.mark(base: base)) == base)
@@ -31,8 +31,8 @@ struct TPMEpochPlaceTests {
         #expect(place.password.last != 0)
     }
 
-    @Test("holds 64 epochs, and the highest bit counts", arguments: [0, 7, 1 << 40, UInt64.max, UInt64.max - 3])
-    func bits(base: UInt64) {
+    @Test("An NV index holds 64 epochs, and its highest bit counts", arguments: [0, 7, 1 << 40, UInt64.max, UInt64.max - 3])
+    func epochIndexHoldsSixtyFour(base: UInt64) {
         #expect(TPMEpochPlace.epoch(base: base, bits: 0) == nil)
         #expect(TPMEpochPlace.bit(for: base, base: base) == nil)
         #expect(TPMEpochPlace.bit(for: base &+ 65, base: base) == nil)
@@ -48,7 +48,7 @@ struct TPMEpochPlaceTests {
     }
 }
 
-@Suite("An epoch in the care of a TPM", .enabled(if: TPMSupport.isHere, "\(TPMSupport.missing ?? "")"))
+@Suite("An epoch in a TPM", .enabled(if: TPMSupport.isHere, "\(TPMSupport.missing ?? "")"))
 struct TPMEpochTests {
     private let vault = "9D9C9C4E-0B0B-4E0D-8A7B-1B6F1C0D2E3F"
 
@@ -56,8 +56,8 @@ struct TPMEpochTests {
         try await tpm.tool("tpm2_getcap", "handles-nv-index").split(separator: "\n").map { String($0.dropFirst(2)) }
     }
 
-    @Test("is unknown at first, goes up, and never down")
-    func upOnly() async throws {
+    @Test("A TPM epoch is absent at first, and only increases")
+    func tpmEpochOnlyIncreases() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             let before = try protector.epoch(ofVault: vault)
@@ -78,8 +78,8 @@ struct TPMEpochTests {
         }
     }
 
-    @Test("is still known when the machine was switched off")
-    func restart() async throws {
+    @Test("A TPM epoch is kept when the machine is switched off")
+    func tpmEpochSurvivesRestart() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             try protector.remember(epoch: 5, ofVault: vault)
@@ -89,8 +89,8 @@ struct TPMEpochTests {
         }
     }
 
-    @Test("is each vault's own, and forgetting one leaves the other")
-    func separate() async throws {
+    @Test("Each vault has its own TPM epoch, and deleting one keeps the other")
+    func tpmEpochsAreSeparate() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             try protector.remember(epoch: 5, ofVault: "a")
@@ -105,8 +105,8 @@ struct TPMEpochTests {
         }
     }
 
-    @Test("takes one place in the TPM, however far it goes")
-    func far() async throws {
+    @Test("A TPM epoch uses one NV index, however high it rises")
+    func tpmEpochUsesOneIndex() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             for epoch in Array(1...150) + [1000, 1001, .max - 1, .max] as [UInt64] {
@@ -119,8 +119,8 @@ struct TPMEpochTests {
         }
     }
 
-    @Test("goes to the next place where another program has taken one, and never touches that")
-    func taken() async throws {
+    @Test("A TPM epoch skips an NV index that another program uses, and never changes that one")
+    func tpmEpochSkipsUsedIndex() async throws {
         try await SoftwareTPM.with { tpm in
             let first = "0x" + String(TPMEpochPlace(vault: vault).indices[0], radix: 16)
             _ = try await tpm.tool("tpm2_nvdefine", first, "-C", "owner", "-s", "8", "-a", "nt=bits|ownerread|ownerwrite")
@@ -136,8 +136,8 @@ struct TPMEpochTests {
         }
     }
 
-    @Test("is told when all its places are taken")
-    func allTaken() async throws {
+    @Test("A TPM epoch fails with full when all its NV indices are in use")
+    func tpmEpochReportsFull() async throws {
         try await SoftwareTPM.with { tpm in
             for index in TPMEpochPlace(vault: vault).indices {
                 _ = try await tpm.tool(
@@ -149,8 +149,8 @@ struct TPMEpochTests {
         }
     }
 
-    @Test("is not there yet when somebody was interrupted before it was written, and can be written then")
-    func interrupted() async throws {
+    @Test("A TPM epoch whose first write was interrupted is absent, and can be written again")
+    func tpmEpochSurvivesInterruptedWrite() async throws {
         try await SoftwareTPM.with { tpm in
             try await TemporaryDirectory.with { directory in
                 let place = TPMEpochPlace(vault: vault)
@@ -171,8 +171,8 @@ struct TPMEpochTests {
         }
     }
 
-    @Test("is not set by whoever does not know the vault's id")
-    func password() async throws {
+    @Test("A process that does not know the vault's id cannot set its TPM epoch")
+    func tpmEpochRequiresVaultID() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             try protector.remember(epoch: 1, ofVault: vault)
@@ -185,8 +185,8 @@ struct TPMEpochTests {
         }
     }
 
-    @Test("needs no password of the owner's but for its place")
-    func ownerPassword() async throws {
+    @Test("A TPM epoch needs the owner's password only to define its NV index")
+    func tpmEpochNeedsOwnerPasswordOnce() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             _ = try protector.wrap(Secret([1]), context: [])

@@ -7,10 +7,10 @@ import Testing
 
 @testable import SignetStorage
 
-/// A process finds the resource manager through its environment, so each is one of its own.
+/// Each process is a real one, because the environment tells a process its resource manager.
 @Suite("Several processes at one TPM", .enabled(if: TPMSupport.isManagedHere, "no trait TPM, swtpm or tpm2-abrmd"))
 struct TPMProcessesTests {
-    /// What the processes are told.
+    /// The parameters of a process.
     private struct Task: Codable, Sendable {
         var tcti: String
         var environment: [String: String]
@@ -27,8 +27,8 @@ struct TPMProcessesTests {
         }
     }
 
-    @Test("wrap and open their keys side by side, with two connections each")
-    func sideBySide() async throws {
+    @Test("Several processes wrap and open their keys at one TPM, with two connections each")
+    func processesShareTPM() async throws {
         try await SoftwareTPM.with(resourceManager: true) { tpm in
             let task = Task(tpm)
             await withTaskGroup { group in
@@ -60,8 +60,8 @@ struct TPMProcessesTests {
         }
     }
 
-    @Test("that ask for a secured key at the same moment get the same one")
-    func oneKey() async throws {
+    @Test("Processes that request a secured key at the same moment get the same one")
+    func processesGetOneSecuredKey() async throws {
         try await TemporaryDirectory.with { temporary in
             try await SoftwareTPM.with(resourceManager: true) { tpm in
                 var task = Task(tpm)
@@ -91,8 +91,8 @@ struct TPMProcessesTests {
         }
     }
 
-    @Test("that tell the same epochs at the same time never tell it more than they know")
-    func epochs() async throws {
+    @Test("Processes that store the same epochs at the same time never see a wrong epoch")
+    func processesAgreeOnEpoch() async throws {
         try await SoftwareTPM.with(resourceManager: true) { tpm in
             let task = Task(tpm)
             await withTaskGroup { group in
@@ -105,7 +105,7 @@ struct TPMProcessesTests {
                                 let error = failure { () throws(StoreError) in
                                     try protector.remember(epoch: epoch, ofVault: "shared")
                                 }
-                                // Another one was faster.
+                                // Another process was faster.
                                 #expect(
                                     error == nil || error?.reason.contains("later than") == true, "\(error?.description ?? "")")
                                 let known = try protector.epoch(ofVault: "shared") ?? 0

@@ -6,13 +6,13 @@ import Testing
 
 @testable import SignetStorage
 
-@Suite("A data key in the care of a TPM", .enabled(if: TPMSupport.isHere, "\(TPMSupport.missing ?? "")"))
+@Suite("A data key wrapped by a TPM", .enabled(if: TPMSupport.isHere, "\(TPMSupport.missing ?? "")"))
 struct TPMProtectorTests {
     private let dataKey = Secret.random(byteCount: 32)
     private let context = TPMSupport.context
 
-    @Test("opens again, with one operation of the private key")
-    func roundTrip() async throws {
+    @Test("A data key wrapped by a TPM opens again with one operation of the private key")
+    func tpmOpensWrappedKey() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             let wrapped = try protector.wrap(dataKey, context: context)
@@ -23,8 +23,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("has a key of its own in every slot")
-    func ownKeys() async throws {
+    @Test("Every TPM slot has a key of its own")
+    func tpmSlotsHaveOwnKeys() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             let slots = [try protector.wrap(dataKey, context: context), try protector.wrap(dataKey, context: context)]
@@ -33,8 +33,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("opens after the machine was switched off")
-    func restart() async throws {
+    @Test("A data key wrapped by a TPM opens after the machine was switched off")
+    func tpmKeySurvivesRestart() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             let wrapped = try protector.wrap(dataKey, context: context)
@@ -44,8 +44,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("does not open in another TPM")
-    func otherTPM() async throws {
+    @Test("A data key wrapped by a TPM does not open in another TPM")
+    func anotherTPMDoesNotOpen() async throws {
         try await SoftwareTPM.with { tpm in
             let wrapped = try TPMProtector(tcti: tpm.tcti).wrap(dataKey, context: context)
             try await SoftwareTPM.with { other in
@@ -58,8 +58,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("is lost when the TPM is cleared, and says so; a new one can be made")
-    func cleared() async throws {
+    @Test("A data key is reported as lost when the TPM is cleared, and a new one can be made")
+    func reportsClearedTPM() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             let wrapped = try protector.wrap(dataKey, context: context)
@@ -72,8 +72,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("does not open for another context")
-    func otherContext() async throws {
+    @Test("A data key wrapped by a TPM does not open in another context")
+    func bindsTPMKeyToContext() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             let wrapped = try protector.wrap(dataKey, context: context)
@@ -84,8 +84,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("does not open when any byte of the slot is another, and leaves nothing in the TPM")
-    func flippedBytes() async throws {
+    @Test("A TPM slot with any byte changed does not open, and leaves nothing in the TPM")
+    func refusesTamperedTPMSlot() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             let wrapped = try protector.wrap(dataKey, context: context)
@@ -103,8 +103,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("does not open when a part of the slot is missing")
-    func truncated() async throws {
+    @Test("A TPM slot with a missing part does not open")
+    func refusesTruncatedTPMSlot() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             let wrapped = try protector.wrap(dataKey, context: context)
@@ -117,8 +117,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("leaves nothing in the TPM but its storage key")
-    func nothingLeft() async throws {
+    @Test("Wrapping and opening leave nothing in the TPM but its storage key")
+    func leavesOnlyStorageKey() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             for _ in 0..<4 {
@@ -133,8 +133,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("does not touch what others have loaded")
-    func othersStay() async throws {
+    @Test("Wrapping and opening leave other programs' loaded objects in the TPM")
+    func keepsForeignTPMObjects() async throws {
         try await SoftwareTPM.with { tpm in
             try await TemporaryDirectory.with { directory in
                 _ = try await tpm.tool("tpm2_createprimary", "-C", "owner", "-G", "rsa", "-c", directory.file("context"))
@@ -148,8 +148,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("opens when the storage key was taken from its place")
-    func evicted() async throws {
+    @Test("A data key opens after the TPM's storage key was evicted")
+    func opensAfterStorageKeyEviction() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             let wrapped = try protector.wrap(dataKey, context: context)
@@ -159,8 +159,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("leaves a storage key of another kind where it stands, and does without", arguments: ["rsa", "ecc384"])
-    func otherStorageKey(algorithm: String) async throws {
+    @Test("A storage key of another kind stays in the TPM, and wrapping works without it", arguments: ["rsa", "ecc384"])
+    func keepsForeignStorageKey(algorithm: String) async throws {
         try await SoftwareTPM.with { tpm in
             try await TemporaryDirectory.with { directory in
                 _ = try await tpm.tool("tpm2_createprimary", "-C", "owner", "-G", algorithm, "-c", directory.file("context"))
@@ -179,8 +179,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("says so when the TPM's owner has set a password, and goes on with a storage key that is there")
-    func ownerPassword() async throws {
+    @Test("A TPM with an owner password is reported, and works with an existing storage key")
+    func reportsTPMOwnerPassword() async throws {
         try await SoftwareTPM.with { tpm in
             let protector = TPMProtector(tcti: tpm.tcti)
             _ = try await tpm.tool("tpm2_changeauth", "-c", "owner", "harbor")
@@ -198,8 +198,8 @@ struct TPMProtectorTests {
         }
     }
 
-    @Test("opens a vault")
-    func vault() async throws {
+    @Test("A TPM protector opens a vault")
+    func tpmOpensVault() async throws {
         try await SoftwareTPM.with { tpm in
             let (store, protector) = (MemoryStore(), TPMProtector(tcti: tpm.tcti))
             let key = RecordKey(.account, "Harbor Bank", "mira")

@@ -5,9 +5,9 @@ import SignetTesting
 
 @testable import SignetStorage
 
-/// What the tests with a TPM share.
+/// The shared support of the tests with a TPM.
 enum TPMSupport {
-    /// Why they cannot run here; nil when they can.
+    /// The reason why they cannot run here; nil when they can.
     static let missing: String? = {
         #if TPM && os(Linux)
         SoftwareTPM.missing()
@@ -18,13 +18,13 @@ enum TPMSupport {
 
     static var isHere: Bool { missing == nil }
     static var isManagedHere: Bool { isHere && SoftwareTPM.missing(resourceManager: true) == nil }
-    /// Where there is a real TPM, the default is that.
+    /// A real TPM would be the default here.
     static var hasRealTPM: Bool { FileManager.default.fileExists(atPath: "/dev/tpmrm0") }
 
     static let context = Array("signet vault slot of a test".utf8)
 }
 
-/// What `body` throws; nil when it throws nothing.
+/// The error that `body` throws; nil when it throws none.
 func failure(_ body: () throws(StoreError) -> some Any) -> StoreError? {
     do throws(StoreError) {
         _ = try body()
@@ -34,7 +34,7 @@ func failure(_ body: () throws(StoreError) -> some Any) -> StoreError? {
     }
 }
 
-/// What Apple's older algorithm writes, which Signet only reads.
+/// Bytes of Apple's older algorithm, which Signet only reads.
 enum LegacyECIES {
     static func seal(_ plaintext: [UInt8], to publicKey: [UInt8]) throws -> [UInt8] {
         let ephemeral = P256.KeyAgreement.PrivateKey()
@@ -49,7 +49,7 @@ enum LegacyECIES {
 
 #if os(Linux)
 extension SoftwareTPM {
-    /// The handles of everything that is in the TPM only as long as somebody uses it.
+    /// The handles of everything that is in the TPM only while a program uses it.
     func handlesInUse() async throws -> String {
         var handles = ""
         for kind in ["handles-transient", "handles-loaded-session", "handles-saved-session"] {

@@ -11,8 +11,8 @@ struct VaultSlotTests {
 
     private func code(_ error: any Error) -> StoreError.Code? { (error as? StoreError)?.code }
 
-    @Test("open it, any one of them, and the slot that did is shown")
-    func anyOpens() throws {
+    @Test("Any one key slot opens the vault, and the vault shows which one did")
+    func anySlotOpensVault() throws {
         let store = MemoryStore()
         let (tpm, phrase) = (InMemoryKeyProtector("tpm"), InMemoryKeyProtector("passphrase"))
         let vault = try Vault.create(in: store, protector: tpm)
@@ -27,8 +27,8 @@ struct VaultSlotTests {
         }
     }
 
-    @Test("are tried in the order of the key protectors, and on to the next when one cannot or does not open")
-    func order() throws {
+    @Test("Key slots are tried in the order of the protectors, past those that cannot or do not open")
+    func triesSlotsInOrder() throws {
         let store = MemoryStore()
         let (tpm, phrase) = (InMemoryKeyProtector("tpm"), InMemoryKeyProtector("passphrase"))
         _ = try Vault.create(in: store, protector: tpm).addSlot(phrase)
@@ -47,8 +47,8 @@ struct VaultSlotTests {
         }
     }
 
-    @Test("can be two of one key protector, and each passphrase opens its own")
-    func twoOfAKind() throws {
+    @Test("A vault can have two passphrase slots, and each passphrase opens its own")
+    func supportsTwoPassphraseSlots() throws {
         let store = MemoryStore()
         let (mine, yours) = (InMemoryKeyProtector("passphrase"), InMemoryKeyProtector("passphrase"))
         _ = try Vault.create(in: store, protector: mine).addSlot(yours)
@@ -56,8 +56,8 @@ struct VaultSlotTests {
         #expect(try Vault.open(store, protectors: [yours]).openedBy.number == 2)
     }
 
-    @Test("can be removed, but not the last one")
-    func remove() throws {
+    @Test("Key slots can be removed, except the last one")
+    func removesSlotsButLast() throws {
         let store = MemoryStore()
         let (tpm, phrase) = (InMemoryKeyProtector("tpm"), InMemoryKeyProtector("passphrase"))
         let vault = try Vault.create(in: store, protector: tpm)
@@ -70,8 +70,8 @@ struct VaultSlotTests {
         #expect(try vault.addSlot(tpm).number == 3)
     }
 
-    @Test("can be replaced: the old passphrase no longer opens")
-    func replace() throws {
+    @Test("After a key slot is replaced the old passphrase does not open the vault")
+    func replacesSlot() throws {
         let store = MemoryStore()
         let (old, new) = (InMemoryKeyProtector("passphrase"), InMemoryKeyProtector("passphrase"))
         let vault = try Vault.create(in: store, protector: old)
@@ -82,8 +82,8 @@ struct VaultSlotTests {
         #expect(throws: StoreError.self) { try vault.replaceSlot(1, with: new) }
     }
 
-    @Test("stay as they were when a key protector fails")
-    func failure() throws {
+    @Test("Key slots stay unchanged when a key protector fails")
+    func keepsSlotsOnFailure() throws {
         let store = MemoryStore()
         let (tpm, phrase) = (InMemoryKeyProtector("tpm"), InMemoryKeyProtector("passphrase"))
         let vault = try Vault.create(in: store, protector: tpm)
@@ -95,8 +95,8 @@ struct VaultSlotTests {
         #expect(try Vault.header(of: store) == before)
     }
 
-    @Test("that were added by one process are seen and kept by another that was open all the time")
-    func twoProcesses() throws {
+    @Test("A key slot added by one process is seen and kept by another that has the vault open")
+    func sharesSlotsBetweenProcesses() throws {
         let store = MemoryStore()
         let (tpm, phrase) = (InMemoryKeyProtector("tpm"), InMemoryKeyProtector("passphrase"))
         let first = try Vault.create(in: store, protector: tpm)
@@ -108,8 +108,8 @@ struct VaultSlotTests {
         #expect(second.header.slots.count == 2)
     }
 
-    @Test("need one question to the key protector, however much is read and written")
-    func oneQuestion() throws {
+    @Test("A vault requests its key from the protector once, however much is read and written")
+    func requestsKeyOnce() throws {
         let store = MemoryStore()
         let tpm = InMemoryKeyProtector("tpm")
         _ = try Vault.create(in: store, protector: tpm)
@@ -143,8 +143,8 @@ struct VaultRotationTests {
         #expect(try vault.damagedRecords().isEmpty)
     }
 
-    @Test("seals every record anew, and keeps their content, their names and the vault's id")
-    func rotate() throws {
+    @Test("A key rotation seals every record again, and keeps contents, names and the vault's id")
+    func rotationKeepsRecords() throws {
         let store = MemoryStore()
         let protector = InMemoryKeyProtector()
         let vault = try filled(store, protector)
@@ -161,8 +161,8 @@ struct VaultRotationTests {
         try expectAll(in: Vault.open(store, protectors: [protector]))
     }
 
-    @Test("wraps the new key for every slot, and refuses to leave one behind")
-    func slots() throws {
+    @Test("A key rotation wraps the new key for every slot, and refuses to omit one")
+    func rotationWrapsEverySlot() throws {
         let store = MemoryStore()
         let (tpm, phrase) = (InMemoryKeyProtector("tpm"), InMemoryKeyProtector("passphrase"))
         let vault = try filled(store, tpm, records: 3)
@@ -179,8 +179,8 @@ struct VaultRotationTests {
         #expect(vault.header.slots.map(\.number) == [1, 2])
     }
 
-    @Test("makes a slot of before useless")
-    func oldSlot() throws {
+    @Test("A key rotation makes earlier slots useless")
+    func rotationInvalidatesOldSlots() throws {
         let store = MemoryStore()
         let protector = InMemoryKeyProtector()
         let vault = try filled(store, protector, records: 1)
@@ -192,8 +192,8 @@ struct VaultRotationTests {
         #expect { try Vault.open(store, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
     }
 
-    @Test("by another process: reading goes on for nobody with the old key, and nothing is written with it")
-    func otherProcess() throws {
+    @Test("After a rotation by another process the old key neither reads nor writes")
+    func rotationInvalidatesOpenVaults() throws {
         let store = MemoryStore()
         let protector = InMemoryKeyProtector()
         let vault = try filled(store, protector, records: 3)
@@ -207,8 +207,8 @@ struct VaultRotationTests {
         try expectAll(in: vault, records: 3)
     }
 
-    @Test("moves what does not open out of the way and keeps it")
-    func damaged() throws {
+    @Test("A key rotation quarantines a record that does not open")
+    func rotationQuarantinesDamagedRecord() throws {
         let store = MemoryStore()
         let protector = InMemoryKeyProtector()
         let vault = try filled(store, protector, records: 5)
@@ -224,8 +224,8 @@ struct VaultRotationTests {
         #expect(try vault.all(.account).count == 4)
     }
 
-    @Test("while a hundred others read and write: nobody sees anything else than what was written")
-    func concurrency() async throws {
+    @Test("During a key rotation a hundred concurrent readers and writers see only written values")
+    func rotationAllowsConcurrentUse() async throws {
         try await TemporaryDirectory.with { directory in
             let store = try SQLiteStore(path: directory.file("store"), creating: true)
             let protector = InMemoryKeyProtector()
@@ -248,7 +248,7 @@ struct VaultRotationTests {
 }
 
 extension MemoryStore {
-    /// Everything, as it is kept.
+    /// All records as they are stored.
     func dump() throws(StoreError) -> [RecordKey: [UInt8]] {
         try read { (records: any RecordReader) throws(StoreError) in
             var all: [RecordKey: [UInt8]] = [:]

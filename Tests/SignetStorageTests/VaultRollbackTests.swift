@@ -9,7 +9,7 @@ struct VaultRollbackTests {
 
     private func isRolledBack(_ error: any Error) -> Bool { (error as? StoreError)?.code == .rolledBack }
 
-    /// A vault with a record, an older copy of its store, and who keeps its epoch.
+    /// Makes a vault with a record, an older copy of its store, and the protector that keeps its epoch.
     private func rolledBack() throws -> (old: MemoryStore, new: MemoryStore, keeper: InMemoryKeyProtector) {
         let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
         _ = try Vault.create(in: store, protector: keeper)
@@ -19,8 +19,8 @@ struct VaultRollbackTests {
         return (old, store, keeper)
     }
 
-    @Test("is noticed where the epoch is kept outside, and left as it is")
-    func noticed() throws {
+    @Test("An older copy of a vault is detected when the epoch is kept outside, and left unchanged")
+    func detectsRollback() throws {
         let (old, new, keeper) = try rolledBack()
         let before = try old.dump()
         #expect { try Vault.open(old, protectors: [keeper]) } throws: { isRolledBack($0) }
@@ -28,16 +28,16 @@ struct VaultRollbackTests {
         #expect(try Vault.open(new, protectors: [keeper]).get(key) == [2])
     }
 
-    @Test("is opened by who says that it is meant, and is the newest from then on")
-    func accepted() throws {
+    @Test("An older copy is opened when the caller accepts it, and is the newest from then on")
+    func acceptsRollbackExplicitly() throws {
         let (old, new, keeper) = try rolledBack()
         #expect(try Vault.open(old, protectors: [keeper], acceptingRollback: true).get(key) == [1])
         #expect(try Vault.open(old, protectors: [keeper]).get(key) == [1])
         #expect { try Vault.open(new, protectors: [keeper]) } throws: { isRolledBack($0) }
     }
 
-    @Test("is accepted by two processes at once without either making it old for the other")
-    func acceptedTwice() throws {
+    @Test("Two processes can accept an older copy at the same time without making it old for each other")
+    func acceptsRollbackTwice() throws {
         let (old, _, keeper) = try rolledBack()
         keeper.thereafter = {
             let other = try Vault.open(old, protectors: [keeper], acceptingRollback: true)
@@ -47,8 +47,8 @@ struct VaultRollbackTests {
         #expect(try Vault.open(old, protectors: [keeper]).get(key) == [7])
     }
 
-    @Test("is not noticed where nobody keeps the epoch: that is what docs/design/threats.md says")
-    func notKept() throws {
+    @Test("An older copy is not detected when no protector keeps the epoch, as docs/design/threats.md states")
+    func missesRollbackWithoutEpoch() throws {
         let (store, protector) = (MemoryStore(), PlainKeyProtector())
         _ = try Vault.create(in: store, protector: protector)
         let old = try MemoryStore(copying: store)
@@ -56,8 +56,8 @@ struct VaultRollbackTests {
         #expect(try Vault.open(old, protectors: [protector]).get(key) == nil)
     }
 
-    @Test("cannot be made to look new: an epoch that was changed is noticed")
-    func forged() throws {
+    @Test("An older copy with a changed epoch is refused")
+    func refusesForgedEpoch() throws {
         let (old, _, keeper) = try rolledBack()
         var header = try Vault.header(of: old)
         header.epoch += 10
@@ -65,8 +65,8 @@ struct VaultRollbackTests {
         #expect { try Vault.open(old, protectors: [keeper]) } throws: { ($0 as? StoreError)?.code == .corrupt }
     }
 
-    @Test("is not what a process leaves that was killed before it could tell its epoch")
-    func interrupted() throws {
+    @Test("A vault of a process killed before it stored its epoch is not taken for an older copy")
+    func acceptsVaultAfterInterruptedEpoch() throws {
         let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
         _ = try Vault.create(in: store, protector: keeper)
         let vault = try Vault.open(store, protectors: [keeper])
@@ -78,8 +78,8 @@ struct VaultRollbackTests {
         #expect(try keeper.epoch(ofVault: again.header.id) == again.header.epoch)
     }
 
-    @Test("is not what another process makes of it that writes while the vault is being opened")
-    func writtenMeanwhile() throws {
+    @Test("A vault that another process changes while it is being opened is not taken for an older copy")
+    func acceptsConcurrentWriteAtOpen() throws {
         let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
         _ = try Vault.create(in: store, protector: keeper)
         let other = try Vault.open(store, protectors: [keeper])
@@ -88,8 +88,8 @@ struct VaultRollbackTests {
         #expect(keeper.remembered == 2)
     }
 
-    @Test("is not what a writer sees whose epoch was overtaken before it was told; what it wrote is there")
-    func overtaken() throws {
+    @Test("A writer whose epoch is overtaken before it is stored does not fail, and its record is there")
+    func acceptsOvertakenEpoch() throws {
         let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
         _ = try Vault.create(in: store, protector: keeper)
         let vaults = try (0..<2).map { _ in try Vault.open(store, protectors: [keeper]) }
@@ -100,8 +100,8 @@ struct VaultRollbackTests {
         #expect(try keeper.epoch(ofVault: again.header.id) == again.header.epoch)
     }
 
-    @Test("is noticed too when it is put in the place of an open vault that has not been written to")
-    func putBackWhileOpen() throws {
+    @Test("An older copy put in place of an open, unwritten vault is detected too")
+    func detectsRollbackWhileOpen() throws {
         let (old, store, keeper) = try rolledBack()
         try Vault.open(store, protectors: [keeper]).put([3], key)
         let open = try Vault.open(store, protectors: [keeper])
@@ -110,8 +110,8 @@ struct VaultRollbackTests {
         #expect { try open.put([4], key) } throws: { isRolledBack($0) }
     }
 
-    @Test("is no question once somebody gave up who was asked for the key: nobody else is asked")
-    func cancelled() throws {
+    @Test("When the user cancels at one key protector, no other protector is asked")
+    func stopsAfterCancelledProtector() throws {
         let (store, first, second) = (MemoryStore(), InMemoryKeyProtector("first"), InMemoryKeyProtector("second"))
         _ = try Vault.create(in: store, protector: first).addSlot(second)
         first.failure = StoreError(.cancelled, "read passphrase", "given up")
@@ -121,8 +121,8 @@ struct VaultRollbackTests {
         _ = try Vault.open(store, protectors: [first, second])
     }
 
-    @Test("costs one message to the keeper for every vault that was opened and written to, and none for reading")
-    func cost() throws {
+    @Test("An opened vault stores its epoch once at its first write, and never for reading")
+    func storesEpochOnce() throws {
         let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
         _ = try Vault.create(in: store, protector: keeper)
         let made = keeper.remembered
@@ -150,8 +150,8 @@ struct VaultRollbackTests {
 struct VaultTamperingTests {
     private let key = RecordKey(.mechanism, "Harbor Bank", "mira")
 
-    @Test("in any single bit, or cut at any length, is refused: never opened, never taken for absent")
-    func everyBit() throws {
+    @Test("A vault with any bit changed, or truncated at any length, is refused and never taken for absent")
+    func refusesEveryChangedBit() throws {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
         let vault = try Vault.create(in: store, protector: protector)
         try vault.put(Array("a secret".utf8), key)
@@ -186,8 +186,8 @@ struct VaultTamperingTests {
         }
     }
 
-    @Test("by exchanging a record with one of another vault under the same key protector is refused")
-    func otherVault() throws {
+    @Test("A record or a slot of another vault under the same key protector is refused")
+    func refusesRecordOfAnotherVault() throws {
         let protector = InMemoryKeyProtector()
         let (first, second) = (MemoryStore(), MemoryStore())
         try Vault.create(in: first, protector: protector).put([1], key)
@@ -199,15 +199,15 @@ struct VaultTamperingTests {
         try first.put(theirs.value, mine.key)
         let vault = try Vault.open(first, protectors: [protector])
         #expect { try vault.get(key) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
-        // A slot of another vault gives its key to nobody here.
+        // A slot of another vault does not open this one.
         var header = try Vault.header(of: first)
         header.slots = try Vault.header(of: second).slots
         try first.put(JSON.encode(header), .vaultHeader)
         #expect { try Vault.open(first, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
     }
 
-    @Test("by adding a member to its header, or a slot, is refused")
-    func header() throws {
+    @Test("A vault with an added header member or slot is refused")
+    func refusesChangedHeader() throws {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
         let vault = try Vault.create(in: store, protector: protector)
         var members = vault.header.members
@@ -221,8 +221,8 @@ struct VaultTamperingTests {
         #expect { try vault.put([1], key) } throws: { ($0 as? StoreError)?.code == .corrupt }
     }
 
-    @Test("in one record shows the others, says which kind is damaged, and keeps the bytes when it is written anew")
-    func quarantine() throws {
+    @Test("A damaged record does not hide others, is reported by kind, and is quarantined at the next write")
+    func quarantinesDamagedRecord() throws {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
         let vault = try Vault.create(in: store, protector: protector)
         try vault.put([1], key)
@@ -241,8 +241,8 @@ struct VaultTamperingTests {
         #expect(try vault.all(.quarantined) == [damaged])
     }
 
-    @Test("in a record that was written elsewhere is kept too when nobody has read it before it is written anew")
-    func unreadQuarantine() throws {
+    @Test("A damaged record that was never read is quarantined at the next write too")
+    func quarantinesUnreadRecord() throws {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
         try Vault.create(in: store, protector: protector).put([1], key)
         let mechanism = try store.dump().first { $0.key.kind == .mechanism }
@@ -253,8 +253,8 @@ struct VaultTamperingTests {
         #expect(try vault.all(.quarantined) == [[1, 2, 3]])
     }
 
-    @Test("is removed by an explicit call with its own id, and by no other")
-    func reset() throws {
+    @Test("A vault is reset only by a call with its own id")
+    func resetsByOwnIDOnly() throws {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
         let vault = try Vault.create(in: store, protector: protector)
         try vault.put([1], key)
@@ -271,10 +271,10 @@ struct VaultTamperingTests {
     }
 }
 
-@Suite("The number of seals of a vault's key")
+@Suite("The seal counter of a vault's key")
 struct VaultSealTests {
-    @Test("is counted beforehand, in blocks, and never too low")
-    func counted() throws {
+    @Test("Seals are counted in advance, in blocks, and never too low")
+    func countsSealsInAdvance() throws {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
         let vault = try Vault.create(in: store, protector: protector)
         for number in 0..<1000 {
@@ -285,8 +285,8 @@ struct VaultSealTests {
         #expect(!vault.header.isRotationDue)
     }
 
-    @Test("makes a rotation due in time, and in the end refuses to go on without one")
-    func due() throws {
+    @Test("The seal counter makes a rotation due in time, and finally blocks writes without one")
+    func makesRotationDue() throws {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
         let created = try Vault.create(in: store, protector: protector)
         var header = created.header
@@ -303,8 +303,8 @@ struct VaultSealTests {
         try vault.put([1], RecordKey(.item, "more"))
     }
 
-    @Test("goes with nonces of which no two are the same")
-    func nonces() throws {
+    @Test("Sealing never uses a nonce twice")
+    func sealsWithUniqueNonces() throws {
         let key = Secret.random(byteCount: 32)
         var seen: Set<[UInt8]> = []
         for _ in 0..<100_000 {

@@ -17,29 +17,29 @@ struct VaultTests {
         }
     }
 
-    @Test("opens again with everything in it")
-    func reopen() async throws {
+    @Test("A vault opens again with everything in it")
+    func reopensVault() async throws {
         try await withVault { directory in
             try directory.openVault().put(content, key)
             #expect(try directory.openVault().get(key) == content)
         }
     }
 
-    @Test("shows no identity and no content in its files")
-    func sealed() async throws {
+    @Test("The files of a vault contain no identity and no content")
+    func sealsIdentityAndContent() async throws {
         try await withVault { directory in
             try directory.openVault().put(content, key)
             for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
                 let bytes = try Data(contentsOf: URL(filePath: "\(directory.path)/\(name)"))
                 for text in ["Harbor", "mira", "secret"] {
-                    #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) stands in \(name)")
+                    #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) was found in \(name)")
                 }
             }
         }
     }
 
-    @Test("is made once: a second time changes nothing")
-    func createTwice() async throws {
+    @Test("Creating a vault a second time fails and changes nothing")
+    func createsVaultOnce() async throws {
         try await withVault { directory in
             try directory.openVault().put(content, key)
             #expect(throws: StoreError.self) { try directory.createVault(.keyFile) }
@@ -47,8 +47,8 @@ struct VaultTests {
         }
     }
 
-    @Test("is made once when twenty try at the same time")
-    func createAtOnce() async throws {
+    @Test("Of twenty tasks that create a vault at the same time one succeeds")
+    func createsVaultOnceConcurrently() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             let made = await withTaskGroup(of: Bool.self) { group in
@@ -60,8 +60,8 @@ struct VaultTests {
         }
     }
 
-    @Test("can be made where an earlier attempt was killed half-way")
-    func createAfterCrash() async throws {
+    @Test("A vault can be created where an earlier attempt was killed half-way")
+    func createsVaultAfterCrash() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.path)
             try Data("half".utf8).write(to: URL(filePath: directory.recordsPath + ".new"))
@@ -71,8 +71,8 @@ struct VaultTests {
         }
     }
 
-    @Test("says that there is none, and makes nothing, where nobody made one")
-    func none() async throws {
+    @Test("Opening a missing vault reports that there is none, and creates nothing")
+    func reportsMissingVault() async throws {
         try await TemporaryDirectory.with { temporary in
             for path in [temporary.file("nowhere"), temporary.path] {
                 #expect { try VaultDirectory(path: path).openVault() } throws: { ($0 as? StoreError)?.code == .noVault }
@@ -82,8 +82,8 @@ struct VaultTests {
         }
     }
 
-    @Test("without its key is unavailable, with another key is mismatched, and is left alone")
-    func keyLoss() async throws {
+    @Test("A vault without its key is unavailable, with another key is mismatched, and is left unchanged")
+    func reportsLostKey() async throws {
         try await withVault { directory in
             try directory.openVault().put(content, key)
             let kept = directory.keyPath + ".kept"
@@ -97,8 +97,8 @@ struct VaultTests {
         }
     }
 
-    @Test("refuses a record that was changed in any byte, and never takes it for absent")
-    func tampering() throws {
+    @Test("A vault refuses a record with any byte changed, and never takes it for absent")
+    func refusesTamperedRecord() throws {
         let (vault, inner) = try vaultInMemory()
         try vault.put(content, key)
         let account = inner.dump().first { $0.key.kind == .account }
@@ -116,13 +116,13 @@ struct VaultTests {
         }
     }
 
-    /// A byte that says by which key or version a record was written is believed only as far as to say which is missing.
+    /// Returns true for a refusal. A changed key number or version is trusted only to name the missing one.
     private static func isRefusal(_ error: any Error) -> Bool {
         [.corrupt, .keyMismatch, .newerFormat].contains((error as? StoreError)?.code)
     }
 
-    @Test("refuses a record that was put in another one's place, or under another kind")
-    func swapping() throws {
+    @Test("A vault refuses a record that was moved to another name or another kind")
+    func refusesSwappedRecord() throws {
         let (vault, inner) = try vaultInMemory()
         try vault.put([1], RecordKey(.account, "mine"))
         try vault.put([2], RecordKey(.account, "theirs"))
@@ -137,8 +137,8 @@ struct VaultTests {
         #expect { try vault.all(.mechanism) } throws: { ($0 as? StoreError)?.code == .corrupt }
     }
 
-    @Test("of a newer format is refused and left alone")
-    func newerFormat() throws {
+    @Test("A vault of a newer format is refused and left unchanged")
+    func refusesNewerFormat() throws {
         let (_, inner) = try vaultInMemory()
         let headerRecord = inner.dump().first { $0.key.kind == .vault }
         let (name, header) = try #require(headerRecord)
@@ -148,8 +148,8 @@ struct VaultTests {
         #expect(try inner.get(name) == Array(newer.utf8))
     }
 
-    @Test("tells by whom it is sealed when nobody here can open it")
-    func unknownKeyProtector() throws {
+    @Test("A vault that no protector can open names the protector that sealed it")
+    func namesUnknownProtector() throws {
         let (_, inner) = try vaultInMemory()
         #expect { try Vault.open(inner, protectors: []) } throws: { error in
             (error as? StoreError)?.code == .keyUnavailable && "\(error)".contains("keyfile")
@@ -164,7 +164,7 @@ struct VaultTests {
     }
 }
 
-/// A memory store whose content a test can look at from outside.
+/// A memory store whose content a test can inspect.
 final class DumpableStore: RecordStore {
     private let inner = MemoryStore()
     private let names = NameList()

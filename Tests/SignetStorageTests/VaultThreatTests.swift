@@ -6,11 +6,11 @@ import Testing
 
 @testable import SignetStorage
 
-/// The rows of docs/design/threats.md that are nobody else's.
-@Suite("A vault, attacked")
+/// The rows of docs/design/threats.md that no other suite tests.
+@Suite("A vault under attack")
 struct VaultThreatTests {
-    @Test("keeps every two identities apart, whatever they are made of")
-    func injective() {
+    @Test("A vault keeps any two identities separate, whatever their parts")
+    func separatesIdentities() {
         var random = SystemRandomNumberGenerator()
         let pieces = ["", "a", "b", "-", "a-b", "\u{0}", "\u{0}\u{0}\u{0}\u{1}", "é", "e\u{301}", "/", "..", "🚀"]
         var seen: [[UInt8]: [String]] = [:]
@@ -29,11 +29,11 @@ struct VaultThreatTests {
     }
 
     @Test(
-        "takes any name, and makes no path of it",
+        "A vault accepts any record name, and makes no path of it",
         arguments: [
             "../x", "", "/etc/passwd", "\u{0}", "a\u{0}b", ".", String(repeating: "x", count: 4096), "'; DROP TABLE record; --",
         ])
-    func names(name: String) async throws {
+    func acceptsAnyRecordName(name: String) async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             let vault = try directory.createVault(.keyFile)
@@ -45,8 +45,8 @@ struct VaultThreatTests {
         }
     }
 
-    @Test("reads no more of a key file than a key is long, however long the file")
-    func hugeKeyFile() async throws {
+    @Test("A vault reads no more of a key file than a key's length, however long the file")
+    func limitsKeyFileRead() async throws {
         try await TemporaryDirectory.with { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))
             _ = try directory.createVault(.keyFile)
@@ -57,8 +57,8 @@ struct VaultThreatTests {
         }
     }
 
-    @Test("leaves nothing of a removed record in its file")
-    func overwritten() async throws {
+    @Test("A removed record leaves nothing in the vault's file")
+    func overwritesRemovedRecord() async throws {
         try await TemporaryDirectory.with { temporary in
             let path = temporary.file("store")
             let store = try SQLiteStore(path: path, creating: true)
@@ -77,11 +77,11 @@ struct VaultThreatTests {
         }
     }
 
-    @Test("lets every other task go on while key protectors take their time")
-    func heartbeat() async throws {
+    @Test("Slow key protectors do not block the other tasks of a process")
+    func slowProtectorsBlockNoTask() async throws {
         let (store, protector) = (MemoryStore(), WaitingKeyProtector())
         _ = try Vault.create(in: store, protector: protector)
-        // More than the pool has threads: if one of them held one, no task would be left to let them go on.
+        // More tasks than the pool has threads: if each occupied one, no task would be left to let them go on.
         let count = 4 * ProcessInfo.processInfo.activeProcessorCount
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count { group.addTask { _ = try await Vault.unlock(store, protectors: [protector]) } }
@@ -93,17 +93,17 @@ struct VaultThreatTests {
     }
 }
 
-/// A key protector that opens nothing until it is told to go on, as a TPM takes its time.
+/// A key protector that opens only once it is told to go on, like a slow TPM.
 private final class WaitingKeyProtector: KeyProtector {
     let name = "waiting"
     private let inner = InMemoryKeyProtector()
     private let entered = Mutex(0)
     private let gate = DispatchSemaphore(value: 0)
 
-    /// How many calls wait.
+    /// The number of waiting calls.
     var waiting: Int { entered.withLock { $0 } }
 
-    /// Lets so many calls go on.
+    /// Lets this number of calls go on.
     func goOn(_ count: Int) { for _ in 0..<count { gate.signal() } }
 
     func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] { try inner.wrap(dataKey, context: context) }

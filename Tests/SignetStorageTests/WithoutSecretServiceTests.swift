@@ -3,10 +3,10 @@ import SignetCore
 import SignetStorage
 import Testing
 
-@Suite("The keyring, in a build without it")
+@Suite("The keyring in a build without libsecret")
 struct WithoutSecretServiceTests {
-    @Test("is there by name, and every call says that it was not built")
-    func notBuilt() throws {
+    @Test("A keyring that was not built in exists by name, and every call reports that")
+    func reportsKeyringNotBuilt() throws {
         let protector = SecretServiceProtector()
         let wrapped = [1] + [UInt8](repeating: 0, count: 76)
         #expect(protector.name == "secret-service")

@@ -3,7 +3,7 @@ import SignetStorage
 import SignetTesting
 import Testing
 
-/// One server for all the tests of a suite: to make a cluster takes seconds.
+/// One server for all the tests of a suite, because creating a cluster takes seconds.
 struct PostgresTrait: SuiteTrait, TestScoping {
     @TaskLocal static var server: PostgresServer?
 

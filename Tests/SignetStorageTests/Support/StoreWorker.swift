@@ -25,13 +25,13 @@ enum StoreWorker {
         try await run(Programs.built("StoreWorker"), arguments)
     }
 
-    /// Runs the worker, and has something happen at a system call: `signal=KILL` before it, or `error=ENOSPC` in its place.
+    /// Runs the worker with an event at a system call: `signal=KILL` before it, or `error=ENOSPC` in its place.
     static func run(_ arguments: [String], at call: SystemCall, _ event: String) async throws -> TestProcess.Outcome {
         let inject = ["-e", "trace=\(call.name)", "-e", "inject=\(call.name):\(event):when=\(call.number)"]
         return try await run("strace", ["-f", "-o", "/dev/null"] + inject + [Programs.built("StoreWorker")] + arguments)
     }
 
-    /// The system calls between the worker's marks, in order, those of its main thread: it is this thread that works.
+    /// The system calls between the worker's marks, in order; only those of its main thread, which does the work.
     static func systemCalls(of arguments: [String], log: String) async throws -> [SystemCall] {
         let outcome = try await run("strace", ["-f", "-o", log, Programs.built("StoreWorker")] + arguments)
         try #require(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
