@@ -1,9 +1,9 @@
-// Uses the keyring of its environment's session bus once, and says how that went. libsecret finds the bus in the environment
+// Uses the keyring of its environment's session bus once, and prints the outcome. libsecret finds the bus in the environment
 // of the process, so each test of the keyring runs this as a process of its own, as real programs would.
 //
-//     SecretServiceProbe PATIENCE-MS UNLOCK-MS|- VERB [ARGUMENT ...]
+//     SecretServiceProbe TIMEOUT-MS UNLOCK-MS|- VERB [ARGUMENT ...]
 //
-// Answers one line: `ok VALUE`, or `error CODE REASON`.
+// Prints one line: `ok VALUE`, or `error CODE REASON`.
 
 import Glibc
 import SignetCore
@@ -38,7 +38,7 @@ func text(_ availability: KeyProtectorAvailability) -> String {
     }
 }
 
-/// Tells every epoch of a row, and goes on when another process was ahead.
+/// Stores every epoch of a sequence, and goes on when another process was ahead.
 func climb(
     _ protector: SecretServiceProtector, vault: String, from: String, by: String, to: String
 ) throws(StoreError) -> String {
@@ -50,7 +50,7 @@ func climb(
             guard error.code == .rolledBack else { throw error }
             refused += 1
         }
-        // What was told is never forgotten, whoever else tells something.
+        // A stored epoch is never forgotten, whatever another process stores.
         guard let known = try protector.epoch(ofVault: vault), known >= epoch else {
             throw StoreError(.corrupt, "climb", "epoch \(epoch) is forgotten")
         }
@@ -58,7 +58,7 @@ func climb(
     return "climbed, refused \(refused)"
 }
 
-/// Opens again and again until it was refused so often, or very often at all, and counts each outcome.
+/// Opens repeatedly until a number of refusals, or up to a limit, and counts each outcome.
 func insist(_ protector: SecretServiceProtector, wrapped: [UInt8], context: [UInt8], refusals: Int) -> String {
     var outcomes: [String: Int] = [:]
     var left = refusals
@@ -76,7 +76,7 @@ func insist(_ protector: SecretServiceProtector, wrapped: [UInt8], context: [UIn
     return outcomes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
 }
 
-/// Seals and opens with a credential, as the user this runs as.
+/// Seals and opens with a credential, as the user of this process.
 func credential(_ directory: String) throws(StoreError) -> String {
     let protector = SystemdCredentialProtector(environment: ["CREDENTIALS_DIRECTORY": directory])
     let key = Secret([UInt8](repeating: 7, count: 32))

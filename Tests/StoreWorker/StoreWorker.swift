@@ -3,11 +3,11 @@ import SignetAuthenticator
 import SignetCore
 import SignetStorage
 
-/// `StoreWorker VERB ...`: one thing done to a store, in a process that a test can kill, or start twice.
+/// `StoreWorker VERB ...`: one operation on a store, in a process that a test can kill, or start twice.
 ///
 /// A verb is a line of ``Verb``: to have another one killed at every system call, add it there, and to `KilledWork` of the
-/// tests. What comes between ``Marks/begin`` and ``Marks/end`` is what is killed. Ends with 0, or with 1 and the error's code
-/// on standard output.
+/// tests. The process is killed between ``Marks/begin`` and ``Marks/end``. Exits with 0, or with 1 and the error's code on
+/// standard output.
 @main
 enum StoreWorker {
     static func main() {
@@ -24,9 +24,9 @@ enum StoreWorker {
 }
 
 private enum Verb: String {
-    /// `save FILE BYTE COUNT`: puts a record of so many equal bytes into an SQLite store.
+    /// `save FILE BYTE COUNT`: puts a record of this many equal bytes into an SQLite store.
     case save
-    /// `save-vault DIRECTORY BYTE COUNT`: the same in a vault.
+    /// `save-vault DIRECTORY BYTE COUNT`: puts the same record into a vault.
     case saveVault = "save-vault"
     /// `create FILE`: makes an SQLite store.
     case create
@@ -34,9 +34,9 @@ private enum Verb: String {
     case createVault = "create-vault"
     /// `rotate-vault DIRECTORY`: makes a new key and seals everything with it.
     case rotateVault = "rotate-vault"
-    /// `increment-vault DIRECTORY TIMES`: so many transactions that each read a number and write the next.
+    /// `increment-vault DIRECTORY TIMES`: runs this many transactions that each read a number and write the next.
     case incrementVault = "increment-vault"
-    /// `codes-vault DIRECTORY TIMES`: so many counters of the vault's HOTP mechanism used up, each printed when it is durable.
+    /// `codes-vault DIRECTORY TIMES`: uses up this many counters of the vault's HOTP mechanism, and prints each when it is durable.
     case codesVault = "codes-vault"
 
     func run(_ arguments: [String]) throws {
@@ -75,7 +75,7 @@ private enum Work {
         }
     }
 
-    /// Uses up a counter as `Authenticator.code` does, and shows it.
+    /// Uses up a counter as `Authenticator.code` does, and prints it.
     static func useCounter(_ accounts: AccountRecords) throws {
         let settings = try accounts.write { (records: any AccountWriter) throws(StoreError) in
             let uid = try records.mechanisms().first { $0.kindName == .hotp }?.uid
@@ -94,14 +94,14 @@ private enum Work {
     }
 }
 
-/// System calls that a trace shows and that do nothing else.
+/// System calls that appear in a trace and do nothing else.
 private enum Marks {
     static let begin = "/signet-work-begins"
     static let end = "/signet-work-ends"
 
     static func around(_ body: () throws -> Void) throws {
         access(begin, F_OK)
-        // The store is closed within, so that closing is killed too.
+        // The store is closed inside the marks, so that closing is killed too.
         try body()
         access(end, F_OK)
     }

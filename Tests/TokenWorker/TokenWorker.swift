@@ -7,7 +7,7 @@ import SignetStorage
 /// `TokenWorker VERB DIRECTORY SERVER`: a process that asks for tokens, which a test starts several times at once, or kills. It
 /// begins when its input ends.
 ///
-/// `ask` asks from 25 tasks at once and prints each token. `stall` asks once, says `saving` when the new token is about to be
+/// `ask` asks from 25 tasks at once and prints each token. `stall` asks once, prints `saving` when the new token is about to be
 /// stored, and never stores it.
 @main
 enum TokenWorker {
@@ -62,7 +62,7 @@ enum TokenWorker {
     }
 }
 
-/// Stores whatever it is given but a token that is good: what a process does that is killed before it.
+/// Stores every value except a valid token, like a process that is killed before it stores the token.
 private struct StallingStorage: Storage {
     let storage: KeychainStorage<AccessToken>
 

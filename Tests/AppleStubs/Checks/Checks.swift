@@ -6,7 +6,7 @@ import SignetStorage
 import Synchronization
 
 // The Apple engines against the stand-in for Security. scripts/check-apple builds and runs it: as a program, since in a test
-// target the stand-in's name would be visible to the whole package. It says one line a check that failed, and ends with 1.
+// target the stand-in's name would be visible to the whole package. It prints one line for each failed check, and exits with 1.
 
 @main
 enum Checks {
@@ -28,7 +28,7 @@ enum Checks {
     }
 }
 
-/// One fact.
+/// One named check.
 struct Check: Sendable {
     let name: String
     let run: @Sendable () async throws -> Void
@@ -39,7 +39,7 @@ struct Check: Sendable {
     }
 }
 
-/// A fact that does not hold.
+/// An expectation that does not hold.
 struct Untrue: Error, CustomStringConvertible {
     let description: String
 }
@@ -61,7 +61,7 @@ func expect(_ code: StoreError.Code, _ status: OSStatus? = nil, _ body: () throw
 
 let store = KeychainStore(service: "signet.check")
 
-/// Every promise of a record store, in the keychain and in a vault in the keychain.
+/// Every conformance case of a record store, in the keychain and in a vault in the keychain.
 let conformanceChecks: [Check] = RecordStoreConformance.cases.flatMap { promise in
     [
         Check("KeychainStore \(promise.name)") { try await promise.check(store) },

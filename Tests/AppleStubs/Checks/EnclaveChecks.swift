@@ -24,7 +24,7 @@ let enclaveChecks: [Check] = [
         for index in wrapped.indices {
             var changed = wrapped
             changed[index] ^= 1
-            // Another public half is another key, which this device does not have.
+            // A changed public key is another key, which this device does not have.
             try expect(index < 65 ? .keyUnavailable : .keyMismatch) { _ = try protector.unwrap(changed, context: [1]) }
         }
         for count in 0..<wrapped.count {
@@ -39,7 +39,7 @@ let enclaveChecks: [Check] = [
         _ = try protector.wrap(dataKey, context: [1])
         try expect(.keyUnavailable) { _ = try protector.unwrap(wrapped, context: [1]) }
     },
-    Check("two keys of one tag, as two processes can make them, both open what is theirs") {
+    Check("two keys with one tag, as two processes can make them, each open what they wrapped") {
         let first = try protector.wrap(dataKey, context: [1])
         _ = try SecureEnclaveKey.create(tag: "signet.check")
         let second = try protector.wrap(dataKey, context: [1])
@@ -47,7 +47,7 @@ let enclaveChecks: [Check] = [
             try expect(try protector.unwrap(wrapped, context: [1]) == dataKey, "another key came out")
         }
     },
-    Check("a device that was not unlocked yet makes no key, and loses none") {
+    Check("a device before its first unlock makes no key, and loses none") {
         let wrapped = try protector.wrap(dataKey, context: [1])
         StandInKeychain.setLocked(true)
         try expect(.keyUnavailable) { _ = try protector.unwrap(wrapped, context: [1]) }
@@ -57,7 +57,7 @@ let enclaveChecks: [Check] = [
         try expect(StandInKeychain.items.count == 1, "a key was made")
         try expect(try protector.unwrap(wrapped, context: [1]) == dataKey, "another key came out")
     },
-    Check("a device without an enclave says so") {
+    Check("a device without an enclave reports that") {
         StandInKeychain.fail(.add, with: errSecUnimplemented)
         try expect(.keyUnavailable, errSecUnimplemented) { _ = try protector.wrap(dataKey, context: [1]) }
     },

@@ -11,7 +11,7 @@ let keychainChecks: [Check] = [
         try expect(StandInKeychain.items.count == 1, "\(StandInKeychain.items.count) items")
         try expect(
             StandInKeychain.items[0][kSecAttrAccessible] == "text(\"\(kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly)\")",
-            "it is accessible otherwise")
+            "it has another accessibility")
         try expect(StandInKeychain.items[0][kSecAttrSynchronizable] == "flag(false)", "it is synchronized")
     },
     Check("a write that changes nothing does not write") {
@@ -61,7 +61,7 @@ let keychainChecks: [Check] = [
         }
         try expect(try store.get(key) == [2], "the new item is gone")
     },
-    Check("every byte that is missing, or too many, is damage and never absence") {
+    Check("a missing or extra byte is reported as damage, never as absence") {
         try store.put([1, 2, 3], key)
         let bytes = try whole()
         for count in 0..<bytes.count {
@@ -69,7 +69,7 @@ let keychainChecks: [Check] = [
         }
         try withData(bytes + [0]) { try expect(.corrupt) { _ = try store.get(key) } }
     },
-    Check("a newer form is refused, and left alone") {
+    Check("a newer format is refused and left unchanged") {
         try store.put([1], key)
         let newer = Data(try whole().enumerated().map { $0.offset == 3 ? 2 : $0.element })
         try withData(newer) {
@@ -81,7 +81,7 @@ let keychainChecks: [Check] = [
 
 private let key = RecordKey(.account, "Harbor Bank", "mira")
 
-/// What the keychain refuses, and what comes of it.
+/// The statuses with which the keychain refuses a call, and the resulting codes.
 private let statuses: [(OSStatus, StoreError.Code)] = [
     (errSecInteractionNotAllowed, .keyUnavailable), (errSecInteractionRequired, .keyUnavailable),
     (errSecNotAvailable, .keyUnavailable), (errSecNoSuchKeychain, .keyUnavailable), (errSecServiceNotAvailable, .keyUnavailable),
@@ -113,7 +113,7 @@ private func whole() throws -> Data {
     return item
 }
 
-/// Runs `body` while the item holds `data`, and puts back what was there.
+/// Runs `body` while the item holds `data`, and restores the item's bytes.
 private func withData(_ data: Data, _ body: () throws -> Void) throws {
     let before = try whole()
     StandInKeychain.changeData { _ in data }

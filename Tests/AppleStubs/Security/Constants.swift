@@ -1,4 +1,4 @@
-// The names and numbers of Apple's SecItem.h, SecBase.h and SecKey.h that our sources use, as its documentation gives them.
+// The names and numbers of Apple's SecItem.h, SecBase.h and SecKey.h that the sources use, as its documentation gives them.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public let errSecSuccess: OSStatus = 0

@@ -1,8 +1,8 @@
 // The names are Apple's, and documented there.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
 
-// What our Apple sources use of CoreFoundation, which Apple's Security module re-exports. Bridging makes Swift's own types out
-// of its types there; here they are the same from the start, so that one source compiles in both worlds.
+// The part of CoreFoundation that the Apple sources use, which Apple's Security module re-exports. Bridging makes Swift's own
+// types out of its types there; here they are the same from the start, so that one source compiles on both systems.
 
 public import Foundation
 
@@ -31,7 +31,7 @@ public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain { kCFErrorDomain
 public func CFGetTypeID(_ object: CFTypeRef) -> CFTypeID { object is SecKey ? SecKeyGetTypeID() : 0 }
 
 extension UnsafeMutablePointer<Unmanaged<CFError>?>? {
-    /// Leaves an error behind, as a function of the framework does: the caller releases it.
+    /// Returns an error through a pointer, as a function of the framework does: the caller releases it.
     func fail(_ status: OSStatus) {
         self?.pointee = Unmanaged.passRetained(CFError(status))
     }

@@ -5,24 +5,24 @@ public import Foundation
 import Synchronization
 
 // A keychain in memory that answers as Apple documents SecItemAdd, -Update and -CopyMatching, and is stricter where Apple's
-// forgives: it takes no attribute that it does not know, and none where it makes no sense.
+// is lenient: it accepts no unknown attribute, and none in a call where it has no meaning.
 
-/// What a test may do to the keychain.
+/// The controls of the keychain for a test.
 public enum StandInKeychain {
     /// A function of the keychain.
     public enum Function: Sendable { case add, update, copy }
 
-    /// Empties it, and makes it work.
+    /// Removes all items and configured failures.
     public static func reset() {
         keychain.withLock { $0 = State() }
     }
 
-    /// Locks it as it is before the device is unlocked for the first time, or unlocks it.
+    /// Locks it as before the first unlock of the device, or unlocks it.
     public static func setLocked(_ isLocked: Bool) {
         keychain.withLock { $0.isLocked = isLocked }
     }
 
-    /// Has every call of a function answer this; nil lets it work again.
+    /// Makes every call of a function return this status; nil lets it work again.
     public static func fail(_ function: Function, with status: OSStatus?) {
         keychain.withLock { $0.failures[function] = status }
     }
@@ -50,7 +50,7 @@ public enum StandInKeychain {
     }
 }
 
-/// What an attribute can be.
+/// The value of an attribute.
 enum Value: Hashable, Sendable {
     case text(String)
     case data(Data)
@@ -95,7 +95,7 @@ struct State {
 
 let keychain = Mutex(State())
 
-/// Which attributes a class has, and which of them make an item unique.
+/// The attributes that a class has, and those that make an item unique.
 private let known: [String: (all: Set<String>, unique: [String])] = [
     kSecClassGenericPassword: (
         [kSecAttrService, kSecAttrAccount, kSecAttrGeneric, kSecAttrAccessGroup, kSecAttrAccessible, kSecAttrSynchronizable],
@@ -189,7 +189,7 @@ private func parsed(_ dictionary: CFDictionary) -> Attributes? {
     return attributes
 }
 
-/// Whether all attributes are those of the item's class, or may stand in this call.
+/// Returns whether all attributes belong to the item's class, or are allowed in this call.
 private func known(_ attributes: Attributes, and others: Set<String>) -> Bool {
     guard case .text(let kind)? = attributes[kSecClass], let known = known[kind] else { return false }
     return Set(attributes.keys).isSubset(of: known.all.union(others).union([kSecClass, kSecUseDataProtectionKeychain]))

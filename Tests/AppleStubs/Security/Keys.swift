@@ -5,11 +5,11 @@ import Crypto
 public import Foundation
 import Synchronization
 
-// Keys of a Secure Enclave that is made of software, with the ECIES layout that Apple's really has (research, section 1.4).
+// Keys of a Secure Enclave in software, with the ECIES layout of Apple's real one (research, section 1.4).
 
-/// Which device the tests run on.
+/// The device that the tests run on.
 public enum StandInEnclave {
-    /// Takes all keys away, as another device would not have them.
+    /// Removes all keys, as on another device.
     public static func forgetKeys() {
         keychain.withLock { state in state.items.removeAll { $0[kSecClass] == .text(kSecClassKey) } }
     }

@@ -4,7 +4,7 @@
 public import Foundation
 public import FoundationNetworking
 
-// What our Apple sources use of Security's trust and of URLSession that Linux does not have: to be type-checked, and no more.
+// The part of Security's trust and of URLSession that the Apple sources use and Linux lacks: for the type check only.
 
 public typealias CFArray = [Any]
 
