@@ -225,7 +225,7 @@ struct LoginFaultTests {
         }
     }
 
-    @Test("A damaged login record in the vault is refused and left unchanged")
+    @Test("A damaged or newer record of the logins is refused")
     func refusesDamagedLogins() throws {
         for text in ["junk", "{\"version\":2,\"profiles\":[]}", "{\"version\":1,\"profiles\":[{}]}", "{\"version\":1}"] {
             let damaged = (try? JSON.value(of: text.utf8)).flatMap { ProfileStore(json: $0) }

@@ -137,7 +137,7 @@ struct NoVaultTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
     }
 
-    @Test("An enrollment URI given to the wrong verb is not repeated in the output")
+    @Test("An enrollment URI in the wrong argument position is not repeated in the error")
     func hidesMisplacedURI() async throws {
         try await Workplace.with(vault: false) { place in
             let uri = OATHSample.uri()
@@ -150,8 +150,8 @@ struct NoVaultTests {
         }
     }
 
-    @Test("Control characters in account names are escaped on the terminal and kept in JSON")
-    func escapesAccountNames() async throws {
+    @Test("Control characters in an enrollment URI are escaped in the text and the JSON of a dry run")
+    func escapesControlCharactersOfURI() async throws {
         try await Workplace.with(vault: false) { place in
             let policies = "{\"x\u{9B}31mEVIL\u{202E}\":{}}"
             let uri = OATHSample.uri() + "&policies=" + Base64.encode(Array(policies.utf8), as: .url)

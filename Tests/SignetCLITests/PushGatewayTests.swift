@@ -55,7 +55,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("An invalid or unsafe gateway address, or a gateway for codes only, is refused before any request", .tags(.slow))
+    @Test("An invalid or unsafe gateway address, or a gateway for a codes-only URI, is refused", .tags(.slow))
     func refusesBadGateway() async throws {
         try await withServers { server, gateway, place in
             let uri = try await invitation(server)

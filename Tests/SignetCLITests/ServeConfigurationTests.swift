@@ -61,7 +61,7 @@ struct ServeConfigurationTests {
         ([0x72, 0xFF, 0xFE], "--validate-config", 65, ["UTF-8"]), ([], "--config", 65, ["the file is empty", "--starter"]),
     ]
 
-    @Test("Every mistake in a configuration file is reported with its line, and nothing is served", arguments: bad)
+    @Test("Every mistake in a configuration file is reported, and nothing is served", arguments: bad)
     func reportsConfigurationMistakes(bytes: [UInt8], option: String, exit: Int32, words: [String]) async throws {
         try await Workplace.with(vault: false) { place in
             let path = try place.write(bytes, to: "server.yaml")

@@ -146,7 +146,7 @@ struct VaultFaultTests {
     }
 
     @Test(
-        "A write lock that is released in time delays the verb only",
+        "A write lock that is released in time only delays the verb",
         .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
     func lockedForShort() async throws {
         try await Workplace.with { place in

@@ -91,7 +91,7 @@ struct TPMProcessesTests {
         }
     }
 
-    @Test("Processes that store the same epochs at the same time never see a wrong epoch")
+    @Test("Processes that store the same epochs at the same time never read one lower than their own")
     func processesAgreeOnEpoch() async throws {
         try await SoftwareTPM.with(resourceManager: true) { tpm in
             let task = Task(tpm)

@@ -36,7 +36,7 @@ private enum Verb: String {
     case rotateVault = "rotate-vault"
     /// `increment-vault DIRECTORY TIMES`: runs this many transactions that each read a number and write the next.
     case incrementVault = "increment-vault"
-    /// `codes-vault DIRECTORY TIMES`: uses up this many counters of the vault's HOTP mechanism, and prints each when it is durable.
+    /// `codes-vault DIRECTORY TIMES`: uses up this many counters of the vault's HOTP mechanism, each printed once durable.
     case codesVault = "codes-vault"
 
     func run(_ arguments: [String]) throws {
