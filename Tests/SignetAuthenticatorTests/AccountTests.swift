@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Accounts")
 struct AccountTests {
-    /// An account with all three kinds of mechanisms and a message, and another one beside it.
+    /// An account with all three kinds of mechanisms and a message, next to another account.
     private func furnished(_ bench: Bench) async throws -> (push: Mechanism, notification: PushNotification) {
         _ = try await bench.authenticator.enroll(uri: Sample.totp)
         _ = try await bench.authenticator.enroll(uri: Sample.hotp)
@@ -19,8 +19,8 @@ struct AccountTests {
         return (push, try await bench.authenticator.receive(try bench.delivery(to: push)))
     }
 
-    @Test("get other names, and nothing else changes; without one the original is shown again")
-    func rename() async throws {
+    @Test("Renaming an account changes only its display names, and clearing them shows the enrolled names again")
+    func renamesAccount() async throws {
         let bench = Bench()
         let before = try await bench.authenticator.enroll(uri: Sample.combined).account
         let renamed = try await bench.authenticator.rename(
@@ -40,8 +40,8 @@ struct AccountTests {
         } throws: { code($0) == .unknownAccount }
     }
 
-    @Test("lose a mechanism with its messages, and go with the last one unless they are kept", arguments: StoreKind.allCases)
-    func removeMechanism(kind: StoreKind) async throws {
+    @Test("Removing an account's last mechanism removes the account unless the caller keeps it", arguments: StoreKind.allCases)
+    func removesMechanism(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store)
             let (push, _) = try await furnished(bench)
@@ -60,8 +60,8 @@ struct AccountTests {
         }
     }
 
-    @Test("stay when their last mechanism that can be read goes, and one that cannot is left")
-    func damagedMechanism() async throws {
+    @Test("An account stays when its last readable mechanism is removed and a damaged one is left")
+    func keepsAccountWithDamagedMechanism() async throws {
         let inner = MemoryStore()
         let bench = Bench(store: AccountRecords(unsealed: inner))
         let totp = try await bench.authenticator.enroll(uri: Sample.totp).mechanisms[0]
@@ -73,13 +73,13 @@ struct AccountTests {
         #expect(try await bench.authenticator.removeMechanism(uid))
         #expect(try bench.state().accounts.count == 1)
         #expect(try await bench.authenticator.damagedRecords().map(\.kind) == [.mechanism])
-        // Whoever asks for the account to go means all of it.
+        // Removing the account removes everything in it.
         #expect(try await bench.authenticator.removeAccount(Sample.account))
         #expect(try await bench.authenticator.damagedRecords().isEmpty)
     }
 
-    @Test("are locked and unlocked by hand, each once, with errors that say which")
-    func lock() async throws {
+    @Test("An account is manually locked and unlocked once each, and a repeated call fails with a specific error")
+    func locksAndUnlocksAccount() async throws {
         let bench = Bench()
         _ = try await bench.authenticator.enroll(uri: Sample.totp)
         await #expect { try await bench.authenticator.unlock(Sample.account) } throws: { code($0) == .notLocked }
@@ -94,9 +94,9 @@ struct AccountTests {
     }
 
     @Test(
-        "that are locked, by hand or by policy, give no codes and no answers, and take messages and their end",
+        "A locked account gives no codes and no answers, but still takes messages and can be removed",
         arguments: [true, false])
-    func locked(byHand: Bool) async throws {
+    func lockedAccountRefusesUse(byHand: Bool) async throws {
         let isMet = Toggle()
         isMet.turnOn()
         let bench = Bench(policies: AccountPolicies([SwitchedPolicy(isMet: isMet)]))
@@ -122,7 +122,7 @@ struct AccountTests {
             try await bench.authenticator.rename(Sample.account, displayIssuer: "x", displayAccountName: nil)
         } throws: { isLocked($0) }
         #expect(try await bench.authenticator.accounts()[0].lock?.policy == "switched")
-        // Neither the refusals nor the looking have written anything.
+        // Neither the refusals nor the reads have written anything.
         #expect(try bench.state() == before)
         #expect(bench.transport.requests.count == sent)
 
@@ -137,8 +137,8 @@ struct AccountTests {
         code(error) == .accountLocked && (error as? AuthenticatorError)?.policy == "switched"
     }
 
-    @Test("that a policy locked are free again when it is met, and those locked by hand are not")
-    func lockEnds() async throws {
+    @Test("A policy lock ends when the policy is met again, and a manual lock stays")
+    func policyLockEnds() async throws {
         let isMet = Toggle()
         isMet.turnOn()
         let bench = Bench(policies: AccountPolicies([SwitchedPolicy(isMet: isMet)]))
@@ -153,9 +153,9 @@ struct AccountTests {
     }
 
     @Test(
-        "whose policies this device does not meet are not enrolled, and nobody is asked",
+        "An account whose policies this device does not meet is refused before any request",
         arguments: [Sample.totp, Sample.hotp, Sample.push, Sample.combined])
-    func violation(uri: String) async throws {
+    func refusesEnrollmentOnPolicyViolation(uri: String) async throws {
         let bench = Bench(policies: AccountPolicies([SwitchedPolicy(isMet: Toggle())]))
         let text = uri + "&policies=\(Sample.base64(#"{"switched":{},"tag":"a>b?"}"#))"
         await #expect { try await bench.authenticator.enroll(uri: text) } throws: {
@@ -165,8 +165,8 @@ struct AccountTests {
         #expect(try bench.state() == Bench().state())
     }
 
-    @Test("come in the order that is asked for")
-    func order() async throws {
+    @Test("Accounts are listed in the order that the caller asks for")
+    func sortsAccounts() async throws {
         let bench = Bench()
         for (issuer, name) in [("b", "x"), ("a", "z"), ("C", "y"), ("a", "w")] {
             _ = try await bench.authenticator.enroll(uri: "otpauth://totp/\(issuer):\(name)?secret=KDJ7CDBNBTGWZBQC7WMBG46R")

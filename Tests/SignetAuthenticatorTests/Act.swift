@@ -8,14 +8,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a person has the authenticator do.
+/// An operation that a user performs with the authenticator.
 enum Act: String, CaseIterable, CustomTestStringConvertible {
     case enroll, enrollPush, code, receive, receiveOneTooMany, approve, deny
     case resynchronize, rename, lock, unlock, removeAccount, removeMechanism, removeNotification, updateToken
 
     var testDescription: String { rawValue }
 
-    /// What the act answers when it was done before.
+    /// The error of the operation when it was done before.
     var refusalWhenDone: AuthenticatorError.Code? {
         switch self {
         case .enroll, .enrollPush: .duplicateMechanism
@@ -26,23 +26,23 @@ enum Act: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Whether a commit only notes what is about to happen.
+    /// Returns whether a commit only records what is about to happen.
     func isNote(_ occasion: StoreFault.Occasion) -> Bool {
         guard case .call(1) = occasion else { return false }
         return [.approve, .deny, .updateToken].contains(self)
     }
 
-    /// Whether the act may be half done then, by its nature: a token is stored before servers are told, and noted after.
+    /// Returns whether the operation may be partly done at that point: a token is stored before servers are notified, and marked after.
     func isPartOf(_ occasion: StoreFault.Occasion) -> Bool { self == .updateToken }
 
-    /// What an act is about.
+    /// The mechanism, delivery or notification that an operation applies to.
     struct Subject: Sendable {
         var mechanism = ""
         var delivery: PushDelivery?
         var notification = ""
     }
 
-    /// What the act calls in its store when nothing fails.
+    /// Returns the calls that the operation makes to its store when nothing fails.
     func calls() async throws -> [StoreCall] {
         let bench = try FaultyBench()
         let subject = try await prepare(bench)
@@ -95,7 +95,7 @@ enum Act: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Expects the act to be there, once and whole.
+    /// Expects the result of the operation to be stored once and completely.
     func checkDone(_ bench: FaultyBench, _ place: Comment) async throws {
         let state = try bench.state()
         let kinds = state.mechanisms.map(\.kindName)
@@ -121,7 +121,7 @@ enum Act: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// The counter that the next code will be made from.
+    /// Returns the counter that the next code will be computed from.
     static func nextCounter(_ bench: FaultyBench) async throws -> UInt64 {
         let mechanism = try bench.state().mechanisms.first { $0.kindName == .hotp }
         guard case .counter(let next)? = mechanism?.oath?.factor else { return 0 }
@@ -131,12 +131,12 @@ enum Act: String, CaseIterable, CustomTestStringConvertible {
 
 /// An authenticator over a store that can fail.
 struct FaultyBench: Sendable {
-    /// How many notifications are kept.
+    /// The number of notifications that are kept.
     static let mostNotifications = 3
 
     let store = FaultyStore(MemoryStore())
     let bench: Bench
-    /// The counters whose codes were given out.
+    /// The counters whose codes were returned.
     let shown = ShownCounters()
 
     init(_ records: (FaultyStore) throws -> AccountRecords = { AccountRecords(unsealed: $0) }) throws {
@@ -148,7 +148,7 @@ struct FaultyBench: Sendable {
     func state() throws -> StoredState { try bench.state() }
 }
 
-/// The counters whose codes were given out, in order.
+/// The counters whose codes were returned, in order.
 final class ShownCounters: Sendable {
     private let counters = Mutex<[OneTimeCode.Basis]>([])
 

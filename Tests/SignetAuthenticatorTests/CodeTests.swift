@@ -9,8 +9,8 @@ import Testing
 
 @Suite("Codes")
 struct CodeTests {
-    @Test("are those of the vectors", arguments: StoreKind.allCases)
-    func known(kind: StoreKind) async throws {
+    @Test("A TOTP code matches the test vector", arguments: StoreKind.allCases)
+    func matchesVector(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store)
             let account = try await bench.authenticator.enroll(uri: Sample.totp)
@@ -20,8 +20,8 @@ struct CodeTests {
         }
     }
 
-    @Test("of a counter are never given twice to 1,000 callers at once", arguments: StoreKind.allCases)
-    func neverTwice(kind: StoreKind) async throws {
+    @Test("1,000 concurrent callers never get the code of the same counter twice", arguments: StoreKind.allCases)
+    func neverReusesCounter(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store)
             let uid = try await bench.authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
@@ -34,8 +34,8 @@ struct CodeTests {
         }
     }
 
-    @Test("are not shown when the counter cannot be stored, and none is lost")
-    func storeFails() async throws {
+    @Test("A code is not returned when its counter cannot be stored, and the counter is not lost")
+    func withholdsCodeWhenStoreFails() async throws {
         let inner = MemoryStore()
         let uid = try await Bench(store: AccountRecords(unsealed: inner)).authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
         let broken = Bench(store: AccountRecords(unsealed: ReadOnlyStore(inner: inner)))
@@ -43,16 +43,16 @@ struct CodeTests {
         #expect(try await Bench(store: AccountRecords(unsealed: inner)).authenticator.code(for: uid).basis == .counter(7))
     }
 
-    @Test("need a mechanism that is there and makes codes")
-    func wrongMechanism() async throws {
+    @Test("A code requires an existing mechanism that generates codes")
+    func refusesCodeForWrongMechanism() async throws {
         let bench = Bench()
         let push = try await bench.enrollPush()
         await #expect { try await bench.authenticator.code(for: push.uid) } throws: { code($0) == .wrongKind }
         await #expect { try await bench.authenticator.code(for: "nobody") } throws: { code($0) == .unknownMechanism }
     }
 
-    @Test("end with the last counter, with an error that says so")
-    func exhausted() async throws {
+    @Test("A mechanism whose counter is exhausted gives no code and reports an error")
+    func codeCounterExhausted() async throws {
         let bench = Bench()
         let enrollment = Enrollment(
             account: AccountID(issuer: "x", accountName: "y"),
@@ -61,8 +61,8 @@ struct CodeTests {
         await #expect { try await bench.authenticator.code(for: uid) } throws: { code($0) == .counterExhausted }
     }
 
-    @Test("of a counter follow the server's when they are told of it, and never go back", arguments: StoreKind.allCases)
-    func resynchronised(kind: StoreKind) async throws {
+    @Test("Resynchronizing moves a counter forward to the server's value and never back", arguments: StoreKind.allCases)
+    func resynchronizesCounter(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store)
             let totp = try await bench.authenticator.enroll(uri: Sample.totp).mechanisms[0].uid
@@ -75,7 +75,7 @@ struct CodeTests {
             } throws: {
                 code($0) == .counterBackwards
             }
-            // To where it stands it may always go.
+            // Setting a counter to its current value is always allowed.
             try await bench.authenticator.resynchronize(hotp, counter: 41)
             #expect(try await bench.authenticator.code(for: hotp).basis == .counter(41))
             for (uid, expected) in [(totp, AuthenticatorError.Code.wrongKind), ("nobody", .unknownMechanism)] {
@@ -88,8 +88,8 @@ struct CodeTests {
         }
     }
 
-    @Test("have the ForgeRock names, with the originals' defects mended")
-    func legacyNames() async throws {
+    @Test("A code has the ForgeRock SDK's property names without that SDK's defects")
+    func legacyCodeProperties() async throws {
         let bench = Bench()
         let uid = try await bench.authenticator.enroll(uri: Sample.totp).mechanisms[0].uid
         let code = OathTokenCode(try await bench.authenticator.code(for: uid), madeAt: Sample.start)
@@ -102,7 +102,7 @@ struct CodeTests {
     }
 }
 
-/// A store on a disk that is full: it reads, and every commit fails.
+/// A store on a full disk: it can be read, and every commit fails.
 struct ReadOnlyStore: RecordStore {
     let inner: MemoryStore
 

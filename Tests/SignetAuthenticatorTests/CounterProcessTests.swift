@@ -6,10 +6,10 @@ import SignetTesting
 import TestSupport
 import Testing
 
-/// HOTP counters used up by processes: beside one another, and killed at any moment.
+/// HOTP counters used by several concurrent processes and by processes that are killed at any moment.
 @Suite("A counter in a vault", .serialized, .timeLimit(.minutes(3)))
 struct CounterProcessTests {
-    /// `StoreWorker`, which the build puts beside the test bundle.
+    /// The path of `StoreWorker`, which the build puts next to the test bundle.
     private static let worker: String? = {
         for start in ["/proc/self/exe"] + CommandLine.arguments {
             var folder = URL(filePath: start).resolvingSymlinksInPath().deletingLastPathComponent()
@@ -31,7 +31,7 @@ struct CounterProcessTests {
         return (process, pipe.fileHandleForReading)
     }
 
-    /// The counters that were printed whole.
+    /// Returns the counters that were printed completely.
     private func counters(_ bytes: Data) -> [UInt64] {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             .compactMap { UInt64($0) }
@@ -52,8 +52,8 @@ struct CounterProcessTests {
         return next
     }
 
-    @Test("is given once to each call of three processes")
-    func processes() async throws {
+    @Test("Each call of three concurrent processes gets a different counter")
+    func processesGetDifferentCounters() async throws {
         try await withVault { path, records in
             let workers = try (0..<3).map { _ in try start(path, times: 60) }
             let all = try workers.flatMap { counters(try $0.output.readToEnd() ?? Data()) }
@@ -63,8 +63,8 @@ struct CounterProcessTests {
         }
     }
 
-    @Test("is never given again after a kill at any moment")
-    func kills() async throws {
+    @Test("A process killed at any moment never causes a counter to be used again")
+    func killedProcessNeverReusesCounter() async throws {
         try await withVault { path, records in
             var shown: [UInt64] = []
             for round in 0..<12 {

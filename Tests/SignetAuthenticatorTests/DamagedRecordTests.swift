@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// One record that cannot be read is in nobody's way, and goes when it is asked to.
+/// A record that cannot be read does not block other operations and is removed on request.
 @Suite("A damaged record")
 struct DamagedRecordTests {
     private let inner = MemoryStore()
@@ -22,8 +22,8 @@ struct DamagedRecordTests {
         try inner.write { (records: any RecordWriter) throws(StoreError) in try records.put([1, 2, 3], key) }
     }
 
-    @Test("of the device token stops no enrollment, is told of, and is kept when another token comes")
-    func token() async throws {
+    @Test("A damaged device token does not stop an enrollment, is reported, and is quarantined by the next token")
+    func damagedTokenIsQuarantined() async throws {
         _ = try await bench.authenticator.updateDeviceToken("token-2")
         try damage(RecordKey(.deviceToken, "current"))
         #expect(try await bench.authenticator.damagedRecords().map(\.kind) == [.deviceToken])
@@ -38,8 +38,8 @@ struct DamagedRecordTests {
         #expect(contents == [[1, 2, 3]])
     }
 
-    @Test("of the device token in a vault is kept as it stood, also when the key is changed")
-    func tokenInVault() async throws {
+    @Test("A damaged device token in a vault is quarantined unchanged, also after key rotation")
+    func damagedTokenInVaultIsQuarantined() async throws {
         let directory = try TemporaryDirectory()
         let protector = try KeyFile.create(path: directory.file("key"))
         let vault = try Vault.create(in: inner, protector: protector)
@@ -56,8 +56,8 @@ struct DamagedRecordTests {
         #expect(try bench.state().token?.token == "token-2")
     }
 
-    @Test("of an account goes with the account")
-    func account() async throws {
+    @Test("A damaged account record is removed with its account")
+    func damagedAccountIsRemoved() async throws {
         let push = try await bench.enrollPush()
         _ = try await bench.authenticator.receive(try bench.delivery(to: push))
         try damage(RecordKey(.account, Sample.account.issuer, Sample.account.accountName))
@@ -67,8 +67,8 @@ struct DamagedRecordTests {
         #expect(try await !bench.authenticator.removeAccount(Sample.account))
     }
 
-    @Test("of a mechanism goes with the mechanism and its messages, and the account stays")
-    func mechanism() async throws {
+    @Test("A damaged mechanism is removed with its messages, and the account stays")
+    func damagedMechanismIsRemoved() async throws {
         _ = try await bench.authenticator.enroll(uri: Sample.totp)
         let enrolled = try await bench.authenticator.enroll(uri: Sample.push).mechanisms.first { $0.push != nil }
         let push = try #require(enrolled)
@@ -81,8 +81,8 @@ struct DamagedRecordTests {
         #expect(try await bench.enrollPush().uid == push.uid)
     }
 
-    @Test("of a message goes with the message, and the others stay")
-    func notification() async throws {
+    @Test("A damaged message is removed, and the other messages stay")
+    func damagedNotificationIsRemoved() async throws {
         let push = try await bench.enrollPush()
         let first = try await bench.authenticator.receive(try bench.delivery(to: push, id: "1"))
         let second = try await bench.authenticator.receive(try bench.delivery(to: push, id: "2"))
@@ -92,8 +92,8 @@ struct DamagedRecordTests {
         #expect(try await bench.authenticator.damagedRecords().isEmpty)
     }
 
-    @Test("of a message, or a store that is busy, ends no listening: the one is told of, the other waited for")
-    func listening() async throws {
+    @Test("A push listener continues after a damaged message, which it reports, and after a busy store")
+    func listenerSurvivesDamagedMessage() async throws {
         try await LiveServer.with { server in
             let mechanism = try await server.enrollPush()
             for _ in 0..<2 { _ = try await server.begin("PushLogin") }
@@ -103,7 +103,7 @@ struct DamagedRecordTests {
             try records.write { (records: any AccountWriter) throws(StoreError) in try records.save(mechanism) }
             let transport = AsyncHTTPTransport()
             let authenticator = Authenticator(store: records, transport: transport, device: LiveServer.device)
-            // The first message meets a store that is busy once.
+            // The store is busy once, for the first message.
             store.heal()
             store.inject(StoreFault(.busy, at: .commit, .call(1)))
             let seen = Seen()
@@ -117,7 +117,7 @@ struct DamagedRecordTests {
                 }
             }
             #expect(seen.all.first == "busy")
-            // Both come again to who listens anew; one of them stands in the way.
+            // A new listener receives both messages again; one of them collides with the damaged record.
             let stored = try await authenticator.notifications()
             try inner.write { (records: any RecordWriter) throws(StoreError) in
                 try records.put([1, 2, 3], RecordKey(.notification, stored[1].id))
@@ -139,7 +139,7 @@ struct DamagedRecordTests {
 }
 
 extension RecordStore {
-    /// The bytes of every record of a kind, as they stand.
+    /// Returns the stored bytes of every record of a kind.
     fileprivate func all(_ kind: RecordKind) throws(StoreError) -> [[UInt8]] {
         try read { (records: any RecordReader) throws(StoreError) in
             try records.records(kind, after: nil, limit: 9).map { record throws(StoreError) in try record.content.get() }

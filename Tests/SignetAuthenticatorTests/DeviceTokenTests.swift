@@ -11,8 +11,8 @@ import Testing
 
 @Suite("A new device token")
 struct DeviceTokenTests {
-    @Test("is told to each push mechanism's server with exactly the request of the protocol")
-    func request() async throws {
+    @Test("A new token is sent to each push mechanism's server with the request of the protocol")
+    func sendsTokenUpdateRequest() async throws {
         let bench = Bench()
         _ = try await bench.authenticator.enroll(uri: Sample.totp)
         let push = try await bench.authenticator.enroll(uri: Sample.push + "&uid=\(Sample.base64("user-7f3a"))").mechanisms[0]
@@ -37,15 +37,15 @@ struct DeviceTokenTests {
         #expect(try await bench.authenticator.deviceToken()?.token == "token-2")
     }
 
-    /// What a server answers, what that means, and whether it is tried again.
+    /// A server's response, the outcome of the update, and whether it is tried again.
     static let outcomes: [(status: Int?, outcome: String, isTriedAgain: Bool)] = [
         (200, "done", false), (501, "notSupported", false), (404, "notSupported", false), (400, "notSupported", false),
         (401, "refused", true), (403, "refused", true), (500, "retryable", true), (302, "retryable", true),
         (nil, "retryable", true),
     ]
 
-    @Test("that was not taken is told again by the next call, and only to those who did not take it", arguments: outcomes)
-    func outcome(row: (status: Int?, outcome: String, isTriedAgain: Bool)) async throws {
+    @Test("A token that a server did not accept is sent again by the next call, and only to that server", arguments: outcomes)
+    func retriesTokenUpdate(row: (status: Int?, outcome: String, isTriedAgain: Bool)) async throws {
         let isHealthy = Toggle()
         let bench = Bench { request throws(TransportError) in
             guard request.url.hasSuffix("refresh"), !isHealthy.isOn, request.headers["cookie"] == nil else {
@@ -67,19 +67,19 @@ struct DeviceTokenTests {
         #expect(try await told("token-2") == [good.uid: "done", other.uid: row.outcome])
         #expect(try bench.state().mechanisms == before.mechanisms)
         #expect(try await bench.authenticator.deviceToken()?.outstanding == (row.isTriedAgain ? [other.uid] : []))
-        // Nothing else tries.
+        // No other call tries again.
         let sent = bench.transport.requests.count
         _ = try await bench.authenticator.accounts()
         _ = try await bench.authenticator.receive(try bench.delivery(to: good))
         #expect(bench.transport.requests.count == sent)
         isHealthy.turnOn()
-        // Who cannot be told is never said to know it.
+        // A server that does not support updates is never reported as updated.
         let lasting = ["notSupported": "notSupported"][row.outcome] ?? "unchanged"
         #expect(try await told("token-2") == [good.uid: "unchanged", other.uid: row.isTriedAgain ? "done" : lasting])
         #expect(bench.transport.requests.count == sent + (row.isTriedAgain ? 1 : 0))
         #expect(try await told("token-2") == [good.uid: "unchanged", other.uid: lasting])
         #expect(bench.transport.requests.count == sent + (row.isTriedAgain ? 1 : 0))
-        // Another token is told to everybody.
+        // Another token is sent to every server.
         #expect(try await told("token-3") == [good.uid: "done", other.uid: "done"])
     }
 
@@ -93,8 +93,8 @@ struct DeviceTokenTests {
         }
     }
 
-    @Test("is told to a mechanism that was imported, though it was set before")
-    func imported() async throws {
+    @Test("A token set earlier is sent for a mechanism that was imported afterwards")
+    func sendsTokenForImportedMechanism() async throws {
         let source = Bench()
         _ = try await source.enrollPush()
         let content = try await source.authenticator.archive().content
@@ -108,8 +108,8 @@ struct DeviceTokenTests {
         #expect(secondOutcomes == ["unchanged"])
     }
 
-    @Test("is told to a mechanism of a platform that is not known here as soon as it is")
-    func unknownPlatform() async throws {
+    @Test("A mechanism of an unknown platform receives the token as soon as its platform is known")
+    func sendsTokenOncePlatformIsKnown() async throws {
         let bench = Bench()
         let push = try await bench.enrollPush()
         guard case .push(var settings) = push.kind else { throw AuthenticatorTestError.noPush }
@@ -129,8 +129,8 @@ struct DeviceTokenTests {
         #expect(knownOutcomes == ["done"])
     }
 
-    @Test("comes into use for those who enroll later, and after it was cleared no more")
-    func laterEnrolment() async throws {
+    @Test("A later enrollment uses the new token, and the device's own one after the token was cleared")
+    func laterEnrollmentUsesToken() async throws {
         let bench = Bench()
         _ = try await bench.authenticator.updateDeviceToken("token-2")
         #expect(bench.transport.requests.isEmpty)
@@ -145,8 +145,8 @@ struct DeviceTokenTests {
         #expect(tokens == ["token-2", "token-1"])
     }
 
-    @Test("is told to 100 servers, several at once, and each of them once")
-    func many() async throws {
+    @Test("A token is sent to 100 servers concurrently, once to each")
+    func updatesManyServersOnce() async throws {
         let load = Mutex((running: 0, most: 0))
         let bench = Bench { request in
             guard request.url.hasSuffix("refresh") else { return HTTPResponse(status: 200) }

@@ -7,10 +7,10 @@ import SignetTesting
 import TestSupport
 import Testing
 
-@Suite("Enrolling")
+@Suite("Enrollment")
 struct EnrollmentTests {
-    @Test("stores account and mechanisms, which are there for the next authenticator", arguments: StoreKind.allCases)
-    func stores(kind: StoreKind) async throws {
+    @Test("Enrollment stores the account and its mechanisms, and another authenticator reads them", arguments: StoreKind.allCases)
+    func storesAccount(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store)
             let enrolled = try await bench.authenticator.enroll(uri: Sample.combined)
@@ -21,8 +21,8 @@ struct EnrollmentTests {
         }
     }
 
-    @Test("registers for push with exactly the request of the protocol")
-    func registrationRequest() async throws {
+    @Test("Enrollment for push sends the registration request of the protocol")
+    func sendsRegistrationRequest() async throws {
         let bench = Bench()
         let mechanism = try await bench.enrollPush()
         let request = try #require(bench.transport.requests.first)
@@ -47,12 +47,12 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "leaves nothing behind when the registration fails, and can be tried again",
+        "A failed registration stores nothing, and the same URI can be enrolled again",
         arguments: [
             HTTPResponse(status: 400, body: Array(#"{"code":400}"#.utf8)), HTTPResponse(status: 500),
             HTTPResponse(status: 200, body: Array("<html>login</html>".utf8)), HTTPResponse(status: 302),
         ])
-    func failedRegistration(response: HTTPResponse) async throws {
+    func failedRegistrationStoresNothing(response: HTTPResponse) async throws {
         let healthy = Toggle()
         let bench = Bench { _ in healthy.isOn ? HTTPResponse(status: 200) : response }
         await #expect { try await bench.authenticator.enroll(uri: Sample.combined) } throws: { error in
@@ -63,8 +63,8 @@ struct EnrollmentTests {
         #expect(try await bench.authenticator.enroll(uri: Sample.combined).mechanisms.count == 2)
     }
 
-    @Test("leaves nothing behind when the network fails", arguments: TransportError.Code.allCases)
-    func networkFailure(code: TransportError.Code) async throws {
+    @Test("A network failure during enrollment stores nothing", arguments: TransportError.Code.allCases)
+    func networkFailureStoresNothing(code: TransportError.Code) async throws {
         let bench = Bench { _ throws(TransportError) in throw TransportError(code, host: "am.example.test", "on purpose") }
         await #expect { try await bench.authenticator.enroll(uri: Sample.combined) } throws: {
             ($0 as? TransportError)?.code == code
@@ -72,8 +72,8 @@ struct EnrollmentTests {
         #expect(try await bench.authenticator.accounts().isEmpty)
     }
 
-    @Test("refuses a second mechanism of a kind before asking the server, and names the first")
-    func duplicate() async throws {
+    @Test("A second mechanism of the same kind is refused before any request, with the first one's id")
+    func refusesDuplicateMechanism() async throws {
         let bench = Bench()
         let first = try await bench.enrollPush()
         await #expect { try await bench.authenticator.enroll(uri: Sample.combined) } throws: { error in
@@ -83,8 +83,8 @@ struct EnrollmentTests {
         #expect(try await bench.authenticator.accounts().flatMap(\.mechanisms) == [first])
     }
 
-    @Test("keeps accounts apart whose names are equal when they are joined")
-    func ambiguousNames() async throws {
+    @Test("Accounts whose names are equal when joined stay separate accounts")
+    func keepsAmbiguousNamesApart() async throws {
         let bench = Bench()
         let key = "secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"
         _ = try await bench.authenticator.enroll(uri: "otpauth://totp/a-b:c?\(key)")
@@ -92,8 +92,8 @@ struct EnrollmentTests {
         #expect(try await bench.authenticator.accounts().count == 2)
     }
 
-    @Test("of one URI by 100 callers at once enrolls it once", arguments: StoreKind.allCases)
-    func concurrency(kind: StoreKind) async throws {
+    @Test("100 concurrent enrollments of one URI enroll it once", arguments: StoreKind.allCases)
+    func concurrentEnrollmentsEnrollOnce(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store)
             let successes = await withTaskGroup(of: Bool.self) { group in
@@ -107,7 +107,7 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "follows the server's link to its desk only within its origin",
+        "The push stream link of a server is followed only within its origin",
         arguments: [
             (
                 "<https://am.example.test/am/json/push/stream>; rel=\"signet-push-stream\"",
@@ -118,7 +118,7 @@ struct EnrollmentTests {
             ("<http://am.example.test/desk>; rel=\"signet-push-stream\"", nil),
             ("<https://am.example.test/desk>; rel=\"other\"", nil),
         ] as [(String, String?)])
-    func streamLink(header: String, server: String?) async throws {
+    func followsStreamLinkWithinOrigin(header: String, server: String?) async throws {
         let bench = Bench { _ in HTTPResponse(status: 200, headers: ["Link": header]) }
         #expect(try await bench.enrollPush().push?.streamEndpoint?.url == server)
     }

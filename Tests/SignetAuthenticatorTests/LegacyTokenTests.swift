@@ -2,10 +2,10 @@ import FRAuth
 import SignetCore
 import Testing
 
-@Suite("A token under the ForgeRock name")
+@Suite("The token type of the ForgeRock API")
 struct LegacyTokenTests {
-    @Test("compares by value and shows none of it")
-    func hidden() {
+    @Test("A token compares by value, and its description and dump hide it")
+    func tokenHidesValue() {
         let token = Token(value: Secret("AQIC5wM2LY4S".utf8), successUrl: "/am/console", realm: "/alpha")
         #expect(token == Token(value: Secret("AQIC5wM2LY4S".utf8), successUrl: "/am/console", realm: "/alpha"))
         #expect(token != Token(value: Secret("other".utf8), successUrl: "/am/console", realm: "/alpha"))

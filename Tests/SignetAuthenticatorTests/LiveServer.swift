@@ -7,7 +7,7 @@ import SignetOAuth
 import SignetServer
 import SignetStorage
 
-/// A desk server on a free port, a browser that walks its journeys as `demo`, and an authenticator.
+/// A development server on a free port, a client that runs its journeys as `demo`, and an authenticator.
 struct LiveServer {
     static let device = PushDevice(token: "token-1", name: "Mira's laptop")
     let store = AccountRecords(unsealed: MemoryStore())
@@ -42,7 +42,7 @@ struct LiveServer {
         return try await authenticator.enroll(uri: uri, pushGateway: pushGateway).mechanisms[0]
     }
 
-    /// Starts a journey with name and password, and returns the step behind them.
+    /// Starts a journey with name and password, and returns the next step.
     func begin(_ name: String) async throws -> JourneyStep {
         guard case .step(var step) = try await journey.start(name) else { throw Unexpected() }
         for index in step.callbacks.indices {
@@ -52,7 +52,7 @@ struct LiveServer {
         return next
     }
 
-    /// Waits until a journey ends: nil when the person is in, otherwise why not.
+    /// Waits until a journey ends: returns nil when the user is logged in, otherwise the error.
     func finish(_ waiting: JourneyStep) async throws -> JourneyError.Code? {
         var step = waiting
         do {
@@ -72,7 +72,7 @@ struct LiveServer {
         } catch is Enough {}
     }
 
-    /// The first message that waits for an answer.
+    /// Returns the first new message that waits for an answer.
     func nextNotification(for mechanism: Mechanism) async throws -> PushNotification {
         let now = SystemWallClock().now
         let known = Set(try await authenticator.notifications().map(\.id))

@@ -10,12 +10,12 @@ import Testing
 
 @testable import SignetAuthenticator
 
-/// An AM that sends push to phones only, and a push gateway in the place of Amazon: both are real servers, on real sockets.
-@Suite("Push messages of a server without a desk")
+/// An AM server that sends push messages to phones only, and a push gateway in place of Amazon SNS: both are real servers on sockets.
+@Suite("Push messages through a push gateway")
 struct PushGatewayTests {
     private static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("the front's secret".utf8))
 
-    /// Runs `body` with the server that sends, and the front.
+    /// Runs `body` with the sending server and the push gateway.
     private func run(
         secret: Secret = key.secret, _ body: (_ server: LiveServer, _ gateway: Endpoint) async throws -> Void
     ) async throws {
@@ -38,8 +38,8 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A device with a mailbox at the front is told of a login, and approves it")
-    func approve() async throws {
+    @Test("A device with an inbox at the gateway receives a login and approves it")
+    func gatewayDeliversApproval() async throws {
         try await run { server, gateway in
             let mechanism = try await server.enrollPush(pushGateway: gateway)
             let push = try #require(mechanism.push)
@@ -54,8 +54,8 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A denial gets there too")
-    func deny() async throws {
+    @Test("A denial of a message from the gateway reaches the server")
+    func gatewayDeliversDenial() async throws {
         try await run { server, gateway in
             let mechanism = try await server.enrollPush(pushGateway: gateway)
             let login = try await server.begin("PushLogin")
@@ -64,19 +64,19 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("Without a front such a server sends to a phone that there is not, and the device is told that there is no desk")
-    func noGateway() async throws {
+    @Test("Without a gateway, enrollment at a server without a push stream fails and stores nothing")
+    func failsWithoutGateway() async throws {
         try await run { server, _ in
             let error = await #expect(throws: AuthenticatorError.self) { _ = try await server.enrollPush() }
-            // The front in the place of Amazon takes no phone's token.
+            // The gateway in place of Amazon SNS accepts no phone's token.
             #expect(error?.code == .refusedByServer)
             let accounts = try await server.authenticator.accounts()
             #expect(accounts.isEmpty)
         }
     }
 
-    @Test("A server whose key the front does not know cannot register anybody; nothing is stored")
-    func wrongKey() async throws {
+    @Test("A server whose key the gateway does not know cannot register a device, and nothing is stored")
+    func gatewayRefusesUnknownKey() async throws {
         try await run(secret: Secret("another".utf8)) { server, gateway in
             let error = await #expect(throws: AuthenticatorError.self) { _ = try await server.enrollPush(pushGateway: gateway) }
             #expect(error?.code == .serverMisbehaved && error?.status == 503)
@@ -85,8 +85,8 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("At a server with a desk a front is not needed, and not listened at")
-    func ownStream() async throws {
+    @Test("A device at a server with a push stream listens to it and not to the gateway")
+    func prefersPushStream() async throws {
         try await LiveServer.with { server in
             let mechanism = try await server.enrollPush(pushGateway: try Endpoint("http://127.0.0.1:9/sns"))
             #expect(mechanism.push?.streamEndpoint != nil)
@@ -96,15 +96,15 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A front that knows nothing of the mailbox, or asks for a desk's proof, is given none")
-    func strangeGateway() async throws {
+    @Test("A device answers the gateway's challenge, and no challenge for a push stream's proof")
+    func answersOnlyInboxChallenge() async throws {
         try await run { server, gateway in
             let mechanism = try await server.enrollPush(pushGateway: gateway)
             let push = try #require(mechanism.push)
             let found = try PushStreamCredentials(push, mechanismUID: mechanism.uid)
             let door = try #require(found)
             #expect(door.scheme == "Signet-Inbox")
-            // What a desk would ask for is not answered: it could be somebody's in the middle, with a real desk's nonce.
+            // A push stream's challenge is not answered: it could come from an attacker in the middle that relays a real server's nonce.
             #expect(
                 PushStreamChallenge.nonce(in: ["WWW-Authenticate": "Signet-Push-Stream nonce=\"n\""], scheme: door.scheme) == nil)
             #expect(PushStreamChallenge.nonce(in: ["WWW-Authenticate": "Signet-Inbox nonce=\"n\""], scheme: door.scheme) == "n")
@@ -115,8 +115,8 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A new device token is not told where a mailbox was; the mailbox stays")
-    func deviceToken() async throws {
+    @Test("A new device token does not replace the inbox, and pushes still arrive")
+    func newTokenKeepsInbox() async throws {
         try await run { server, gateway in
             let mechanism = try await server.enrollPush(pushGateway: gateway)
             let updates = try await server.authenticator.updateDeviceToken("token-2")

@@ -10,11 +10,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Authenticator, journeys and server together, over real sockets.
+/// The authenticator, journeys and server together, over real sockets.
 @Suite("At a desk", .timeLimit(.minutes(2)))
 struct PushStreamAccessTests {
-    @Test("a person enrolls, is asked, answers, and is in", arguments: ["PushLogin", "PushNumberLogin", "PushBiometricLogin"])
-    func login(journey: String) async throws {
+    @Test(
+        "A user enrolls a device, approves a login with it, and is logged in",
+        arguments: ["PushLogin", "PushNumberLogin", "PushBiometricLogin"])
+    func logsInWithPush(journey: String) async throws {
         try await LiveServer.with { server in
             let mechanism = try await server.enrollPush()
             let waiting = try await server.begin(journey)
@@ -25,8 +27,8 @@ struct PushStreamAccessTests {
         }
     }
 
-    @Test("a login that is denied fails, and cannot be approved afterwards")
-    func deny() async throws {
+    @Test("A denied login fails and cannot be approved afterwards")
+    func deniedLoginFails() async throws {
         try await LiveServer.with { server in
             let mechanism = try await server.enrollPush()
             let waiting = try await server.begin("PushLogin")
@@ -37,8 +39,8 @@ struct PushStreamAccessTests {
         }
     }
 
-    @Test("messages that were sent while nobody listened come when somebody does, each once")
-    func away() async throws {
+    @Test("Messages sent while no listener is connected arrive at the next listener, each once")
+    func deliversMissedMessages() async throws {
         try await LiveServer.with { server in
             let mechanism = try await server.enrollPush()
             for _ in 0..<3 { _ = try await server.begin("PushLogin") }
@@ -53,8 +55,8 @@ struct PushStreamAccessTests {
         }
     }
 
-    @Test("nobody listens who does not have the mechanism's secret")
-    func stranger() async throws {
+    @Test("A listener without the mechanism's secret is refused")
+    func refusesListenerWithoutSecret() async throws {
         try await LiveServer.with { server in
             var mechanism = try await server.enrollPush()
             guard case .push(var settings) = mechanism.kind else { throw Unexpected() }
@@ -66,18 +68,18 @@ struct PushStreamAccessTests {
         }
     }
 
-    @Test("what the app's handler throws is the app's own, and the message it was told of is kept")
-    func handlerThrows() async throws {
+    @Test("An error thrown by the app's handler reaches the app unchanged, and the received message stays stored")
+    func handlerErrorReachesApp() async throws {
         try await LiveServer.with { server in
             let mechanism = try await server.enrollPush()
             _ = try await server.begin("PushNumberLogin")
             let listener = PushStreamListener(server.authenticator, mechanismUID: mechanism.uid)
-            // An approval without the number fails before any request, with an error of the very type that refuses messages.
+            // An approval without the number fails before any request, with the error type that also refuses messages.
             await #expect { try await listener.run(Self.approveBlindly(server.authenticator)) } throws: {
                 code($0) == .wrongNumber
             }
             #expect(try await server.authenticator.notifications().map(\.decision) == [nil])
-            // And an error that the network could have thrown is not taken for the network's.
+            // An error of the type that the network throws is not treated as a network failure.
             await #expect(throws: TransportError(.timeout, host: "app", "its own")) {
                 try await listener.run { event in
                     if case .received = event { throw TransportError(.timeout, host: "app", "its own") }
@@ -95,8 +97,8 @@ struct PushStreamAccessTests {
         }
     }
 
-    @Test("a combined enrollment gives codes and push in one step")
-    func combined() async throws {
+    @Test("A combined enrollment gives one account for codes and push")
+    func combinedEnrollment() async throws {
         try await LiveServer.with { server in
             let uri = try #require(try await server.begin("CombinedRegistration").hiddenValue("mfaDeviceRegistration"))
             let account = try await server.authenticator.enroll(uri: uri)
@@ -104,8 +106,8 @@ struct PushStreamAccessTests {
         }
     }
 
-    @Test("a listener says that the line is down, and tries again with growing pauses")
-    func lineDown() async throws {
+    @Test("A listener reports a lost connection and reconnects with growing pauses")
+    func listenerReportsLostConnection() async throws {
         let pauses = Seen()
         try await LiveServer.with { server in
             let mechanism = try await server.enrollPush()
@@ -123,7 +125,7 @@ struct PushStreamAccessTests {
 
 struct Enough: Error {}
 
-/// What was seen, in order, each once.
+/// The distinct items that were seen, in order.
 final class Seen: Sendable {
     private let items = Mutex<[String]>([])
     var all: [String] { items.withLock { $0 } }

@@ -7,10 +7,10 @@ import SignetTesting
 import TestSupport
 import Testing
 
-@Suite("Push")
+@Suite("Push messages")
 struct PushTests {
-    @Test("messages are verified, stored once, and the same record every time", arguments: StoreKind.allCases)
-    func receive(kind: StoreKind) async throws {
+    @Test("A message is verified and stored once, and receiving it again returns the same record", arguments: StoreKind.allCases)
+    func receivesMessageOnce(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store)
             let mechanism = try await bench.enrollPush()
@@ -23,8 +23,8 @@ struct PushTests {
         }
     }
 
-    @Test("messages that come 100 times at once are one record", arguments: StoreKind.allCases)
-    func receiveAtOnce(kind: StoreKind) async throws {
+    @Test("Receiving the same message 100 times at once stores one record", arguments: StoreKind.allCases)
+    func concurrentReceiptsStoreOneRecord(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store)
             let delivery = try bench.delivery(to: try await bench.enrollPush())
@@ -37,8 +37,8 @@ struct PushTests {
         }
     }
 
-    @Test("that is approved 100 times at once is answered with one request", arguments: StoreKind.allCases)
-    func approveAtOnce(kind: StoreKind) async throws {
+    @Test("Approving a message 100 times at once sends one request", arguments: StoreKind.allCases)
+    func concurrentApprovalsSendOneRequest(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let gate = Gate()
             let bench = Bench(store: store) { _ in
@@ -47,7 +47,7 @@ struct PushTests {
             }
             let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
             let sent = bench.transport.requests.count
-            // The one whose request is under way waits for the others, who are refused meanwhile.
+            // The call whose request is under way waits for the others, which are refused meanwhile.
             gate.close()
             let outcomes = await withTaskGroup(of: Result<PushNotification.Decision?, any Error>.self) { group in
                 for _ in 0..<100 {
@@ -76,8 +76,8 @@ struct PushTests {
         }
     }
 
-    @Test("messages that are forged, foreign or broken are refused and leave nothing")
-    func refused() async throws {
+    @Test("A forged, foreign or malformed message is refused and stores nothing")
+    func refusesInvalidMessages() async throws {
         let bench = Bench()
         let mechanism = try await bench.enrollPush()
         let stranger = Mechanism(
@@ -96,7 +96,7 @@ struct PushTests {
         #expect(try await bench.authenticator.notifications().isEmpty)
     }
 
-    /// What the person does, and the claims that must go out for it.
+    /// The kind of message, the user's answer, and the claims that must be sent for it.
     static let answers: [(PushKind, PushAnswer, [String: JSONValue])] = [
         (.tap, .approve, [:]),
         (.number(choices: [34, 56]), .approveNumber(34), ["challengeResponse": "34"]),
@@ -106,8 +106,8 @@ struct PushTests {
         (.biometric, .deny, ["deny": .bool(true)]),
     ]
 
-    @Test("answers are exactly the requests of the protocol", arguments: answers)
-    func answer(kind: PushKind, answer: PushAnswer, claims: [String: JSONValue]) async throws {
+    @Test("An answer is sent as the request of the protocol", arguments: answers)
+    func sendsAnswerRequest(kind: PushKind, answer: PushAnswer, claims: [String: JSONValue]) async throws {
         let bench = Bench()
         let mechanism = try await bench.enrollPush()
         let notification = try await bench.authenticator.receive(try bench.delivery(to: mechanism, kind: kind))
@@ -132,27 +132,27 @@ struct PushTests {
         #expect(try JSONDecoder().decode(JSONValue.self, from: Data(payload)) == .object(expected))
     }
 
-    /// A call that must be refused before any request, and as what.
+    /// An approval that must be refused before any request, and the expected error.
     static let premature: [(PushKind, Int?, AuthenticatorError.Code)] = [
         (.number(choices: [34, 56]), nil, .wrongNumber),
         (.number(choices: [34, 56]), 35, .wrongNumber),
         (.biometric, nil, .presenceRefused),
     ]
 
-    @Test("approvals that lack what is asked for send nothing", arguments: premature)
-    func lacking(kind: PushKind, number: Int?, expected: AuthenticatorError.Code) async throws {
+    @Test("An approval without the required number or user presence sends nothing", arguments: premature)
+    func refusesIncompleteApproval(kind: PushKind, number: Int?, expected: AuthenticatorError.Code) async throws {
         let bench = Bench()
         let notification = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush(), kind: kind))
         await #expect { try await bench.authenticator.approve(notification.id, number: number) } throws: { code($0) == expected }
         await #expect { try await bench.authenticator.approve(notification.id, number: number, presence: Unwilling()) } throws: {
             code($0) == expected
         }
-        #expect(bench.transport.requests.count == 1, "only the registration")
+        #expect(bench.transport.requests.count == 1, "only the registration was sent")
         #expect(try await bench.authenticator.notification(notification.id).decision == nil)
     }
 
-    @Test("messages that are over, answered or unknown are refused before any request")
-    func notPending() async throws {
+    @Test("An answer to an expired, answered or unknown message is refused before any request")
+    func refusesAnswerWhenNotPending() async throws {
         let bench = Bench { _ in HTTPResponse(status: 200, headers: ["Date": ServerDate.text(of: Sample.start)]) }
         let mechanism = try await bench.enrollPush()
         let answered = try await bench.authenticator.receive(try bench.delivery(to: mechanism, id: "1"))
@@ -169,8 +169,8 @@ struct PushTests {
         #expect(bench.transport.requests.count == sent)
     }
 
-    @Test("what was answered first is what is kept, though the server takes a second answer too", .timeLimit(.minutes(5)))
-    func answeredTwice() async throws {
+    @Test("The first stored answer is kept even if the server accepts a second one", .timeLimit(.minutes(5)))
+    func keepsFirstAnswer() async throws {
         let (held, release) = AsyncStream<Void>.makeStream()
         let isHolding = Toggle()
         let bench = Bench { request in
@@ -191,8 +191,10 @@ struct PushTests {
         #expect(try await bench.authenticator.notification(notification.id).decision == .approved)
     }
 
-    @Test("answers that do not arrive leave the message pending, to be answered again", arguments: TransportError.Code.allCases)
-    func offline(code: TransportError.Code) async throws {
+    @Test(
+        "An answer lost by the network leaves the message pending, and it can be answered again",
+        arguments: TransportError.Code.allCases)
+    func lostAnswerLeavesMessagePending(code: TransportError.Code) async throws {
         let online = Toggle()
         let bench = Bench { request throws(TransportError) in
             if request.url.hasSuffix("register") || online.isOn { return HTTPResponse(status: 200) }
@@ -206,13 +208,13 @@ struct PushTests {
     }
 
     @Test(
-        "answers that the server refuses or does not understand leave the message pending",
+        "An answer that the server refuses or misunderstands leaves the message pending",
         arguments: [
             (400, #"{"code":400}"#, AuthenticatorError.Code.refusedByServer), (404, "", .refusedByServer),
             (500, "", .serverMisbehaved),
             (200, "<html>", .serverMisbehaved), (302, "", .serverMisbehaved), (200, "[1]", .serverMisbehaved),
         ])
-    func refusedByServer(status: Int, body: String, expected: AuthenticatorError.Code) async throws {
+    func refusedAnswerLeavesMessagePending(status: Int, body: String, expected: AuthenticatorError.Code) async throws {
         let bench = Bench { request in
             request.url.hasSuffix("register") ? HTTPResponse(status: 200) : HTTPResponse(status: status, body: Array(body.utf8))
         }

@@ -7,10 +7,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Accounts in a store that lets its caller wait", .timeLimit(.minutes(2)))
+@Suite("Accounts in a remote store", .timeLimit(.minutes(2)))
 struct RemoteStoreTests {
-    @Test("take no thread from the app's tasks: 64 calls can wait for one another")
-    func waiting() async throws {
+    @Test("64 store calls can wait for one another without blocking the threads of the app's tasks")
+    func waitingBlocksNoThreads() async throws {
         let count = 64
         let store = RemoteAccountRecords(AccountRecords(unsealed: MeetingStore(callers: count)))
         let found = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -27,8 +27,8 @@ struct RemoteStoreTests {
         #expect(found == 0)
     }
 
-    @Test("fail as the store fails, and change nothing then")
-    func failure() async throws {
+    @Test("A call fails with the store's error and changes nothing")
+    func remoteStoreErrorChangesNothing() async throws {
         let inner = FaultyStore(MemoryStore())
         let store = RemoteAccountRecords(AccountRecords(unsealed: inner))
         let authenticator = authenticator(over: store)
@@ -42,9 +42,9 @@ struct RemoteStoreTests {
 
     #if PostgreSQL
     @Test(
-        "of a vault in PostgreSQL give a counter to 100 callers, each once",
+        "A vault in PostgreSQL gives each counter once to 100 concurrent callers",
         .enabled(if: PostgresServer.isPossible, "there is no PostgreSQL server to start (scripts/setup)"))
-    func inPostgreSQL() async throws {
+    func postgresGivesEachCounterOnce() async throws {
         try await PostgresServer.with { server in
             try await TemporaryDirectory.with { directory in
                 let store = try PostgresStore(connection: server.connection, creating: true, timeout: 30)
@@ -69,7 +69,7 @@ struct RemoteStoreTests {
     }
 }
 
-/// A store in which every call waits until so many are there.
+/// A store in which every call waits until `callers` calls are waiting.
 private final class MeetingStore: RecordStore {
     private let inner = MemoryStore()
     private let callers: Int

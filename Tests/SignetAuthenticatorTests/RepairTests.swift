@@ -8,10 +8,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a server accepted and the store did not take.
-@Suite("An answer or a registration that could not be stored")
+/// Answers and registrations that a server accepted and the store failed to save.
+@Suite("Recovery of unsaved answers and registrations")
 struct RepairTests {
-    /// A server that takes each answer and registration once, as AM does when its memory of them is gone.
+    /// A server that accepts each answer and registration once, as AM does after it has forgotten the message.
     private final class Once: Sendable {
         private let seen = Mutex<Set<[UInt8]>>([])
         func answer(_ request: HTTPRequest) -> HTTPResponse {
@@ -19,14 +19,14 @@ struct RepairTests {
         }
     }
 
-    /// An authenticator in another process: over the same store, and without what this one was told.
+    /// Returns an authenticator of another process: over the same store, and without this one's state in memory.
     private func another(_ bench: Bench) -> Authenticator {
         Authenticator(
             store: bench.store, transport: bench.transport, device: PushDevice(token: "token-1", name: "Mira's laptop"),
             clock: bench.clock)
     }
 
-    /// A server to which the first answer does not come through, and which says `status` to those that do.
+    /// Returns a bench whose server loses the first answer and responds to later ones with `status`.
     private func bench(losing code: TransportError.Code, then status: Int) -> Bench {
         let calls = Mutex(0)
         return Bench { request throws(TransportError) in
@@ -41,9 +41,9 @@ struct RepairTests {
     }
 
     @Test(
-        "is stored by the next call, whichever that is, without another request",
+        "An accepted answer that was not stored is stored by the next call without another request",
         arguments: ["approve", "deny", "receive", "notifications", "notification"])
-    func answer(next: String) async throws {
+    func nextCallStoresAcceptedAnswer(next: String) async throws {
         let inner = FaultyStore(MemoryStore())
         let server = Once()
         let bench = Bench(store: AccountRecords(unsealed: inner)) { server.answer($0) }
@@ -67,8 +67,10 @@ struct RepairTests {
         #expect(try bench.state().notifications.map(\.decision) == [.approved])
     }
 
-    @Test("is made up for by another process too, though the server takes it only once", arguments: [200, 400], [true, false])
-    func answerElsewhere(repeated: Int, sameAnswer: Bool) async throws {
+    @Test(
+        "Another process can repeat an accepted answer that was not stored, though the server takes it once",
+        arguments: [200, 400], [true, false])
+    func otherProcessRepeatsAnswer(repeated: Int, sameAnswer: Bool) async throws {
         let inner = FaultyStore(MemoryStore())
         let server = Once()
         let bench = Bench(store: AccountRecords(unsealed: inner)) { request in
@@ -84,13 +86,13 @@ struct RepairTests {
             #expect(try await another(bench).approve(id).decision == .approved)
             #expect(try bench.state().notifications.map(\.decision) == [.approved])
         } else {
-            // Another answer is another request; the server takes it.
+            // A different answer is a different request, which the server accepts.
             #expect(try await another(bench).deny(id).decision == .denied)
         }
     }
 
-    @Test("leaves nothing to make up for when the server certainly did not take it")
-    func certainlyNotTaken() async throws {
+    @Test("An answer that the server refused is not stored by a later call")
+    func refusedAnswerIsNotStored() async throws {
         let status = Mutex(200)
         let bench = Bench { _ in HTTPResponse(status: status.withLock { $0 }) }
         let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
@@ -101,8 +103,8 @@ struct RepairTests {
         }
     }
 
-    @Test("is taken for accepted when it was sent, its fate is unknown, and the server refuses it the second time")
-    func unknownFate() async throws {
+    @Test("An answer that timed out counts as accepted when the server refuses its repetition")
+    func repeatedAnswerAfterTimeoutIsAccepted() async throws {
         let bench = bench(losing: .timeout, then: 400)
         let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
         await #expect { try await bench.authenticator.approve(id) } throws: { ($0 as? TransportError)?.isRetryable == true }
@@ -110,8 +112,8 @@ struct RepairTests {
         #expect(try await bench.authenticator.approve(id).decision == .approved)
     }
 
-    @Test("is taken for accepted also by who was asking the person while the first was sent")
-    func unknownFateOfAnother() async throws {
+    @Test("An answer refused after a concurrent answer timed out counts as accepted")
+    func concurrentAnswerAfterTimeoutIsAccepted() async throws {
         let bench = bench(losing: .timeout, then: 400)
         let push = try await bench.enrollPush()
         let id = try await bench.authenticator.receive(try bench.delivery(to: push, kind: .biometric)).id
@@ -127,17 +129,17 @@ struct RepairTests {
     }
 
     @Test(
-        "is not taken for accepted when the first was stopped before it left",
+        "An answer does not count as accepted when the first attempt failed before it was sent",
         arguments: [TransportError.Code.connect, .tls, .invalidRequest, .wrongKey, .cannotPin])
-    func stoppedBefore(code: TransportError.Code) async throws {
+    func unsentAnswerIsNotAccepted(code: TransportError.Code) async throws {
         let bench = bench(losing: code, then: 400)
         let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
         for _ in 0..<2 { await #expect(throws: (any Error).self) { try await bench.authenticator.approve(id) } }
         #expect(try bench.state().notifications.map(\.decision) == [nil])
     }
 
-    @Test("is not taken for accepted when it is a gateway that refuses the second time", arguments: [401, 403, 404, 429])
-    func gateway(status: Int) async throws {
+    @Test("An answer does not count as accepted when a gateway refuses its repetition", arguments: [401, 403, 404, 429])
+    func gatewayRefusalIsNotAcceptance(status: Int) async throws {
         let bench = bench(losing: .timeout, then: status)
         let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
         for _ in 0..<2 { await #expect(throws: (any Error).self) { try await bench.authenticator.approve(id) } }
@@ -145,9 +147,9 @@ struct RepairTests {
     }
 
     @Test(
-        "is not sent when somebody denied it, or locked the account, while the person was being recognized",
+        "An approval is not sent when the message is denied or the account locked during the presence check",
         arguments: [true, false])
-    func meanwhile(isLock: Bool) async throws {
+    func rechecksAfterPresence(isLock: Bool) async throws {
         let bench = Bench()
         let push = try await bench.enrollPush()
         let id = try await bench.authenticator.receive(try bench.delivery(to: push, kind: .biometric)).id
@@ -163,14 +165,14 @@ struct RepairTests {
         #expect(try bench.state().notifications.map(\.decision) == [isLock ? nil : .denied])
     }
 
-    /// Recognizes the person, after something else has happened.
+    /// Confirms the user's presence after another operation has run.
     private struct SlowPerson: UserPresence {
         let meanwhile: @Sendable () async throws -> Void
         func confirm(_ notification: PushNotification) async throws { try await meanwhile() }
     }
 
-    @Test("does not come back when it was removed while it was being answered")
-    func removedMeanwhile() async throws {
+    @Test("A message removed while its answer is sent is not stored again")
+    func removedMessageStaysRemoved() async throws {
         let removed = Mutex<(@Sendable () async throws -> Void)?>(nil)
         let bench = Bench { request in
             if request.url.hasSuffix("authenticate") { try? await removed.withLock { $0 }?() }
@@ -183,8 +185,10 @@ struct RepairTests {
         #expect(try bench.state() == Bench().state())
     }
 
-    @Test("of a device leads to an error that says so, and the same code can be enrolled again", arguments: [true, false])
-    func registration(inSameProcess: Bool) async throws {
+    @Test(
+        "A registration that was not stored is reported as such, and the same URI can be enrolled again",
+        arguments: [true, false])
+    func unsavedRegistrationCanBeRepeated(inSameProcess: Bool) async throws {
         let inner = FaultyStore(MemoryStore())
         let bench = Bench(store: AccountRecords(unsealed: inner))
         inner.inject(StoreFault(.full, at: .commit))
@@ -195,7 +199,7 @@ struct RepairTests {
         #expect(try bench.state() == Bench().state())
         let next = inSameProcess ? bench.authenticator : another(bench)
         let account = try await next.enroll(uri: Sample.combined)
-        // The same device to the server, whether it was asked again or not.
+        // The server sees the same device, whether it is asked again or not.
         #expect(bench.transport.requests.count == (inSameProcess ? 1 : 2))
         #expect(Set(bench.transport.requests).count == 1)
         let sent = try JSON.value(of: bench.transport.requests[0].body)
@@ -205,8 +209,8 @@ struct RepairTests {
         #expect(claims["mechanismUid"]?.string == push?.uid)
     }
 
-    @Test("of one code by 100 callers at once is one device, stored once", arguments: StoreKind.allCases)
-    func registrationAtOnce(kind: StoreKind) async throws {
+    @Test("100 concurrent registrations with one URI register one device and store it once", arguments: StoreKind.allCases)
+    func concurrentRegistrationsRegisterOneDevice(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store)
             let successes = await withTaskGroup(of: Bool.self) { group in
@@ -220,8 +224,8 @@ struct RepairTests {
         }
     }
 
-    @Test("of one invitation under two labels is two devices, and neither takes the other's place")
-    func sameInvitation() async throws {
+    @Test("One invitation under two account names registers two separate devices")
+    func sameInvitationForTwoAccounts() async throws {
         let bench = Bench()
         let first = try await bench.enrollPush()
         let uri = Sample.push.replacing("Harbor%20Bank:mira", with: "Harbor%20Bank:somebody")

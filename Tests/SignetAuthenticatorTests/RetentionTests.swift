@@ -7,17 +7,17 @@ import SignetTransfer
 import TestSupport
 import Testing
 
-@Suite("Push messages that are kept")
+@Suite("Retention of push messages")
 struct RetentionTests {
-    /// What is kept of 40 messages, one an hour, and for how long nothing came then.
+    /// A retention rule, and the kept ones of 40 messages that arrive one an hour.
     static let cases: [(NotificationRetention, Range<Int>)] = [
         (.all, 0..<40), (.newest(5), 35..<40), (.newest(1), 39..<40), (.newest(0), 39..<40), (.newest(100), 0..<40),
         (.youngerThan(days: 1), 15..<40), (.youngerThan(days: 0), 15..<40), (.youngerThan(days: 30), 0..<40),
         (.both(newest: 30, days: 1), 15..<40), (.both(newest: 12, days: 1), 28..<40), (.both(newest: 13, days: 9), 27..<40),
     ]
 
-    @Test("are the newest, or the young ones, or both, of each mechanism", arguments: cases, StoreKind.allCases)
-    func retention(expected: (NotificationRetention, Range<Int>), kind: StoreKind) async throws {
+    @Test("Messages are kept per mechanism by count, by age or by both", arguments: cases, StoreKind.allCases)
+    func keepsMessagesByRule(expected: (NotificationRetention, Range<Int>), kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store, retention: expected.0)
             let other = try await bench.enrollOther()
@@ -31,8 +31,8 @@ struct RetentionTests {
         }
     }
 
-    /// What is kept after an import: how it keeps, which messages of which hour are imported, and what is left when the message of
-    /// hour 100 has come. The messages of the hours 50 to 60 are there before.
+    /// A retention rule, the hours of the imported messages, and the messages left when the one of hour 100 has arrived. The
+    /// messages of the hours 50 to 60 are stored before.
     static let imports: [(NotificationRetention, [Range<Int>], Set<Int>)] = [
         (.newest(5), [], Set(57..<61).union([100])),
         (.newest(5), [0..<40], Set(57..<61).union([100])),
@@ -45,8 +45,9 @@ struct RetentionTests {
     ]
 
     @Test(
-        "that are imported stand where they came in time, whatever the order of the file", arguments: imports, StoreKind.allCases)
-    func imported(row: (NotificationRetention, [Range<Int>], Set<Int>), kind: StoreKind) async throws {
+        "Imported messages are ordered by their arrival time, whatever the order of the file",
+        arguments: imports, StoreKind.allCases)
+    func ordersImportedMessages(row: (NotificationRetention, [Range<Int>], Set<Int>), kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store, retention: row.0)
             let push = try await bench.enrollPush()
@@ -55,7 +56,7 @@ struct RetentionTests {
             try await bench.receive(11, to: push, from: 50)
             for hours in row.1 {
                 var content = ImportContent()
-                // As an archive has them: the newest first.
+                // In the order of an archive: the newest first.
                 content.notifications = hours.reversed().map { bench.notification(hour: $0, push) }
                 #expect(try await bench.authenticator.importAccounts(content).notificationCount == hours.count)
             }
@@ -67,8 +68,8 @@ struct RetentionTests {
         }
     }
 
-    @Test("of a whole backup that has more than are kept: the newest stay when another one comes")
-    func restored() async throws {
+    @Test("A restored backup with more messages than the limit is cut to the newest when a message arrives")
+    func trimsRestoredMessages() async throws {
         let first = Bench(retention: .all)
         let push = try await first.enrollPush()
         try await first.receive(40, to: push)
@@ -81,8 +82,8 @@ struct RetentionTests {
             try await second.authenticator.notifications(of: push.uid).map(\.messageID) == (31...40).reversed().map(String.init))
     }
 
-    @Test("are removed one by one from anywhere, and the rest stays in order and in number", arguments: StoreKind.allCases)
-    func removal(kind: StoreKind) async throws {
+    @Test("Removing single messages keeps the order and the count of the others", arguments: StoreKind.allCases)
+    func removesSingleMessages(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store, retention: .newest(30))
             let push = try await bench.enrollPush()
@@ -91,7 +92,7 @@ struct RetentionTests {
                 #expect(try await bench.authenticator.removeNotification(bench.id(number, push)))
                 #expect(try await !bench.authenticator.removeNotification(bench.id(number, push)))
             }
-            // Six may come now before the first has to go.
+            // Six messages can arrive before the first must be removed.
             try await bench.receive(6, to: push, from: 30)
             let left = Set((0..<36).map(String.init)).subtracting(["0", "5", "11", "12", "29", "24"])
             #expect(try await Set(bench.authenticator.notifications(of: push.uid).map(\.messageID)) == left)
@@ -102,8 +103,8 @@ struct RetentionTests {
         }
     }
 
-    @Test("are found also where an earlier version kept no index, or the index is damaged", arguments: [false, true])
-    func withoutIndex(isDamaged: Bool) async throws {
+    @Test("Records are found without an index of an earlier version and with a damaged index", arguments: [false, true])
+    func findsRecordsWithoutIndex(isDamaged: Bool) async throws {
         let inner = MemoryStore()
         let bench = Bench(store: AccountRecords(unsealed: inner), retention: .newest(20))
         let push = try await bench.enrollPush()
@@ -126,8 +127,8 @@ struct RetentionTests {
         #expect(try inner.names(.index).isEmpty)
     }
 
-    @Test("leave no part of an index behind, also when a part of it was lost and has to be made again")
-    func lostPage() async throws {
+    @Test("Removing an account leaves no index page, also after a lost page was rebuilt")
+    func removesRebuiltIndexPages() async throws {
         let inner = MemoryStore()
         let bench = Bench(store: AccountRecords(unsealed: inner), retention: .newest(24))
         let push = try await bench.enrollPush()
@@ -146,8 +147,8 @@ struct RetentionTests {
         #expect(try inner.names(.index).isEmpty)
     }
 
-    @Test("that come to 100 callers at once are all there, and no more than are to be kept", arguments: StoreKind.allCases)
-    func concurrency(kind: StoreKind) async throws {
+    @Test("100 messages received at once are stored up to the limit", arguments: StoreKind.allCases)
+    func concurrentMessagesRespectLimit(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let bench = Bench(store: store, retention: .newest(40))
             let push = try await bench.enrollPush()
@@ -170,7 +171,7 @@ extension Bench {
         return try await authenticator.enroll(uri: uri).mechanisms[0]
     }
 
-    /// Takes in so many messages, one an hour, named by their numbers.
+    /// Receives `count` messages, one an hour, with their numbers as ids.
     func receive(_ count: Int, to mechanism: Mechanism, from first: Int = 0) async throws {
         for number in first..<first + count {
             clock.advance(by: 3600)
@@ -178,7 +179,7 @@ extension Bench {
         }
     }
 
-    /// A message that came in an hour, named by its number.
+    /// Returns a message that arrived at an hour and has the hour's number as its id.
     func notification(hour: Int, _ mechanism: Mechanism) -> PushNotification {
         let time = Sample.start.addingTimeInterval(Double(hour) * 3600)
         let message = PushMessage(
@@ -186,7 +187,7 @@ extension Bench {
         return PushNotification(messageID: "\(hour)", message: message, receivedAt: time)
     }
 
-    /// The id of the message with a number.
+    /// Returns the id of the message with a number.
     func id(_ number: Int, _ mechanism: Mechanism) -> String {
         PushNotification.id(mechanismUID: mechanism.uid, messageID: "\(number)")
     }

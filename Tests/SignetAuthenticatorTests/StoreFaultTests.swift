@@ -8,11 +8,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Every error at every operation of the store, at every call that an act of the authenticator makes.
-@Suite("An authenticator whose store fails")
+/// Every store error at every store call that an operation of the authenticator makes.
+@Suite("An authenticator with a failing store")
 struct StoreFaultTests {
-    @Test("has all of an act or nothing, and can do it again", arguments: Act.allCases, StoreError.Code.allCases)
-    func everyFault(act: Act, code: StoreError.Code) async throws {
+    @Test(
+        "An operation that meets a store error takes effect completely or not at all, and can be repeated",
+        arguments: Act.allCases, StoreError.Code.allCases)
+    func operationIsAtomicUnderStoreErrors(act: Act, code: StoreError.Code) async throws {
         for call in try await act.calls() {
             try await check(act, StoreFault(code, at: call.operation, .call(call.number)), FaultyBench())
             guard call.operation == .commit else { continue }
@@ -20,7 +22,7 @@ struct StoreFaultTests {
         }
     }
 
-    /// Has one call fail during an act, and looks at what is left.
+    /// Makes one store call fail during an operation and checks what is stored afterwards.
     private func check(_ act: Act, _ fault: StoreFault, _ bench: FaultyBench) async throws {
         let place: Comment = "\(act), \(fault.error.code) at \(fault.operation), \(fault.occasion), durable: \(fault.isDurable)"
         let subject = try await act.prepare(bench)
@@ -29,11 +31,11 @@ struct StoreFaultTests {
         bench.store.inject(fault)
         do {
             try await act.perform(bench, subject)
-            // An index that cannot be read is made again, and nobody need know.
+            // An unreadable index is rebuilt without an error.
             let isOfOneRecord = [.corrupt, .keyMismatch, .newerFormat].contains(fault.error.code)
-            #expect(fault.operation == .record && isOfOneRecord, "the fault did not show: \(place)")
+            #expect(fault.operation == .record && isOfOneRecord, "the injected fault was not reported: \(place)")
             bench.store.heal()
-            // A token that could not be read when it had been told is told again.
+            // A token that could not be read after it was sent is sent again.
             if act == .updateToken { try await act.perform(bench, subject) }
             return try await act.checkDone(bench, place)
         } catch let error as StoreError {
@@ -52,7 +54,7 @@ struct StoreFaultTests {
         do {
             try await act.perform(bench, subject)
         } catch let error as AuthenticatorError {
-            // What is durable is done, whatever was said of it.
+            // A durable commit has taken effect, whatever error was reported.
             #expect(fault.isDurable && error.code == act.refusalWhenDone, place)
         }
         try await act.checkDone(bench, place)
@@ -60,8 +62,8 @@ struct StoreFaultTests {
         #expect(Set(shown).count == shown.count, place)
     }
 
-    @Test("never gives a counter twice, whatever fails between", arguments: [false, true])
-    func counters(isDurable: Bool) async throws {
+    @Test("A counter is never given twice, whatever store call fails between", arguments: [false, true])
+    func neverReusesCounterAfterStoreError(isDurable: Bool) async throws {
         let bench = try FaultyBench()
         let subject = try await Act.code.prepare(bench)
         for round in 0..<60 {
@@ -75,13 +77,13 @@ struct StoreFaultTests {
         let shown = bench.shown.all
         #expect(shown.count >= 20)
         #expect(Set(shown).count == shown.count)
-        // A counter is skipped only where a commit failed and was durable.
+        // A counter is skipped only if a commit failed and was durable.
         let next = try await Act.nextCounter(bench)
         #expect(isDurable ? next > 7 + UInt64(shown.count) : next == 7 + UInt64(shown.count))
     }
 
-    @Test("never gives a counter twice to 100 callers, a third of whom fail")
-    func countersAtOnce() async throws {
+    @Test("A counter is never given twice to 100 concurrent callers when a third of the commits fail")
+    func neverReusesCounterUnderConcurrentFaults() async throws {
         let bench = try FaultyBench()
         let subject = try await Act.code.prepare(bench)
         bench.store.inject(StoreFault(.failed, at: .commit, .when { $0.number % 6 == 0 }))

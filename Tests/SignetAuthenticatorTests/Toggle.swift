@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A switch that a test turns on while others look at it.
+/// A thread-safe switch that a test turns on and off.
 final class Toggle: Sendable {
     private let state = Mutex(false)
     var isOn: Bool { state.withLock { $0 } }

@@ -8,9 +8,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("On the way to a push server")
+@Suite("Requests to a push server")
 struct WireTests {
-    /// Adds a header, and remembers what for.
+    /// Adds a header and records the action of each request.
     private struct Tracing: RequestInterceptor {
         let header: String
         let seen: Seen
@@ -31,8 +31,8 @@ struct WireTests {
         }
     }
 
-    @Test("interceptors see each request, in order, by the names of the existing SDKs")
-    func interceptors() async throws {
+    @Test("Interceptors see each request in order, with the action names of the existing SDKs")
+    func interceptorsSeeActions() async throws {
         let seen = Seen()
         let bench = Bench(interceptors: [Tracing(header: "A", seen: seen), Tracing(header: "B", seen: seen)])
         let push = try await bench.enrollPush()
@@ -47,8 +47,8 @@ struct WireTests {
         #expect(namesInB == names)
     }
 
-    @Test("what an interceptor throws comes to the caller as it is, and nothing is sent or left behind")
-    func interceptorThrows() async throws {
+    @Test("An interceptor's error reaches the caller unchanged, and nothing is sent or stored")
+    func interceptorErrorReachesCaller() async throws {
         let register = Bench(interceptors: [Refusing(action: .pushRegister)])
         await #expect(throws: Refusing.Refused.self) { try await register.enrollPush() }
         #expect(try register.state() == Bench().state())
@@ -63,7 +63,7 @@ struct WireTests {
     }
 
     @Test("The push stream passes the interceptors and the request log like every other request")
-    func streamThroughThePipeline() async throws {
+    func streamPassesInterceptors() async throws {
         let (seen, logged) = (Seen(), Seen())
         let transport = ScriptedTransport { request in
             if request.method == "POST" {
@@ -91,15 +91,15 @@ struct WireTests {
         #expect(logged.all == ["PUSH_REGISTER", "PUSH_STREAM"])
     }
 
-    /// The server's clock beside this machine's, in seconds; whether that is believed; and whether a message of 120 seconds
-    /// that was sent so many seconds ago by the server's clock can still be answered.
+    /// The server's clock relative to this device's, in seconds; the offset that is accepted; and whether a message with a lifetime
+    /// of 120 seconds, sent `age` seconds ago by the server's clock, can still be answered.
     static let clocks: [(ahead: Double, known: Double, age: Double, isPending: Bool)] = [
         (0, 0, 119, true), (0, 0, 122, false), (-3600, -3600, 100, true), (-3600, -3600, 130, false), (3600, 3600, 100, true),
         (3600, 3600, 130, false), (0.4, 0, 119, true), (-86_000, -86_000, 10, true), (-90_000, 0, 10, false),
     ]
 
-    @Test("expiry goes by the server's clock, as far as it is to be believed", arguments: clocks)
-    func expiry(row: (ahead: Double, known: Double, age: Double, isPending: Bool)) async throws {
+    @Test("Expiry follows the server's clock within the accepted offset", arguments: clocks)
+    func expiryFollowsServerClock(row: (ahead: Double, known: Double, age: Double, isPending: Bool)) async throws {
         let bench = Bench { _ in
             let date = ServerDate.text(of: Sample.start.addingTimeInterval(row.ahead))
             return HTTPResponse(status: 200, headers: ["Date": date])
@@ -119,9 +119,9 @@ struct WireTests {
     }
 
     @Test(
-        "a message is answered also when this machine's clock is wrong and no server has told so yet, as after a restart",
+        "A message can be answered after a restart when the device's clock is wrong and the offset is unknown",
         arguments: [-3600, -80_000, 3600, 0] as [Double])
-    func wrongClockAfterRestart(ahead: Double) async throws {
+    func answersWithWrongClockAfterRestart(ahead: Double) async throws {
         let bench = Bench { _ in
             HTTPResponse(status: 200, headers: ["Date": ServerDate.text(of: Sample.start.addingTimeInterval(ahead))])
         }
@@ -134,7 +134,7 @@ struct WireTests {
         let sentAt = Sample.start.addingTimeInterval(ahead)
         let id = try await restarted().receive(try bench.delivery(to: push, sentAt: sentAt)).id
         #expect(try await restarted().approve(id).decision == .approved)
-        // What is known from its answer counts from then on.
+        // The offset learned from its response counts from then on.
         let known = restarted()
         let endpoint = try #require(push.push?.authenticationEndpoint)
         let fresh = try await known.receive(try bench.delivery(to: push, id: "2", sentAt: sentAt)).id
@@ -142,14 +142,14 @@ struct WireTests {
         #expect(try await known.approve(fresh).decision == .approved)
         #expect(abs((known.clock(of: endpoint).offset ?? .nan) - ahead) <= 1)
         await #expect { try await known.approve(late) } throws: { code($0) == .expired }
-        // A life after it came it is over in any case.
+        // The message has expired in any case one lifetime after it arrived.
         let other = try await restarted().receive(try bench.delivery(to: push, id: "4", sentAt: sentAt)).id
         bench.clock.advance(by: 121)
         await #expect { try await restarted().approve(other) } throws: { code($0) == .expired }
     }
 
-    @Test("codes are made for this machine's time, or for the server's where that is asked for")
-    func codes() async throws {
+    @Test("A code is computed for the device's time, or for the server's time on request")
+    func codeFollowsChosenClock() async throws {
         let bench = Bench { _ in
             HTTPResponse(status: 200, headers: ["Date": ServerDate.text(of: Sample.start.addingTimeInterval(3600))])
         }
@@ -163,8 +163,8 @@ struct WireTests {
         #expect(theirs == totp.oath?.code(at: Sample.start.addingTimeInterval(3600)))
     }
 
-    @Test("the user's id is noted when a message has proved to be the server's, and not before, and only once")
-    func userID() async throws {
+    @Test("A user id is stored once, from the first message with a valid signature")
+    func storesUserIDOfVerifiedMessage() async throws {
         let bench = Bench()
         let push = try await bench.enrollPush()
         let forged = try bench.delivery(to: push, secret: Secret([UInt8](repeating: 7, count: 32)), userID: "mallory")
@@ -188,7 +188,7 @@ enum ServerDate {
     }
 }
 
-/// A push platform of an app's own: messages are `house:` and the mechanism's id, and end with the secret's last byte.
+/// A custom push platform: messages are `house:` and the mechanism's id, and end with `:signed`.
 private struct HousePlatform: PushPlatform {
     let name = "house"
     let log: Seen
@@ -222,7 +222,7 @@ private struct HousePlatform: PushPlatform {
     }
 }
 
-@Suite("A push platform of an app's own")
+@Suite("A custom push platform")
 struct PlatformTests {
     private func enrollment(_ platform: String?) throws -> Enrollment {
         var enrollment = try EnrollmentURI.parse(Sample.push)
@@ -230,8 +230,8 @@ struct PlatformTests {
         return enrollment
     }
 
-    @Test("carries its mechanisms' messages and answers, under the same rules")
-    func house() async throws {
+    @Test("A custom platform carries its mechanisms' messages and answers under the same rules")
+    func customPlatformLifeCycle() async throws {
         let log = Seen()
         let bench = Bench(platforms: [HousePlatform(log: log)])
         let uid = try await bench.authenticator.enroll(try enrollment("house")).mechanisms[0].uid
@@ -250,8 +250,8 @@ struct PlatformTests {
         #expect(log.all == ["approve", "token-2"])
     }
 
-    @Test("does not speak for the mechanisms of another, nor another for its own")
-    func confusion() async throws {
+    @Test("A platform's message is refused for a mechanism of another platform")
+    func refusesMessageOfOtherPlatform() async throws {
         let bench = Bench(platforms: [HousePlatform(log: Seen())])
         let push = try await bench.enrollPush()
         await #expect {
@@ -264,8 +264,8 @@ struct PlatformTests {
         #expect(try bench.state().notifications.isEmpty && other.state().notifications.isEmpty)
     }
 
-    @Test("that is not known here is an error before any request")
-    func unknown() async throws {
+    @Test("Enrollment for an unknown platform fails before any request")
+    func refusesUnknownPlatform() async throws {
         let bench = Bench()
         await #expect { try await bench.authenticator.enroll(try enrollment("house")) } throws: { code($0) == .unknownPlatform }
         #expect(bench.transport.requests.isEmpty)

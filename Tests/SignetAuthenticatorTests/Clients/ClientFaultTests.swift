@@ -9,13 +9,14 @@ import SignetTesting
 import TestSupport
 import Testing
 
-/// The clients over a store, and over a storage of an app's own, that fail.
-@Suite("Clients over storages that fail", .timeLimit(.minutes(5)))
+/// The clients over a failing store and over a failing storage written by the app.
+@Suite("Clients over failing storages", .timeLimit(.minutes(5)))
 struct ClientFaultTests {
     static let operations = StoreCall.Operation.allCases
 
-    @Test("whatever fails, codes are never repeated, and what was stored is there", arguments: operations, 1...6)
-    func oath(operation: StoreCall.Operation, number: Int) async throws {
+    @Test(
+        "The OATH client never repeats a code and keeps stored credentials when a store call fails", arguments: operations, 1...6)
+    func oathClientSurvivesStoreFault(operation: StoreCall.Operation, number: Int) async throws {
         let faulty = FaultyStore(MemoryStore())
         let client = try await OathClient.createClient { $0.storage = AccountRecords(unsealed: faulty) }
         let credential = try await client.addCredentialFromUri(Sample.hotp)
@@ -37,7 +38,7 @@ struct ClientFaultTests {
                 } catch let error as OathStorageError {
                     guard case .storageFailure = error else { throw error }
                 } catch OathError.duplicateCredential {
-                    // It was stored before.
+                    // The credential was stored before.
                 }
             }
             faulty.heal()
@@ -49,8 +50,10 @@ struct ClientFaultTests {
         #expect(Set(codes).count == codes.count)
     }
 
-    @Test("whatever fails, push keeps what it had and goes on when the store does", arguments: operations, 1...6)
-    func push(operation: StoreCall.Operation, number: Int) async throws {
+    @Test(
+        "The push client keeps its data when a store call fails and works again when the store does",
+        arguments: operations, 1...6)
+    func pushClientSurvivesStoreFault(operation: StoreCall.Operation, number: Int) async throws {
         let faulty = FaultyStore(MemoryStore())
         let bench = try await PushBench { $0.storage = AccountRecords(unsealed: faulty) }
         let credential = try await bench.enroll()
@@ -68,7 +71,7 @@ struct ClientFaultTests {
             do {
                 try await call()
             } catch PushError.storageFailure {
-                // As it should be.
+                // The expected error.
             }
         }
         faulty.heal()
@@ -82,8 +85,8 @@ struct ClientFaultTests {
         #expect(try await client.getAllNotifications().isEmpty)
     }
 
-    @Test("what a store says has one of the documented names, and the reason with it", arguments: StoreError.Code.allCases)
-    func names(code: StoreError.Code) async throws {
+    @Test("Each store error is reported as a documented client error with its cause", arguments: StoreError.Code.allCases)
+    func mapsStoreErrors(code: StoreError.Code) async throws {
         let faulty = FaultyStore(MemoryStore())
         let oath = try await OathClient.createClient { $0.storage = AccountRecords(unsealed: faulty) }
         let push = try await PushClient.createClient { $0.storage = AccountRecords(unsealed: faulty) }
@@ -94,7 +97,7 @@ struct ClientFaultTests {
         case .storageCorrupted: #expect([.corrupt, .newerFormat, .keyMismatch, .rolledBack, .typeMismatch].contains(code))
         case .accessDenied: #expect([.denied, .insecurePermissions].contains(code))
         case .storageFailure(_, let cause): #expect(cause?.code == code)
-        case .duplicateCredential: Issue.record("a failure is no duplicate")
+        case .duplicateCredential: Issue.record("a store error was reported as a duplicate")
         }
         await #expect {
             try await push.getCredentials()
@@ -107,8 +110,8 @@ struct ClientFaultTests {
         }
     }
 
-    @Test("a storage of the app's own that throws is an error, and nothing is lost")
-    func ownStorage() async throws {
+    @Test("A throwing storage of the app becomes a client error, and no data is lost")
+    func appStorageThrows() async throws {
         let cell = ItemCell()
         let client = try await OathClient.createClient { $0.storage = CellStorage(cell) }
         let credential = try await client.addCredentialFromUri(Sample.hotp)
@@ -130,9 +133,9 @@ struct ClientFaultTests {
     }
 
     @Test(
-        "an item that is damaged is an error, and is left as it is",
+        "A damaged storage item is reported as corrupted and is not overwritten",
         arguments: [#"{"records":""}"#, #"{"records":"AAAA"}"#, #"{"records":"U0dCAQAAAAE="}"#, #"{"records":"U0dCCQAAAAA="}"#])
-    func damaged(item: String) async throws {
+    func damagedItemIsKept(item: String) async throws {
         let cell = ItemCell()
         cell.overwrite(Data(item.utf8))
         let client = try await OathClient.createClient { $0.storage = CellStorage(cell) }
@@ -148,14 +151,14 @@ struct ClientFaultTests {
         #expect(cell.bytes == Data(item.utf8) && cell.saves == 0)
     }
 
-    @Test("what another client has stored in the same item is not overwritten: the call fails, and is made again")
-    func twoClients() async throws {
+    @Test("A client does not overwrite what another client stored in the same item: the call fails and can be retried")
+    func concurrentClientsDoNotOverwrite() async throws {
         let cell = ItemCell()
         let (bench, oath) = (
             try await PushBench { $0.storage = CellStorage(cell) },
             try await OathClient.createClient { $0.storage = CellStorage(cell) }
         )
-        // How often the item is read until it is stored: last to find out whether it is still the one that was changed.
+        // The number of reads until the item is stored; the last one checks that the item is still the one that was changed.
         let rehearsal = ItemCell()
         let other = try await OathClient.createClient { $0.storage = CellStorage(rehearsal) }
         let readBefore = rehearsal.gets
@@ -166,7 +169,7 @@ struct ClientFaultTests {
         let enrolling = Task { try await oath.addCredentialFromUri(Sample.totp) }
         for _ in 0..<reads - 2 { await cell.answering.letOne() }
         while cell.answering.waiting == 0 { await Task.yield() }
-        // It has read what it is going to change, and does not know yet; meanwhile another client stores something.
+        // The client has read the item but has not received it yet; meanwhile another client stores something.
         cell.answering.openForNew()
         try await bench.client.setDeviceToken("token-1")
         cell.answering.open()
@@ -180,8 +183,8 @@ struct ClientFaultTests {
         #expect(try await oath.getCredentials().count == 1)
     }
 
-    @Test("reading stores nothing, and what is stored cannot be seen in a description")
-    func quiet() async throws {
+    @Test("Reading stores nothing, and a stored item's description hides its content")
+    func readingStoresNothing() async throws {
         let cell = ItemCell()
         let client = try await OathClient.createClient { $0.storage = CellStorage(cell) }
         #expect(try await client.getCredentials().isEmpty)

@@ -14,8 +14,8 @@ import Testing
 struct ClientOptionTests {
     // MARK: storage, encryptionEnabled
 
-    @Test("storage: the last that was set counts, and nil is the usual vault")
-    func storage() async throws {
+    @Test("storage: The last assignment counts, and nil selects the default vault")
+    func storageOption() async throws {
         let cell = ItemCell()
         let config = OathConfiguration.build { config in
             config.storage = AccountRecords(unsealed: MemoryStore())
@@ -34,8 +34,8 @@ struct ClientOptionTests {
         #expect(item == nil && store == nil)
     }
 
-    @Test("storage: the usual vault is opened when none is given, and where there is none the error says so")
-    func usualVault() async throws {
+    @Test("storage: The default vault is opened when no storage is given, and a missing vault is reported as an error")
+    func opensDefaultVault() async throws {
         await #expect {
             _ = try await OathClient.createClient { config in
                 config.keychain = VaultProvider { () throws(StoreError) in throw StoreError(.noVault, "open vault", "make one") }
@@ -60,8 +60,8 @@ struct ClientOptionTests {
         }
     }
 
-    @Test("encryptionEnabled: accounts in clear in a database are refused, unless it is off")
-    func encryption() async throws {
+    @Test("encryptionEnabled: An unencrypted database is refused unless encryption is turned off")
+    func refusesUnencryptedStorage() async throws {
         try await TemporaryDirectory.with { directory in
             let clear = AccountRecords(unsealed: try SQLiteStore(path: directory.file("clear"), creating: true))
             for store: any AccountStore in [clear, RemoteAccountRecords(clear)] {
@@ -80,8 +80,8 @@ struct ClientOptionTests {
         }
     }
 
-    @Test("encryptionEnabled: a vault seals either way", arguments: [true, false])
-    func sealed(isEnabled: Bool) async throws {
+    @Test("encryptionEnabled: A vault encrypts whether the option is on or off", arguments: [true, false])
+    func vaultAlwaysEncrypts(isEnabled: Bool) async throws {
         try await TemporaryDirectory.with { directory in
             let vault = try VaultDirectory(path: directory.file("vault")).createVault(.keyFile)
             let client = try await OathClient.createClient { config in
@@ -103,8 +103,8 @@ struct ClientOptionTests {
 
     // MARK: timeoutMs
 
-    @Test("timeoutMs: a storage that does not answer is given up, and used again when it answers")
-    func slowStorage() async throws {
+    @Test("timeoutMs: A call to a storage that does not answer times out, and later calls work again")
+    func slowStorageTimesOut() async throws {
         let cell = ItemCell()
         let client = try await OathClient.createClient { config in
             config.storage = CellStorage(cell)
@@ -120,14 +120,14 @@ struct ClientOptionTests {
             }
         }
         cell.gate.open()
-        // What was given up ends first, in its turn: then the storage serves again, and no counter comes twice.
+        // The call that timed out ends first; then the storage works again, and no counter is used twice.
         var code: String?
         while code == nil { code = try? await client.generateCode(credential.id) }
         #expect(code == "099169")
     }
 
-    @Test("timeoutMs: a change that a storage does not answer to may have been made, and is never used twice")
-    func slowSave() async throws {
+    @Test("timeoutMs: A save that timed out has an unknown outcome, and its counter is never used again")
+    func slowSaveTimesOut() async throws {
         let cell = ItemCell()
         let saving = SlowSaves(cell)
         let isSlow = saving.isSlow
@@ -147,11 +147,11 @@ struct ClientOptionTests {
         cell.gate.open()
         var code: String?
         while code == nil { code = try? await client.generateCode(credential.id) }
-        #expect(code == "802135", "the first counter was used up, and its code not shown")
+        #expect(code == "802135", "the first counter is used up, and its code was not returned")
     }
 
-    @Test("timeoutMs: a server that does not answer is given up, also by a transport that waits for ever")
-    func slowServer() async throws {
+    @Test("timeoutMs: A request to a server that does not answer times out, even if the transport never does")
+    func slowServerTimesOut() async throws {
         let gate = Gate()
         let isSlow = Toggle()
         let bench = try await PushBench {
@@ -178,8 +178,8 @@ struct ClientOptionTests {
         gate.open()
     }
 
-    @Test("timeoutMs: what is no length of time is refused", arguments: [0, -1, .nan, .infinity, 1e12])
-    func noLimit(milliseconds: Double) async throws {
+    @Test("timeoutMs: A value that is not a positive, finite duration is refused", arguments: [0, -1, .nan, .infinity, 1e12])
+    func refusesInvalidTimeout(milliseconds: Double) async throws {
         await #expect(throws: OathError.self) {
             _ = try await OathClient.createClient { config in
                 config.storage = MemoryStorage()
@@ -190,8 +190,8 @@ struct ClientOptionTests {
 
     // MARK: enableCredentialCache
 
-    @Test("enableCredentialCache: lists ask the storage once, until something is changed", arguments: [false, true])
-    func cache(isEnabled: Bool) async throws {
+    @Test("enableCredentialCache: Credentials are read from the storage once until something changes", arguments: [false, true])
+    func cachesCredentials(isEnabled: Bool) async throws {
         let cell = ItemCell()
         let isBroken = Toggle()
         let client = try await OathClient.createClient { config in
@@ -209,7 +209,7 @@ struct ClientOptionTests {
         #expect(cell.gets - before == (isEnabled ? 1 : 6))
 
         isBroken.turnOn()
-        #expect(try await client.getCredential(credential.id)?.isLocked == true, "a lock is of the moment")
+        #expect(try await client.getCredential(credential.id)?.isLocked == true, "a policy lock is evaluated at each read")
         isBroken.turnOff()
         credential.displayIssuer = "Another"
         try await client.saveCredential(credential)
@@ -217,7 +217,7 @@ struct ClientOptionTests {
         _ = try await client.generateCode(credential.id)
         #expect(try await client.getCredential(credential.id)?.counter == 8)
 
-        // What others change is not seen before the memory is emptied.
+        // Changes by another client are not visible until the cache is emptied.
         let other = try await OathClient.createClient { $0.storage = CellStorage(cell) }
         #expect(try await other.deleteCredential(credential.id))
         #expect(try await client.getCredentials().isEmpty == !isEnabled)
@@ -227,8 +227,8 @@ struct ClientOptionTests {
 
     // MARK: logger
 
-    @Test("logger: gets a line for each call, with nothing that must not be seen")
-    func logger() async throws {
+    @Test("logger: The logger gets a line for each call without secrets or personal data")
+    func loggerHidesSecrets() async throws {
         let keeper = LineKeeper()
         let oath = try await OathClient.createClient { config in
             config.storage = MemoryStorage()
@@ -279,8 +279,8 @@ struct ClientOptionTests {
 
     // MARK: policyEvaluator
 
-    @Test("policyEvaluator: its policies are asked at enrollment, and lock when they are not met later")
-    func policies() async throws {
+    @Test("policyEvaluator: Policies are checked at enrollment, and an account is locked when one is no longer met")
+    func evaluatesPolicies() async throws {
         let isBroken = Toggle()
         let policies = AccountPolicies([BreakablePolicy(name: "p", isBroken: isBroken)])
         let oath = try await OathClient.createClient { config in
@@ -309,7 +309,7 @@ struct ClientOptionTests {
         let credential = try await push.enroll(Sample.push + parameter)
         let data = try PushBench.message(to: credential.id)
         isBroken.turnOn()
-        let notification = try #require(try await push.client.processNotification(messageData: data), "messages still come")
+        let notification = try #require(try await push.client.processNotification(messageData: data), "a locked account still receives messages")
         #expect(try await oath.getCredentials().map(\.isLocked) == [true])
         #expect(try await push.client.getCredentials().map(\.lockingPolicy) == ["p"])
         await #expect(throws: OathError.credentialLocked(code.id)) { try await oath.generateCode(code.id) }
@@ -330,8 +330,8 @@ struct ClientOptionTests {
 
     // MARK: clock
 
-    @Test("clock: a code is of its time, and a message ends by it")
-    func clock() async throws {
+    @Test("clock: Codes and message expiry follow the configured clock")
+    func usesConfiguredClock() async throws {
         let clock = ManualClock(Sample.start)
         let oath = try await OathClient.createClient {
             $0.storage = MemoryStorage()
@@ -355,7 +355,7 @@ struct ClientOptionTests {
 
     // MARK: notificationCleanupConfig
 
-    /// A configuration, and which of five messages, one a day, are left: by arrival, and by hand ten days later.
+    /// A configuration, and which of five messages, one a day, remain: on arrival, and after a manual cleanup ten days later.
     static let cleanups: [(NotificationCleanupConfig, onArrival: [Int], later: [Int])] = [
         (.none(), [5, 4, 3, 2, 1], [5, 4, 3, 2, 1]), (.default(), [5, 4, 3, 2, 1], [5, 4, 3, 2, 1]),
         (.countBased(maxNotifications: 2), [5, 4], [5, 4]), (.countBased(maxNotifications: 0), [5], [5]),
@@ -364,8 +364,10 @@ struct ClientOptionTests {
         (.hybrid(maxNotifications: 4, maxAgeDays: 2), [5, 4, 3], [5]),
     ]
 
-    @Test("notificationCleanupConfig: by count, by age, by both, or not at all", arguments: cleanups, [false, true])
-    func cleanup(
+    @Test(
+        "notificationCleanupConfig: Notifications are removed by count, by age, by both, or not at all",
+        arguments: cleanups, [false, true])
+    func cleansUpNotifications(
         row: (NotificationCleanupConfig, onArrival: [Int], later: [Int]), isClosing: Bool
     ) async throws {
         let store = AccountRecords(unsealed: MemoryStore())
@@ -393,8 +395,8 @@ struct ClientOptionTests {
 
     // MARK: device, interceptors
 
-    @Test("device, interceptors: what a registration says, and who sees it")
-    func device() async throws {
+    @Test("device, interceptors: A registration describes the configured device and passes the interceptors")
+    func registersConfiguredDevice() async throws {
         let bench = try await PushBench {
             $0.storage = MemoryStorage()
             $0.device = PushDevice(token: "unused", name: "Kiosk", type: "ios", communicationType: "apns")
@@ -419,7 +421,7 @@ struct ClientOptionTests {
     }
 }
 
-/// Says in a header what a request is for.
+/// Adds a header that names the action of a request.
 private struct Stamp: RequestInterceptor {
     func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
         var request = request

@@ -10,8 +10,8 @@ import Testing
 
 @Suite("OathClient")
 struct OathClientTests {
-    @Test("credentials are enrolled, listed, used, saved and deleted, in every place", arguments: Place.allCases)
-    func life(place: Place) async throws {
+    @Test("Credentials are enrolled, listed, used, saved and deleted in every kind of storage", arguments: Place.allCases)
+    func credentialLifeCycle(place: Place) async throws {
         try await place.with { use in
             let clock = ManualClock(Sample.start)
             let client = try await OathClient.createClient { config in
@@ -37,7 +37,7 @@ struct OathClientTests {
             var renamed = time
             renamed.displayIssuer = "The Bank"
             #expect(try await client.saveCredential(renamed).displayIssuer == "The Bank")
-            #expect(try await client.getCredential(counted.id)?.displayIssuer == "The Bank", "one account, one name")
+            #expect(try await client.getCredential(counted.id)?.displayIssuer == "The Bank", "both credentials share the account and its name")
 
             #expect(try await client.deleteCredential(time.id))
             #expect(try await !client.deleteCredential(time.id))
@@ -47,8 +47,8 @@ struct OathClientTests {
         }
     }
 
-    @Test("what one client has stored the next one finds", arguments: Place.lasting)
-    func reopened(place: Place) async throws {
+    @Test("A client reads the credentials that another client stored", arguments: Place.lasting)
+    func reopensStorage(place: Place) async throws {
         try await place.with { use in
             let first = try await OathClient.createClient(configure: use)
             let credential = try await first.addCredentialFromUri(Sample.hotp)
@@ -64,8 +64,8 @@ struct OathClientTests {
         (.memory, 1000), (.ownStorage, 1000), (.ownDelegate, 100), (.sqlite, 100), (.vault, 100),
     ]
 
-    @Test("no counter is used twice by calls at once", arguments: crowds)
-    func crowd(place: Place, count: Int) async throws {
+    @Test("Concurrent calls never use a counter twice", arguments: crowds)
+    func concurrentCallsUseEachCounterOnce(place: Place, count: Int) async throws {
         try await place.with { use in
             let client = try await OathClient.createClient { config in
                 use(config)
@@ -82,8 +82,8 @@ struct OathClientTests {
         }
     }
 
-    @Test("to save an older value changes neither the counter nor a lock that was found")
-    func older() async throws {
+    @Test("Saving an outdated value changes neither the counter nor a policy lock")
+    func savingOutdatedValueKeepsCounter() async throws {
         let isBroken = Toggle()
         let client = try await OathClient.createClient { config in
             config.storage = MemoryStorage()
@@ -104,8 +104,9 @@ struct OathClientTests {
         _ = try await client.generateCode(old.id)
     }
 
-    @Test("a value that was locked by the app locks when it is saved, until an unlocked one is", arguments: Place.allCases)
-    func byHand(place: Place) async throws {
+    @Test(
+        "A credential locked or unlocked by the app is stored as locked or unlocked when it is saved", arguments: Place.allCases)
+    func savesAppLock(place: Place) async throws {
         try await place.with { use in
             let client = try await OathClient.createClient(configure: use)
             var credential = try await client.addCredentialFromUri(Sample.totp)
@@ -120,8 +121,8 @@ struct OathClientTests {
         }
     }
 
-    @Test("a second credential of one type is refused, of another it is not")
-    func duplicates() async throws {
+    @Test("A second credential of the same type is refused, and one of another type is accepted")
+    func refusesDuplicateCredential() async throws {
         let client = try await OathClient.createClient { $0.storage = MemoryStorage() }
         let credential = try await client.addCredentialFromUri(Sample.totp)
         await #expect(throws: OathError.duplicateCredential(credential.id)) {
@@ -148,8 +149,8 @@ struct OathClientTests {
         ("otpauth://hotp/X:mira?secret=\(key)&counter=-1", { if case .invalidParameterValue = $0 { true } else { false } }),
     ]
 
-    @Test("URIs that are refused are refused by name, store nothing, and are not repeated in the error", arguments: refused)
-    func refusals(uri: String, isExpected: @Sendable (OathError) -> Bool) async throws {
+    @Test("An invalid URI is refused with a specific error that does not repeat it, and nothing is stored", arguments: refused)
+    func refusesInvalidURI(uri: String, isExpected: @Sendable (OathError) -> Bool) async throws {
         let client = try await OathClient.createClient { $0.storage = MemoryStorage() }
         await #expect {
             try await client.addCredentialFromUri(uri)
@@ -161,8 +162,8 @@ struct OathClientTests {
         #expect(try await client.getCredentials().isEmpty)
     }
 
-    @Test("credentials that cannot be are not saved")
-    func invalid() async throws {
+    @Test("An invalid credential is not saved")
+    func refusesInvalidCredential() async throws {
         let client = try await OathClient.createClient { $0.storage = MemoryStorage() }
         func made(
             _ issuer: String = "X", digits: Int = 6, period: Int = 30, counter: Int = 0, secret: String = OathClientTests.key
@@ -191,8 +192,8 @@ struct OathClientTests {
         #expect(try await client.getCredentials().isEmpty)
     }
 
-    @Test("a counter that has come to its end gives no code, and says so")
-    func exhausted() async throws {
+    @Test("A credential whose counter is exhausted gives no code and reports an error")
+    func oathCounterExhausted() async throws {
         let store = AccountRecords(unsealed: MemoryStore())
         let settings = OATHSettings(secret: Secret([1]), factor: .counter(next: .max))
         let account = AccountID(issuer: "X", accountName: "mira")
@@ -205,8 +206,8 @@ struct OathClientTests {
         }
     }
 
-    @Test("of a combined URI each client takes its half, and they make one account")
-    func combined() async throws {
+    @Test("The OATH and push clients each enroll their part of a combined URI in one account")
+    func enrollsCombinedURI() async throws {
         let store = AccountRecords(unsealed: MemoryStore())
         let oath = try await OathClient.createClient { $0.storage = store }
         let push = try await PushBench { $0.storage = store }

@@ -11,8 +11,8 @@ import Testing
 
 @Suite("Credentials as values")
 struct CredentialValueTests {
-    @Test("a credential goes through its URI, with its policies")
-    func uri() async throws {
+    @Test("A credential is unchanged after conversion to a URI and back, policies included")
+    func credentialURIRoundTrip() async throws {
         let credential = OathCredential(
             userId: "user-7f3a", resourceId: "device-1", issuer: "Harbor Bank", accountName: "mira@example.test", oathType: .hotp,
             oathAlgorithm: .sha512, digits: 8, counter: 42, imageURL: "https://cdn.example.test/h.png",
@@ -29,8 +29,8 @@ struct CredentialValueTests {
         }
     }
 
-    @Test("JSON and descriptions have no secret, and a credential that was decoded is saved over the stored one")
-    func json() async throws {
+    @Test("A credential's JSON and description contain no secret, and a decoded value keeps the stored secret when saved")
+    func credentialJSONHidesSecret() async throws {
         let client = try await OathClient.createClient { $0.storage = MemoryStorage() }
         let credential = try await client.addCredentialFromUri(Sample.hotp)
         let json = try String(decoding: JSONEncoder().encode(credential), as: UTF8.self)
@@ -56,8 +56,8 @@ struct CredentialValueTests {
         await #expect(throws: OathError.self) { try await empty.saveCredential(decoded) }
     }
 
-    @Test("the Ping SDK's JSON of a push credential is read with its secret, and written without")
-    func pushJSON() async throws {
+    @Test("The Ping SDK's JSON of a push credential is read with its secret and written without it")
+    func readsPingPushJSON() async throws {
         let bench = try await PushBench()
         let json = """
             {"id":"5A1F","userId":"u","resourceId":"","issuer":"Harbor Bank","displayIssuer":"Harbor Bank","accountName":"mira",
@@ -78,8 +78,8 @@ struct CredentialValueTests {
         #expect("\(saved)\(String(reflecting: saved))".contains("wh4B") == false)
     }
 
-    @Test("push credentials that cannot be are not saved")
-    func invalidPush() async throws {
+    @Test("An invalid push credential is not saved")
+    func refusesInvalidPushCredential() async throws {
         let bench = try await PushBench()
         let secret = Sample.secret
         func made(
@@ -104,8 +104,8 @@ struct CredentialValueTests {
         #expect(try await bench.client.getCredentials().isEmpty)
     }
 
-    @Test("codes say the same after a trip through JSON")
-    func codeInfo() throws {
+    @Test("Code information is unchanged after conversion to JSON and back")
+    func codeInfoRoundTrip() throws {
         for info in [
             OathCodeInfo.forTotp(code: "012345", timeRemaining: 12, totalPeriod: 30), .forHotp(code: "755224", counter: 1),
             .forTotp(code: "1", timeRemaining: 0, totalPeriod: 0),
@@ -115,8 +115,8 @@ struct CredentialValueTests {
         #expect(OathCodeInfo.forTotp(code: "1", timeRemaining: 12, totalPeriod: 30).progress == 0.6)
     }
 
-    @Test("names are read in any case, and others refused")
-    func names() {
+    @Test("Type names are read in any letter case, and unknown names are refused")
+    func readsTypeNames() {
         #expect((try? OathType.fromString("TOTP")) == .totp)
         #expect((try? OathAlgorithm.fromString("sha256")) == .sha256)
         #expect((try? PushType.fromString("Biometric")) == .biometric)

@@ -8,14 +8,14 @@ import SignetTesting
 import Synchronization
 import TestSupport
 
-/// Where a client keeps its accounts in a test.
+/// A kind of storage in which a client keeps its accounts in a test.
 enum Place: String, CaseIterable, Sendable {
     case memory, sqlite, vault, ownStorage, ownDelegate, memoryStorage
 
-    /// Those that a second client finds again.
+    /// The places from which a second client can read.
     static let lasting: [Place] = [.memory, .sqlite, .vault, .ownStorage, .ownDelegate]
 
-    /// Runs `body` with something that puts this place into a configuration, as often as it likes.
+    /// Runs `body` with a function that sets this place in a configuration and can be called any number of times.
     func with(_ body: (@Sendable (ClientConfiguration) -> Void) async throws -> Void) async throws {
         try await TemporaryDirectory.with { directory in
             switch self {
@@ -43,14 +43,14 @@ enum Place: String, CaseIterable, Sendable {
     }
 }
 
-/// What an app's storage keeps its item in: bytes, as a file would.
+/// The content of an app's storage as bytes, as a file would hold it.
 final class ItemCell: Sendable {
     struct Refused: Error {}
 
     private let state = Mutex<(bytes: Data?, gets: Int, saves: Int, isBroken: Bool)>((nil, 0, 0, false))
-    /// Closed: calls wait until it opens.
+    /// A gate that holds calls while it is closed.
     let gate = Gate()
-    /// Closed: who has read the item waits before it gets to know it.
+    /// A gate that holds a call between reading the item and returning it while it is closed.
     let answering = Gate()
 
     var gets: Int { state.withLock { $0.gets } }
@@ -77,22 +77,22 @@ final class ItemCell: Sendable {
     }
 }
 
-/// Lets everybody through, until it is closed.
+/// A gate that lets every caller through until it is closed.
 final class Gate: Sendable {
     private let state = Mutex<(isClosed: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
-    /// How many wait.
+    /// The number of waiting callers.
     var waiting: Int { state.withLock { $0.waiting.count } }
 
     func close() { state.withLock { $0.isClosed = true } }
 
-    /// Waits until somebody waits, and lets him through; the gate stays closed.
+    /// Waits until a caller waits and lets that caller through; the gate stays closed.
     func letOne() async {
         while waiting == 0 { await Task.yield() }
         state.withLock { $0.waiting.removeFirst() }.resume()
     }
 
-    /// Lets those through who come from now on; who waits goes on waiting.
+    /// Lets new callers through; callers that already wait continue to wait.
     func openForNew() { state.withLock { $0.isClosed = false } }
 
     func open() {
@@ -114,7 +114,7 @@ final class Gate: Sendable {
     }
 }
 
-/// A storage as an app writes it: a plain class, with state, not Sendable.
+/// A storage as an app writes it: a plain class with state that is not Sendable.
 class CellStorage<T: Codable>: Storage {
     private let cell: ItemCell
     private var calls = 0
@@ -146,21 +146,21 @@ class CellDelegate<T: Codable>: StorageDelegate<T> {
     }
 }
 
-/// Keeps the lines of a client.
+/// A logger that keeps the lines of a client.
 final class LineKeeper: ClientLogger {
     private let kept = Mutex<[(ClientLogLevel, String)]>([])
     var lines: [(level: ClientLogLevel, text: String)] { kept.withLock { $0.map { ($0.0, $0.1) } } }
     func log(_ level: ClientLogLevel, _ line: String) { kept.withLock { $0.append((level, line)) } }
 }
 
-/// A policy that is met as long as a test says so.
+/// A policy that is met until a test breaks it.
 struct BreakablePolicy: AccountPolicy {
     let name: String
     let isBroken: Toggle
     func isMet(_ parameters: JSONValue) async -> Bool { !isBroken.isOn }
 }
 
-/// A push client over a scripted server, with a clock that stands still.
+/// A push client over a scripted server, with a manual clock.
 struct PushBench {
     let client: PushClient
     let transport: ScriptedTransport
@@ -187,7 +187,7 @@ struct PushBench {
         return try await client.addCredentialFromUri(uri)
     }
 
-    /// A message of the sample account's server.
+    /// Returns a message of the sample account's server.
     static func message(
         to id: String, messageId: String = "AUTHENTICATE:1", kind: PushKind = .tap, sentAt: Date = Sample.start,
         userID: String? = nil, secret: Secret? = nil
@@ -201,7 +201,7 @@ struct PushBench {
 }
 
 extension Authenticator {
-    /// Looks into a store that a client has used.
+    /// Creates an authenticator that reads a store that a client has used.
     init(store: any AccountStore) {
         self.init(
             store: store, transport: ScriptedTransport { _ in HTTPResponse(status: 200) }, device: PushDevice(token: "", name: "")

@@ -10,8 +10,10 @@ import Testing
 
 @Suite("PushClient", .timeLimit(.minutes(5)))
 struct PushClientTests {
-    @Test("a credential is registered, asked, answered and deleted with its notifications", arguments: Place.allCases)
-    func life(place: Place) async throws {
+    @Test(
+        "A push credential is registered, used, and deleted with its notifications in every kind of storage",
+        arguments: Place.allCases)
+    func pushCredentialLifeCycle(place: Place) async throws {
         try await place.with { use in
             let bench = try await PushBench { use($0) }
             let client = bench.client
@@ -41,7 +43,7 @@ struct PushClientTests {
             #expect(try await client.getNotification(notificationId: notification.id)?.approved == true)
             #expect(try await client.getPendingNotifications().isEmpty)
             let sent = bench.transport.requests.count
-            #expect(try await !client.denyNotification(notification.id), "it was answered")
+            #expect(try await !client.denyNotification(notification.id), "the notification is already answered")
             #expect(bench.transport.requests.count == sent)
 
             #expect(try await client.deleteCredential(credentialId: credential.id))
@@ -51,8 +53,8 @@ struct PushClientTests {
         }
     }
 
-    @Test("notifications say everything under their documented names")
-    func names() async throws {
+    @Test("A notification exposes its values under the documented names")
+    func notificationProperties() async throws {
         let bench = try await PushBench()
         let credential = try await bench.enroll()
         let notification = try #require(
@@ -65,11 +67,11 @@ struct PushClientTests {
         #expect(notification.pushType == .challenge && notification.type == .challenge)
         #expect(notification.sentAt == Sample.start && notification.createdAt == Sample.start)
         #expect(notification.pending && !notification.approved && !notification.responded)
-        #expect(notification.isExpired, "it was sent in 2025")
+        #expect(notification.isExpired, "the notification was sent in 2025")
     }
 
-    @Test("messages that are forged, foreign or nobody's store nothing")
-    func refused() async throws {
+    @Test("A forged message, a message for an unknown credential or an unreadable message stores nothing")
+    func clientRefusesInvalidMessages() async throws {
         let bench = try await PushBench()
         let (client, credential) = (bench.client, try await bench.enroll())
         let forged = try PushBench.message(to: credential.id, secret: Secret([UInt8](repeating: 7, count: 32)))
@@ -94,8 +96,8 @@ struct PushClientTests {
         #expect(try await client.getAllNotifications().isEmpty)
     }
 
-    @Test("messages come as data, as text, and as a push service hands them over")
-    func forms() async throws {
+    @Test("A message is accepted as a dictionary, as text and as a push service's userInfo")
+    func acceptsMessageForms() async throws {
         let bench = try await PushBench()
         let credential = try await bench.enroll()
         let data = try PushBench.message(to: credential.id)
@@ -112,12 +114,13 @@ struct PushClientTests {
         #expect(try await bench.client.getAllNotifications().count == 3)
     }
 
-    @Test("100 times the same message at once is one notification", arguments: [Place.memory, .ownStorage, .sqlite])
-    func atOnce(place: Place) async throws {
+    @Test(
+        "Processing the same message 100 times at once stores one notification", arguments: [Place.memory, .ownStorage, .sqlite])
+    func processesMessageOnce(place: Place) async throws {
         try await place.with { use in
             let bench = try await PushBench { config in
                 use(config)
-                // A hundred wait for one another, on whatever machine.
+                // A hundred calls wait for one another, however slow the machine is.
                 config.timeoutMs = 600_000
             }
             let id = try await bench.enroll().id
@@ -133,7 +136,7 @@ struct PushClientTests {
         }
     }
 
-    /// A kind of message, what the person does, and whether it is accepted.
+    /// A kind of message, the user's answer, and whether it is accepted.
     static let answers: [(PushKind, String, @Sendable (PushClient, String) async throws -> Bool, Bool?)] = [
         (.tap, "approve", { try await $0.approveNotification($1) }, true),
         (.tap, "deny", { try await $0.denyNotification($1) }, true),
@@ -147,8 +150,8 @@ struct PushClientTests {
         (.number(choices: [34, 56]), "approve", { try await $0.approveNotification($1) }, nil),
     ]
 
-    @Test("answers that fit are sent, others are refused before a request", arguments: answers)
-    func answer(
+    @Test("A valid answer is sent, and an invalid one is refused before any request", arguments: answers)
+    func sendsValidAnswers(
         row: (PushKind, name: String, answer: @Sendable (PushClient, String) async throws -> Bool, isSent: Bool?)
     ) async throws {
         let bench = try await PushBench()
@@ -171,8 +174,8 @@ struct PushClientTests {
         }
     }
 
-    @Test("a notification whose time is over is answered by nobody: false, and no request")
-    func expired() async throws {
+    @Test("An expired notification cannot be answered: the call returns false and sends no request")
+    func expiredNotificationIsNotAnswered() async throws {
         let bench = try await PushBench()
         let credential = try await bench.enroll()
         let notification = try #require(
@@ -191,8 +194,10 @@ struct PushClientTests {
         }
     }
 
-    @Test("a token that could not be told is told by the next call, though it is the same", arguments: [500, 503, 401])
-    func token(status: Int) async throws {
+    @Test(
+        "A device token that a server did not accept is sent again by the next call with the same token",
+        arguments: [500, 503, 401])
+    func resendsRefusedDeviceToken(status: Int) async throws {
         let isRefusing = Toggle()
         let bench = try await PushBench {
             $0.storage = MemoryStorage()
@@ -202,7 +207,7 @@ struct PushClientTests {
         _ = try await bench.enroll()
         func updates() -> Int { bench.transport.requests.filter { $0.url.hasSuffix("refresh") }.count }
         #expect(try await bench.client.setDeviceToken("token-1"))
-        #expect(updates() == 0, "the registration has told it")
+        #expect(updates() == 0, "the registration already sent the token")
         isRefusing.turnOn()
         #expect(try await !bench.client.setDeviceToken("token-2"))
         #expect(try await !bench.client.setDeviceToken("token-2"))
@@ -214,8 +219,8 @@ struct PushClientTests {
         await #expect(throws: PushError.self) { try await bench.client.setDeviceToken("") }
     }
 
-    @Test("a token that is set for one credential is told to it, and to the others by the next call that names none")
-    func tokenOfOne() async throws {
+    @Test("A token set for one credential is sent to its server, and to the others by the next call for all")
+    func setsTokenForOneCredential() async throws {
         let bench = try await PushBench()
         let first = try await bench.enroll()
         let second = PushCredential(
@@ -229,8 +234,8 @@ struct PushClientTests {
         #expect(bench.transport.requests.suffix(1).map(\.url) == ["https://other.example.test/push?_action=refresh"])
     }
 
-    @Test("a credential that is saved after the token was set is told of it")
-    func savedLater() async throws {
+    @Test("A credential saved after the token was set receives the token with the next call")
+    func sendsTokenToLaterCredential() async throws {
         let bench = try await PushBench()
         try await bench.client.setDeviceToken("token-1")
         let saved = PushCredential(
@@ -240,8 +245,8 @@ struct PushClientTests {
         #expect(bench.transport.requests.map(\.url) == ["https://other.example.test/push?_action=refresh"])
     }
 
-    @Test("to clean up after nobody leaves nothing")
-    func cleanupOfNobody() async throws {
+    @Test("Cleaning up the notifications of an unknown credential leaves no record behind")
+    func cleanupOfUnknownCredential() async throws {
         let inner = MemoryStore()
         let bench = try await PushBench { $0.storage = AccountRecords(unsealed: inner) }
         #expect(try await bench.client.cleanupNotifications(credentialId: "nobody") == 0)
@@ -251,8 +256,8 @@ struct PushClientTests {
         #expect(left == 0)
     }
 
-    @Test("a registration that fails stores nothing, and the same URI can be tried again", arguments: [400, 404, 500])
-    func registration(status: Int) async throws {
+    @Test("A failed registration stores nothing, and the same URI can be enrolled again", arguments: [400, 404, 500])
+    func retriesFailedRegistration(status: Int) async throws {
         let isRefusing = Toggle()
         let bench = try await PushBench {
             $0.storage = MemoryStorage()
@@ -275,8 +280,8 @@ struct PushClientTests {
         }
     }
 
-    @Test("a client that was closed says so")
-    func closed() async throws {
+    @Test("A closed client refuses further calls with an error")
+    func closedClientRefusesCalls() async throws {
         let bench = try await PushBench()
         let (client, credential) = (bench.client, try await bench.enroll())
         await client.close()
@@ -304,8 +309,8 @@ struct PushClientTests {
         }
     }
 
-    @Test("without a transport of the app's own, the client has connections that end with it")
-    func ownTransport() async throws {
+    @Test("A client without a transport of the app opens its own connections and closes them with itself")
+    func closesOwnTransport() async throws {
         let client = try await PushClient.createClient { config in
             config.storage = MemoryStorage()
             config.timeoutMs = 2000
@@ -324,8 +329,8 @@ struct PushClientTests {
         await client.close()
     }
 
-    @Test("a client that is let go of without being closed ends its connections itself")
-    func forgotten() async throws {
+    @Test("A client that is released without being closed ends its connections")
+    func releasedClientEndsConnections() async throws {
         for _ in 0..<3 {
             let client = try await PushClient.createClient { $0.storage = MemoryStorage() }
             #expect(try await client.getDeviceToken() == nil)

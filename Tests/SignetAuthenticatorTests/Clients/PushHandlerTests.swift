@@ -9,10 +9,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Push handlers of an app's own")
+@Suite("Custom push handlers")
 struct PushHandlerTests {
-    @Test("messages of another platform are verified, stored and answered by its handler", arguments: [true, false])
-    func life(isText: Bool) async throws {
+    @Test("Messages of another platform are verified, stored and answered by its handler", arguments: [true, false])
+    func customHandlerLifeCycle(isText: Bool) async throws {
         let handler = Carrier()
         let bench = try await PushBench {
             $0.storage = MemoryStorage()
@@ -56,8 +56,8 @@ struct PushHandlerTests {
         #expect(try await !client.setDeviceToken("token-3"))
     }
 
-    @Test("a handler under the name pingam takes AM's place, and is offered the key to sign with")
-    func replaced() async throws {
+    @Test("A handler registered as pingam replaces the built-in one and receives the shared secret")
+    func replacesBuiltInHandler() async throws {
         let handler = Carrier()
         let bench = try await PushBench {
             $0.storage = MemoryStorage()
@@ -71,8 +71,8 @@ struct PushHandlerTests {
         #expect(bench.transport.requests.isEmpty)
     }
 
-    @Test("a credential of a platform without a handler cannot be answered")
-    func unknown() async throws {
+    @Test("A credential whose platform has no handler cannot answer")
+    func missingHandler() async throws {
         let store = AccountRecords(unsealed: MemoryStore())
         let first = try await PushBench {
             $0.storage = store
@@ -92,8 +92,8 @@ struct PushHandlerTests {
         }
     }
 
-    @Test("a handler without a proof of its own has the usual one: HS256 with the shared secret")
-    func usualProof() throws {
+    @Test("A handler without its own verification uses HS256 with the shared secret")
+    func defaultVerification() throws {
         let credential = PushCredential(
             id: "1", issuer: "X", accountName: "mira", serverEndpoint: "https://am.example.test/push",
             sharedSecret: Sample.secret)
@@ -169,7 +169,7 @@ private final class Carrier: PushHandler {
     }
 }
 
-/// A platform that does nothing of its own.
+/// A platform that uses the default implementations.
 private struct Plain: PushHandler {
     func canHandle(messageData: [String: Any]) -> Bool { true }
     func canHandle(message: String) -> Bool { true }
