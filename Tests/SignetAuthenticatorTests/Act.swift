@@ -32,7 +32,7 @@ enum Act: String, CaseIterable, CustomTestStringConvertible {
         return [.approve, .deny, .updateToken].contains(self)
     }
 
-    /// Returns whether the operation may be partly done at that point: a token is stored before servers are notified, and marked after.
+    /// Returns whether the operation may be partly done then: a token is stored before servers are notified, and marked after.
     func isPartOf(_ occasion: StoreFault.Occasion) -> Bool { self == .updateToken }
 
     /// The mechanism, delivery or notification that an operation applies to.

@@ -10,7 +10,7 @@ import Testing
 
 @testable import SignetAuthenticator
 
-/// An AM server that sends push messages to phones only, and a push gateway in place of Amazon SNS: both are real servers on sockets.
+/// An AM server that pushes to phones only, and a push gateway in place of Amazon SNS: both are real servers on sockets.
 @Suite("Push messages through a push gateway")
 struct PushGatewayTests {
     private static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("the front's secret".utf8))
@@ -104,7 +104,7 @@ struct PushGatewayTests {
             let found = try PushStreamCredentials(push, mechanismUID: mechanism.uid)
             let door = try #require(found)
             #expect(door.scheme == "Signet-Inbox")
-            // A push stream's challenge is not answered: it could come from an attacker in the middle that relays a real server's nonce.
+            // A push stream's challenge is not answered: an attacker in the middle could relay a real server's nonce.
             #expect(
                 PushStreamChallenge.nonce(in: ["WWW-Authenticate": "Signet-Push-Stream nonce=\"n\""], scheme: door.scheme) == nil)
             #expect(PushStreamChallenge.nonce(in: ["WWW-Authenticate": "Signet-Inbox nonce=\"n\""], scheme: door.scheme) == "n")

@@ -91,7 +91,7 @@ struct WireTests {
         #expect(logged.all == ["PUSH_REGISTER", "PUSH_STREAM"])
     }
 
-    /// The server's clock relative to this device's, in seconds; the offset that is accepted; and whether a message with a lifetime
+    /// The server's clock relative to this device's, in seconds; the accepted offset; and whether a message with a lifetime
     /// of 120 seconds, sent `age` seconds ago by the server's clock, can still be answered.
     static let clocks: [(ahead: Double, known: Double, age: Double, isPending: Bool)] = [
         (0, 0, 119, true), (0, 0, 122, false), (-3600, -3600, 100, true), (-3600, -3600, 130, false), (3600, 3600, 100, true),

@@ -3,8 +3,8 @@ import Testing
 
 @Suite("Accounts and mechanisms")
 struct AccountTests {
-    @Test("Two pairs that read the same when joined are two accounts")
-    func identityIsAPair() {
+    @Test("Two account ids that are equal when joined are different ids")
+    func accountIDIsAPair() {
         let one = AccountID(issuer: "a-b", accountName: "c")
         let other = AccountID(issuer: "a", accountName: "b-c")
         #expect(one.legacyIdentifier == other.legacyIdentifier)
@@ -12,8 +12,8 @@ struct AccountTests {
         #expect(Set([one, other]).count == 2)
     }
 
-    @Test("A mechanism has the name of what it does, and only the settings of that")
-    func kinds() throws {
+    @Test("A mechanism's kind name and settings match its kind")
+    func mechanismKinds() throws {
         let id = AccountID(issuer: "Harbor Bank", accountName: "mira")
         func mechanism(_ kind: Mechanism.Kind) -> Mechanism {
             Mechanism(uid: Sample.mechanismUID, account: id, kind: kind, timeAdded: Sample.newYear2025)

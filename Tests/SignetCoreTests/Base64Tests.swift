@@ -6,12 +6,12 @@ import Testing
 @Suite("Base64, RFC 4648 sections 4 and 5")
 struct Base64Tests {
     @Test(
-        "The RFC's vectors are written and read",
+        "Base64 encodes and decodes the RFC's vectors",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
             ("foobar", "Zm9vYmFy"),
         ])
-    func vectors(text: String, encoded: String) throws {
+    func base64Vectors(text: String, encoded: String) throws {
         let bare = encoded.filter { $0 != "=" }
         #expect(Base64.encode(Array(text.utf8), as: .standard) == encoded)
         #expect(Base64.encode(Array(text.utf8), as: .url) == bare)
@@ -19,22 +19,22 @@ struct Base64Tests {
         #expect(try Base64.decode(bare) == Array(text.utf8))
     }
 
-    @Test("Both alphabets are read, also mixed", arguments: ["+/+/", "-_-_", "+_-/", "-/+_"])
-    func alphabets(text: String) throws {
+    @Test("Base64 decoding accepts both alphabets, also mixed", arguments: ["+/+/", "-_-_", "+_-/", "-/+_"])
+    func base64AcceptsBothAlphabets(text: String) throws {
         #expect(try Base64.decode(text) == [0xFB, 0xFF, 0xBF])
         #expect(Base64.encode([0xFB, 0xFF, 0xBF], as: .standard) == "+/+/")
         #expect(Base64.encode([0xFB, 0xFF, 0xBF], as: .url) == "-_-_")
     }
 
     @Test(
-        "The left-over bits of a partial group are dropped",
+        "Base64 decoding drops the left-over bits of a partial group",
         arguments: [("Zg", "f"), ("Zh", "f"), ("Zn==", "f"), ("Zm9=", "fo"), ("Zm_", "fo")])
-    func partialGroups(text: String, meaning: String) throws {
+    func base64DropsPartialBits(text: String, meaning: String) throws {
         #expect(try Base64.decode(text) == Array(meaning.utf8))
     }
 
     @Test(
-        "What does not fit is told by its place",
+        "A Base64 error gives the position of the invalid character",
         arguments: [
             ("!", 1), ("Z", 1), ("Zm9vZ", 5), ("Zm9*", 3), ("Z m9", 1), ("Zm9v\n", 5), ("Zg==Zg==", 2), ("=", 0), ("==", 0),
             ("===", 1),
@@ -42,14 +42,14 @@ struct Base64Tests {
             ("\u{1F680}", 0),
             ("Z\0==", 1), ("Ｚｍ", 0),
         ])
-    func errors(text: String, offset: Int) throws {
+    func base64ErrorGivesPosition(text: String, offset: Int) throws {
         let error = try #require(throws: InvalidEncoding.self) { try Base64.decode(text) }
         #expect(error.encoding == .base64)
         #expect(error.offset == offset)
     }
 
-    @Test("An error repeats nothing of the text")
-    func errorIsSilent() throws {
+    @Test("A Base64 error repeats nothing of the text")
+    func base64ErrorHidesText() throws {
         let error = try #require(throws: InvalidEncoding.self) { try Base64.decode("wh4BisPebv!SECRET12A") }
         var dumped = ""
         dump(error, to: &dumped)
@@ -58,14 +58,14 @@ struct Base64Tests {
         }
     }
 
-    @Test("A part of a text, and a text from Foundation, are read like any other")
-    func otherStrings() throws {
+    @Test("Base64 decoding accepts substrings and Foundation strings")
+    func base64AcceptsOtherStrings() throws {
         #expect(try Base64.decode("xxZm9vxx".dropFirst(2).dropLast(2)) == Array("foo".utf8))
         #expect(try Base64.decode(String(NSString("Zm9v"))) == Array("foo".utf8))
     }
 
-    @Test("Any bytes are written as Foundation writes them, and read as they were written", arguments: 0..<70)
-    func roundTrip(count: Int) throws {
+    @Test("Base64 encodes random bytes as Foundation does, and decodes them unchanged", arguments: 0..<70)
+    func base64RoundTrip(count: Int) throws {
         var random = SeededGenerator(seed: UInt64(count))
         for _ in 0..<20 {
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -77,8 +77,8 @@ struct Base64Tests {
         }
     }
 
-    @Test("One bad byte anywhere in a long text is found where it is")
-    func firstMisfit() throws {
+    @Test("Base64 decoding finds one invalid byte at any position of a long text")
+    func base64FindsInvalidByte() throws {
         let text = Array(Base64.encode([UInt8](repeating: 0xA5, count: 48), as: .url).utf8)
         for offset in text.indices {
             for bad in [UInt8(ascii: " "), UInt8(ascii: "."), UInt8(ascii: "%"), 0, 0x7F] {

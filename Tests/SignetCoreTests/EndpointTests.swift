@@ -1,10 +1,10 @@
 import SignetCore
 import Testing
 
-@Suite("Endpoints: https, or plain http to this machine")
+@Suite("Endpoints: https, or plain http to this device")
 struct EndpointTests {
     @Test(
-        "An address is taken apart and kept as it is",
+        "An endpoint splits its address into parts and keeps the text unchanged",
         arguments: [
             ("https://am.example.test/am/json?_action=register", "https", "am.example.test", 443),
             ("HTTPS://AM.Example.Test:8443", "https", "am.example.test", 8443),
@@ -13,7 +13,7 @@ struct EndpointTests {
             ("http://[::1]/", "http", "::1", 80), ("http://[::1]:8080/a?b=c#d", "http", "::1", 8080),
             ("https://[2001:db8::1]/", "https", "2001:db8::1", 443), ("https://10.0.0.1/", "https", "10.0.0.1", 443),
         ])
-    func accepted(url: String, scheme: String, host: String, port: Int) throws {
+    func acceptsEndpoint(url: String, scheme: String, host: String, port: Int) throws {
         let endpoint = try Endpoint(url)
         #expect(endpoint.url == url)
         #expect(endpoint.scheme == scheme)
@@ -22,7 +22,7 @@ struct EndpointTests {
     }
 
     @Test(
-        "Plain http to what only looks like this machine is refused",
+        "Plain http to a host that only looks like this device is refused",
         arguments: [
             "127.0.0.1.evil.test", "localhost.evil.test", "evil.test", "127.1", "127.0.1", "0.0.0.0", "0", "2130706433",
             "0x7f.0.0.1",
@@ -31,7 +31,7 @@ struct EndpointTests {
             "[::]", "[::2]", "[fe80::1]", "[::ffff:10.0.0.1]", "10.0.0.1", "192.168.1.1", "169.254.169.254", "local",
             "localhosts",
         ])
-    func lookAlikes(host: String) throws {
+    func refusesLookAlikeHosts(host: String) throws {
         let error = try #require(throws: EndpointError.self) { try Endpoint("http://\(host)/push") }
         guard error.code == .plainHTTP else {
             #expect(error == .notAWebAddress)
@@ -40,19 +40,19 @@ struct EndpointTests {
     }
 
     @Test(
-        "Brackets or dots written as escapes do not make another machine this one",
+        "Percent-encoded brackets or dots do not make another host count as this device",
         arguments: [
             "%5B::1%5D.evil.test", "%5Blocalhost%5D.evil.test", "%5B127.0.0.1%5D.evil.test", "%5B::1%5D",
             "localhost%5D.evil.test",
             "127.0.0.1%2Fevil.test", "127.0.0.1%00.evil.test", "localhost%23.evil.test", "localhost%0A", "127%2E0%2E0%2E1",
             "%6Cocalhost",
         ])
-    func escapedHosts(host: String) {
+    func refusesEscapedHosts(host: String) {
         #expect(throws: EndpointError.self) { try Endpoint("http://\(host)/push") }
     }
 
     @Test(
-        "What is no absolute web address is refused",
+        "Text that is not an absolute web address is refused",
         arguments: [
             "", " ", "am.example.test", "/push", "//am.example.test/push", "push?_action=register", "https:", "https://",
             "https:///push",
@@ -64,26 +64,26 @@ struct EndpointTests {
             "https://am.example.test:65536/", "https://am.example.test:99999999999999999999/", "https://am.example.test:-1/",
             "https://a%0Ab.test/", "https://%1B%5B31m.test/",
         ])
-    func notAnAddress(url: String) throws {
+    func refusesNonWebAddress(url: String) throws {
         let error = try #require(throws: EndpointError.self) { try Endpoint(url) }
         #expect(error == .notAWebAddress)
     }
 
     @Test(
-        "A user name or a password in the address is refused, for any host",
+        "A user name or a password in the address is refused for every host",
         arguments: [
             "https://user:pw@am.example.test/", "https://user@am.example.test/", "https://:pw@am.example.test/",
             "http://127.0.0.1@evil.test/", "http://localhost:80@evil.test/", "http://user:pw@127.0.0.1/",
             "https://@am.example.test/",
         ])
-    func credentials(url: String) throws {
+    func refusesCredentialsInAddress(url: String) throws {
         let error = try #require(throws: EndpointError.self) { try Endpoint(url) }
         #expect(error == .carriesCredentials)
         #expect(!error.description.contains("pw") && !error.description.contains("test"))
     }
 
-    @Test("A host is allowed by its exact name, in any case")
-    func allowedByName() throws {
+    @Test("A host is allowed by its exact name in any letter case")
+    func allowsHostByName() throws {
         let policy = EndpointPolicy.allowingPlainHTTP(to: ["AM.lab.test", "10.0.0.5", "2001:db8::1"])
         #expect(try Endpoint("http://am.lab.test:8080/", policy: policy).host == "am.lab.test")
         #expect(try Endpoint("http://Am.Lab.Test/", policy: policy).host == "am.lab.test")
@@ -96,8 +96,8 @@ struct EndpointTests {
         }
     }
 
-    @Test("An address read back from a store is not judged by a policy again, but must still be an address")
-    func enrolled() throws {
+    @Test("A stored address is not checked against a host policy again, but must still be an address")
+    func storedEndpointSkipsPolicy() throws {
         #expect(try Endpoint(unchecked: "http://am.lab.test:8080/a?b").host == "am.lab.test")
         for url in ["", "ftp://am.lab.test/", "http://user:pw@am.lab.test/", "http://am%2Elab.test/"] {
             #expect(throws: EndpointError.self) { try Endpoint(unchecked: url) }
@@ -105,41 +105,41 @@ struct EndpointTests {
     }
 
     @Test(
-        "The same origin is the same scheme, host and port",
+        "Two addresses have the same origin if scheme, host and port are equal",
         arguments: [
             ("https://am.example.test/a", "https://AM.example.test:443/b?c", true),
             ("https://am.example.test", "https://am.example.test:444", false),
             ("http://localhost:443", "https://localhost:443", false), ("https://am.example.test", "https://example.test", false),
         ])
-    func origin(one: String, other: String, isSame: Bool) throws {
+    func comparesOrigins(one: String, other: String, isSame: Bool) throws {
         #expect(try Endpoint(one).hasSameOrigin(as: Endpoint(other)) == isSame)
     }
 
-    @Test("A description leaves out the query, which may carry a secret", arguments: ["?token=abc", "#token=abc", "?a#b"])
-    func description(rest: String) throws {
+    @Test("An endpoint's description omits the query, which may carry a secret", arguments: ["?token=abc", "#token=abc", "?a#b"])
+    func descriptionOmitsQuery(rest: String) throws {
         let endpoint = try Endpoint("https://am.example.test/push" + rest)
         #expect(endpoint.description == "https://am.example.test/push")
         #expect("\(endpoint)" == endpoint.description)
     }
 
     @Test(
-        "One that was stored comes back as it was",
+        "A stored endpoint is read back unchanged",
         arguments: [
             "https://am.example.test/am/json?_action=register", "http://127.0.0.1:8080/am", "https://AM.example.test:8443",
             "http://[::1]:80/x#y",
             "https://h?x=http://y:1/", "https://h/a:b@c", "HTTPS://H/X",
         ])
-    func stored(url: String) throws {
+    func readsStoredEndpoint(url: String) throws {
         #expect(try Endpoint(stored: url) == Endpoint(url))
     }
 
     @Test(
-        "One that was stored and is none any more is refused",
+        "A stored endpoint that is no longer valid is refused",
         arguments: [
             "", "https:", "https://", "https:///x", "ftp://h", "httpsx//h", "https://u@h", "https://h:0", "https://h:x",
             "https://%41",
         ])
-    func damaged(url: String) {
+    func refusesDamagedEndpoint(url: String) {
         #expect(throws: EndpointError.self) { try Endpoint(stored: url) }
     }
 }

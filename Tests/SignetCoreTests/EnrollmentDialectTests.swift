@@ -1,8 +1,8 @@
 import SignetCore
 import Testing
 
-/// protocol/authenticator.md section 1.11, U1 to U18, as the tolerant union reads them. U10, and U12 with a trailing `&`,
-/// are rows of the vectors, which check every field.
+/// The URIs U1 to U18 of protocol/authenticator.md section 1.11, as the tolerant parser reads them. The vectors contain U10, and
+/// U12 with a trailing `&`, and check every field.
 @Suite("Enrollment URIs in the dialects of the existing SDKs")
 struct EnrollmentDialectTests {
     private static let key: String = Sample.oathSecretText
@@ -11,7 +11,7 @@ struct EnrollmentDialectTests {
         + "&a=aHR0cHM6Ly9hbS5leGFtcGxlLnRlc3QvYW0vanNvbi9hbHBoYS9wdXNoL3Nucy9tZXNzYWdlP19hY3Rpb249YXV0aGVudGljYXRl"
 
     @Test(
-        "U1-U6, U16, U18: issuer, account and length",
+        "U1-U6, U16, U18: The issuer, account and code length are read",
         arguments: [
             (
                 "U1", "totp/Harbor%20Bank:mira?secret=\(key)&issuer=Harbor%20Bank&digits=8&period=60&algorithm=SHA256",
@@ -28,21 +28,21 @@ struct EnrollmentDialectTests {
             ("U16", "totp/X:mira?secret=\(key)&digits=7", "X", "mira", 7),
             ("U18", "totp/A:b:c?secret=\(key)", "A", "b:c", 6),
         ])
-    func accounts(name: String, rest: String, issuer: String, account: String, digits: Int) throws {
+    func readsIssuerAndAccount(name: String, rest: String, issuer: String, account: String, digits: Int) throws {
         let enrollment = try EnrollmentURI.parse("otpauth://\(rest)")
         #expect(enrollment.account == AccountID(issuer: issuer, accountName: account))
         #expect(enrollment.oath?.digits.count == digits)
     }
 
     @Test(
-        "U3, U7-U9: secrets, the last of two winning, separators and look-alikes ignored",
+        "U3, U7-U9: The last of two secrets counts, and separators and look-alikes are accepted",
         arguments: [
             ("U3", "secret=GPBV6BFRPUNQNY5QGVTOSVSKIY======", "33C35F04B17D1B06E3B03566E9564A46"),
             ("U7", "secret=AAAA&secret=\(key)&digits=zz&digits=8", "50D3F10C2D0CCD6C8602FD981373D17873E5F283"),
             ("U8", "secret=kdj7-cdbn%20btgw%20zbqc", "50D3F10C2D0CCD6C8602"),
             ("U9", "secret=MFRGGZDFMZTWQ21K", "6162636465666768696A"),
         ])
-    func secrets(name: String, query: String, hex: String) throws {
+    func readsSecretDialects(name: String, query: String, hex: String) throws {
         let secret = try #require(try EnrollmentURI.parse("otpauth://totp/X:mira?\(query)").oath?.secret)
         let secretHex: String = secret.withUnsafeBytes {
             $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
@@ -50,15 +50,15 @@ struct EnrollmentDialectTests {
         #expect(secretHex == hex)
     }
 
-    @Test("U7 as written: the last `digits` is no number, so the URI is refused rather than guessed at")
-    func lastValueIsWrong() throws {
+    @Test("U7 as written: A URI whose last `digits` is not a number is refused")
+    func refusesInvalidLastDigits() throws {
         let uri = "otpauth://totp/X:mira?secret=AAAA&secret=\(Self.key)&digits=8&digits=zz"
         let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
         #expect(error.part == "digits")
     }
 
-    @Test("U11: push from OpenAM's root realm, whose label says forgerock")
-    func openAM() throws {
+    @Test("U11: A push URI of OpenAM's root realm, whose label says forgerock, is read")
+    func readsOpenAMPushURI() throws {
         let u11 = try EnrollmentURI.parse(
             "pushauth://push/forgerock:demo?l=YW1sYmNvb2tpZT0wMQ&issuer=Rm9yZ2VSb2Nr&m=0d0c0b0a-1111-4222-8333-9444555566661735689600000"
                 + "&s=\(Sample.pushSecretText)&b=519387&c=\(Sample.challengeText)"
@@ -80,12 +80,12 @@ struct EnrollmentDialectTests {
     }
 
     @Test(
-        "U12, U14: a combined URI keeps both halves and its policies, `_` in their base64 or not",
+        "U12, U14: A combined URI keeps both parts and its policies, whether their base64 contains `_` or not",
         arguments: [
             "eyJiaW9tZXRyaWNBdmFpbGFibGUiOnt9LCJ0YWciOiJhPmI_In0", "eyJiaW9tZXRyaWNBdmFpbGFibGUiOnt9LCJ0YWciOiJhPmI/In0%3D",
             "%7B%22biometricAvailable%22:%7B%7D,%22tag%22:%22a%3Eb%3F%22%7D",
         ])
-    func combined(policies: String) throws {
+    func readsCombinedURI(policies: String) throws {
         let uri =
             "mfauth://totp/Harbor:mira?\(Self.push)&s=\(Sample.pushSecretText)&c=\(Sample.challengeText)&l=YW1sYmNvb2tpZT0wMQ"
             + "&m=REGISTER:1&issuer=SGFyYm9y&secret=\(Self.key)&policies=\(policies)"
@@ -96,19 +96,19 @@ struct EnrollmentDialectTests {
     }
 
     @Test(
-        "U13, U15, U17: what is missing or impossible is named",
+        "U13, U15, U17: An error names the missing or invalid part",
         arguments: [
             ("U13", "mfauth://totp/Harbor:mira?secret=\(key)&issuer=SGFyYm9y", "m"),
             ("U15", "otpauth://totp/X:mira?secret=\(key)&period=0", "period"),
             ("U17", "pushauth://push/X:mira?\(push)&c=\(Sample.challengeText)&m=x", "s"),
         ])
-    func refused(name: String, uri: String, part: String) throws {
+    func namesInvalidPart(name: String, uri: String, part: String) throws {
         let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
         #expect(error.part == part)
     }
 
     @Test(
-        "White space around a URI, a trailing `&` and unknown parameters are no reason to refuse it",
+        "White space around a URI, a trailing `&` and unknown parameters are accepted",
         arguments: [
             " otpauth://totp/X:mira?secret=\(key) ", "\n\totpauth://totp/X:mira?secret=\(key)\r\n",
             "otpauth://totp/X:mira?secret=\(key)&", "otpauth://totp/X:mira?&&secret=\(key)&lock&new=%F0%9F%9A%80",
@@ -117,35 +117,35 @@ struct EnrollmentDialectTests {
             "OtpAuth://tOtP/X:mira?secret=\(key)#fragment", "otpauth://totp/X:mira?secret=\(key)&issuer=",
             "otpauth://totp/X:mira?secret=\(key)&version=1&counter=5",
         ])
-    func tolerance(uri: String) throws {
+    func toleratesWhiteSpaceAndUnknownParameters(uri: String) throws {
         let enrollment = try EnrollmentURI.parse(uri)
         #expect(enrollment == Enrollment(account: enrollment.account, oath: OATHSettings(secret: try Sample.oathSecret)))
         #expect(enrollment.account == AccountID(issuer: "X", accountName: "mira"))
     }
 
-    @Test("A plus is a plus, and %26 does not end a value")
-    func escapes() throws {
+    @Test("A plus sign stays a plus sign, and %26 does not end a value")
+    func readsEscapes() throws {
         let enrollment = try EnrollmentURI.parse("otpauth://totp/a+b:c%2Bd%2F?secret=\(Self.key)&issuer=A%26B+C%3D")
         #expect(enrollment.account == AccountID(issuer: "A&B+C=", accountName: "c+d/"))
     }
 
     @Test(
-        "A color may begin with a sign that is not escaped, and what comes after it is read; any other sign begins a fragment",
+        "A color may begin with an unescaped number sign; any other number sign begins a fragment",
         arguments: [
             ("b=#519387&issuer=Bell", "#519387", "Bell"), ("issuer=Bell&b=#519387", "#519387", "Bell"),
             ("b=#519387#issuer=Bell", "#519387", "X"), ("issuer=Bell#&b=#519387", nil, "Bell"),
             ("bb=#519387&issuer=Bell", nil, "X"), ("b=#&issuer=Bell", nil, "Bell"), ("b=##519387&issuer=Bell", nil, "X"),
             ("#b=#519387&issuer=Bell", nil, "X"),
         ] as [(String, String?, String)])
-    func colourSign(query: String, color: String?, issuer: String) throws {
+    func readsUnescapedColorSign(query: String, color: String?, issuer: String) throws {
         let key = Self.key
         let enrollment = try EnrollmentURI.parse("otpauth://totp/X:mira?secret=\(key)&\(query)")
         #expect(enrollment.backgroundColor == color)
         #expect(enrollment.account.issuer == issuer)
     }
 
-    @Test("A color with such a sign may be the first parameter, and is written without one")
-    func firstColour() throws {
+    @Test("A color with a number sign may be the first parameter, and is written without the sign")
+    func colorSignInFirstParameter() throws {
         let enrollment = try EnrollmentURI.parse("otpauth://totp/X:mira?b=#519387&secret=\(Self.key)&issuer=Bell")
         #expect(enrollment.backgroundColor == "#519387" && enrollment.account.issuer == "Bell")
         #expect(try EnrollmentURI.parse(EnrollmentURI.print(enrollment)) == enrollment)
@@ -155,7 +155,7 @@ struct EnrollmentDialectTests {
     }
 
     @Test(
-        "In push URIs the issuer, the user and the picture may be base64 or plain",
+        "A push URI's issuer, user and image may be base64 or plain text",
         arguments: [
             ("issuer", "SGFyYm9yIEJhbms", "Harbor Bank"), ("issuer", "SGFyYm9yIEJhbms=", "Harbor Bank"),
             ("issuer", "Harbor%20Bank", "Harbor Bank"), ("issuer", Sample.base64URL("Zürich?>"), "Zürich?>"),
@@ -165,7 +165,7 @@ struct EnrollmentDialectTests {
             ("image", Sample.base64URL("https://cdn.example.test/a.png"), "https://cdn.example.test/a.png"),
             ("b", "336699", "#336699"), ("b", "%23336699", "#336699"),
         ])
-    func plainOrBase64(parameter: String, value: String, meaning: String) throws {
+    func readsPlainOrBase64Parts(parameter: String, value: String, meaning: String) throws {
         let enrollment = try EnrollmentURI.parse(Sample.pushURI(changing: [parameter: value]))
         let found =
             switch parameter {

@@ -1,16 +1,16 @@
 import SignetCore
 import Testing
 
-@Suite("Enrollment URIs that are refused, though the existing SDKs may take them")
+@Suite("Enrollment URIs that are refused")
 struct EnrollmentErrorTests {
     private static let key: String = Sample.oathSecretText
     private static let oath: String = "otpauth://totp/X:mira?secret=\(key)"
 
-    /// Deeper than can be stored inside of other JSON.
+    /// JSON nested deeper than can be stored inside other JSON.
     private static let deep = "{%22x%22:\(String(repeating: "[", count: 70))\(String(repeating: "]", count: 70))}"
 
     @Test(
-        "A part that is missing, impossible or unsafe is named",
+        "A URI with a missing, invalid or unsafe part is refused by an error that names the part",
         arguments: [
             (oath + "&period=-1", "period"), (oath + "&period=", "period"), (oath + "&period=2147483648", "period"),
             (oath + "&digits=", "digits"), (oath + "&digits=9", "digits"), (oath + "&algorithm=", "algorithm"),
@@ -24,19 +24,19 @@ struct EnrollmentErrorTests {
             ("otpauth:totp/X:mira?secret=\(key)", "scheme"), ("://totp/X:mira?secret=\(key)", "scheme"),
             ("mfauth://push/X:mira?secret=\(key)", "type"), ("otpauth://totp/X:mira?secret=A", "secret"),
         ])
-    func parts(uri: String, part: String) throws {
+    func enrollmentErrorNamesPart(uri: String, part: String) throws {
         let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
         #expect(error.part == part)
         for text in EnrollmentVectorTests.everyText(of: error) { #expect(!text.contains(Self.key)) }
     }
 
     @Test(
-        "Text that could pretend to be other text is refused",
+        "Text that could be displayed as other text is refused",
         arguments: [
             "%00", "%07", "%0A", "%1B", "%7F", "%C2%80", "%C2%9B", "%D8%9C", "%E2%80%8E", "%E2%80%8F", "%E2%80%A8", "%E2%80%AA",
             "%E2%80%AE", "%E2%81%A6", "%E2%81%A9", "%EF%BB%BF",
         ])
-    func deceptiveText(escape: String) throws {
+    func refusesDeceptiveText(escape: String) throws {
         for (part, uri) in [
             ("label", "otpauth://totp/X:mi\(escape)ra?secret=\(Self.key)"), ("issuer", Self.oath + "&issuer=B\(escape)B"),
         ] {
@@ -47,7 +47,7 @@ struct EnrollmentErrorTests {
     }
 
     @Test(
-        "A push parameter that is no base64, empty, or too short is named",
+        "A push parameter that is empty, too short or invalid base64 is named",
         arguments: [
             ("s", "%21%21", EnrollmentError.Code.invalid), ("s", "AAAAA", .invalid), ("s", "", .missing),
             ("s", String(repeating: "A", count: 42), .unsafe), ("c", "%21", .invalid), ("c", "", .missing), ("r", "", .missing),
@@ -56,7 +56,7 @@ struct EnrollmentErrorTests {
             ("a", Sample.base64URL("http://127.0.0.1.evil.test/"), .unsafe), ("m", "a%0Db", .unsafe), ("m", "", .missing),
             ("pid", "%E2%80%AE", .unsafe), ("l", "nonsense", .invalid),
         ])
-    func pushParts(part: String, value: String, code: EnrollmentError.Code) throws {
+    func namesInvalidPushPart(part: String, value: String, code: EnrollmentError.Code) throws {
         let error = try #require(throws: EnrollmentError.self) {
             try EnrollmentURI.parse(Sample.pushURI(changing: [part: value]))
         }
@@ -64,8 +64,8 @@ struct EnrollmentErrorTests {
         #expect(error.code == code)
     }
 
-    @Test("A secret of 32 bytes is long enough, 31 are not", arguments: [31, 32, 64])
-    func secretLength(count: Int) throws {
+    @Test("A secret of 32 bytes is accepted, and one of 31 bytes is refused", arguments: [31, 32, 64])
+    func checksSecretLength(count: Int) throws {
         let uri = Sample.pushURI(changing: ["s": Base64.encode([UInt8](repeating: 7, count: count), as: .url)])
         if count < 32 {
             let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
@@ -75,15 +75,15 @@ struct EnrollmentErrorTests {
         }
     }
 
-    @Test("A text longer than any QR code is refused before it is looked at", arguments: [(0, true), (1, false)])
-    func length(extra: Int, isAccepted: Bool) throws {
+    @Test("A text longer than a QR code can hold is refused before it is parsed", arguments: [(0, true), (1, false)])
+    func refusesOverlongURI(extra: Int, isAccepted: Bool) throws {
         let uri = Self.oath + "&x="
         let long = uri + String(repeating: "x", count: EnrollmentURI.maxLength - uri.utf8.count + extra)
         #expect(((try? EnrollmentURI.parse(long)) != nil) == isAccepted)
     }
 
-    @Test("A broken parameter that nobody knows is not repeated in the error")
-    func unknownParameterName() throws {
+    @Test("An error does not repeat the name of an unknown parameter")
+    func errorHidesUnknownParameterName() throws {
         let error = try #require(throws: EnrollmentError.self) {
             try EnrollmentURI.parse("otpauth://totp/X:mira?\(Self.key)=%zz&secret=\(Self.key)")
         }
@@ -91,14 +91,14 @@ struct EnrollmentErrorTests {
     }
 
     @Test(
-        "A color that is none is left out, not refused",
+        "An invalid color is omitted, and the URI is accepted",
         arguments: ["", "red", "12", "12345", "%EF%BC%91%EF%BC%92%EF%BC%93", "3366zz"])
-    func colors(value: String) throws {
+    func omitsInvalidColor(value: String) throws {
         #expect(try EnrollmentURI.parse(Self.oath + "&b=" + value).backgroundColor == nil)
     }
 
-    @Test("Plain http to another machine is accepted when the app allows the host by name, and only that host")
-    func allowedHost() throws {
+    @Test("Plain http is accepted only for a host that the app allows by name")
+    func acceptsAllowedHTTPHost() throws {
         let uri = Sample.pushURI(changing: [
             "r": Sample.base64URL("http://am.lab.test:8080/r"), "a": Sample.base64URL("http://AM.lab.test:8080/a"),
         ])

@@ -2,10 +2,10 @@ import SignetCore
 import SignetTesting
 import Testing
 
-@Suite("Enrollments survive being written and read")
+@Suite("Writing and reading enrollment URIs")
 struct EnrollmentRoundTripTests {
-    @Test("Any enrollment is read as it was written", arguments: 0..<40 as Range<UInt64>)
-    func property(seed: UInt64) throws {
+    @Test("A random enrollment is read back as it was written", arguments: 0..<40 as Range<UInt64>)
+    func randomEnrollmentRoundTrip(seed: UInt64) throws {
         var maker = EnrollmentMaker(seed: seed)
         for _ in 0..<100 {
             let enrollment = try maker.enrollment()
@@ -17,11 +17,11 @@ struct EnrollmentRoundTripTests {
     }
 
     @Test(
-        "The scheme is the narrowest that carries the enrollment",
+        "An enrollment is written with the narrowest scheme that can carry it",
         arguments: [
             (true, false, "otpauth://totp/"), (false, true, "pushauth://push/"), (true, true, "mfauth://totp/"),
         ])
-    func scheme(hasOATH: Bool, hasPush: Bool, prefix: String) throws {
+    func choosesNarrowestScheme(hasOATH: Bool, hasPush: Bool, prefix: String) throws {
         var maker = EnrollmentMaker(seed: 1)
         let enrollment = Enrollment(
             account: AccountID(issuer: "X", accountName: "mira"),
@@ -29,8 +29,8 @@ struct EnrollmentRoundTripTests {
         #expect(EnrollmentURI.print(enrollment).hasPrefix(prefix))
     }
 
-    @Test("What is written is what other SDKs read: no padding, plain issuer for codes, base64 issuer for push")
-    func form() throws {
+    @Test("A written URI has no padding, a plain issuer for codes and a base64 issuer for push, as other SDKs expect")
+    func writesPortableForm() throws {
         let account = AccountID(issuer: "Harbor Bank", accountName: "mira")
         let oath = Enrollment(account: account, oath: OATHSettings(secret: try Sample.oathSecret))
         let secret = Sample.oathSecretText
@@ -56,16 +56,16 @@ struct EnrollmentRoundTripTests {
             .counter(next: .max),
             .time(period: try Sample.period(1)), .time(period: try Sample.period(OTPPeriod.range.upperBound)),
         ])
-    func extremes(factor: MovingFactor) throws {
+    func extremeValuesRoundTrip(factor: MovingFactor) throws {
         let settings = OATHSettings(secret: try Sample.oathSecret, factor: factor)
         let enrollment = Enrollment(account: AccountID(issuer: "X", accountName: "mira"), oath: settings)
         #expect(try EnrollmentURI.parse(EnrollmentURI.print(enrollment)) == enrollment)
     }
 
     @Test(
-        "A picture that is no web address is read as it was written",
+        "An image that is not a web address is read back as it was written",
         arguments: ["aGk", "logo", "data:image/png;base64,AAAA", "a/b"])
-    func picture(image: String) throws {
+    func imageRoundTrip(image: String) throws {
         var maker = EnrollmentMaker(seed: 2)
         for hasPush in [false, true] {
             let enrollment = Enrollment(
@@ -76,7 +76,7 @@ struct EnrollmentRoundTripTests {
     }
 }
 
-/// Makes enrollments that a person could meet, and the awkward ones among them rather too often.
+/// Generates realistic enrollments, with a high share of unusual ones.
 struct EnrollmentMaker {
     private var random: SeededGenerator
 
@@ -133,7 +133,7 @@ struct EnrollmentMaker {
         return policies
     }
 
-    /// A text without white space at its ends, which no URI keeps, and without what is refused.
+    /// Returns a text without white space at its ends, which no URI keeps, and without refused characters.
     private mutating func text() -> String {
         let pieces = [
             ":", "-", "%", "&", "+", "=", "/", "?", "#", "@", "'", "\"", "<", "\\", "%41", "a", "Z", "9", "_", "~", ".", "é",

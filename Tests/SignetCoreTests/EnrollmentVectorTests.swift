@@ -2,10 +2,10 @@ import Foundation
 import SignetCore
 import Testing
 
-@Suite("Enrollment URIs of the vectors")
+@Suite("Enrollment URIs of the test vectors")
 struct EnrollmentVectorTests {
-    @Test("Every accepted row is read as its fields say", arguments: try Vectors.rows("enrollment", "accept"))
-    func accept(row: Vectors.Row) throws {
+    @Test("Every accepted row is read with the fields of the row", arguments: try Vectors.rows("enrollment", "accept"))
+    func acceptsVectorRows(row: Vectors.Row) throws {
         let enrollment = try EnrollmentURI.parse(try row.text("uri"))
         for (field, expected) in row.members where field != "name" && field != "uri" {
             let found = try Self.value(of: field, in: enrollment)
@@ -13,16 +13,18 @@ struct EnrollmentVectorTests {
         }
     }
 
-    @Test("Every accepted row reads the same after it was written", arguments: try Vectors.rows("enrollment", "accept"))
-    func roundTrip(row: Vectors.Row) throws {
+    @Test("Every accepted row is unchanged after writing and reading", arguments: try Vectors.rows("enrollment", "accept"))
+    func vectorRowsRoundTrip(row: Vectors.Row) throws {
         let enrollment = try EnrollmentURI.parse(try row.text("uri"))
         let written = EnrollmentURI.print(enrollment)
         #expect(try EnrollmentURI.parse(written) == enrollment)
         #expect(EnrollmentURI.print(try EnrollmentURI.parse(written)) == written)
     }
 
-    @Test("Every refused row names the wrong part and repeats nothing of it", arguments: try Vectors.rows("enrollment", "refuse"))
-    func refuse(row: Vectors.Row) throws {
+    @Test(
+        "Every refused row gives an error that names the invalid part and repeats none of its values",
+        arguments: try Vectors.rows("enrollment", "refuse"))
+    func refusesVectorRows(row: Vectors.Row) throws {
         let uri = try row.text("uri")
         let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
         #expect(error.part == (try row.text("wrong")))
@@ -35,7 +37,7 @@ struct EnrollmentVectorTests {
     }
 
     @Test(
-        "The codes say what kind of wrong it is",
+        "An error code tells missing, invalid, unsupported and unsafe parts apart",
         arguments: [
             ("no secret", EnrollmentError.Code.missing), ("secret not base32", .invalid), ("digits 3", .invalid),
             ("unknown algorithm", .unsupported), ("web address", .unsupported), ("version 2", .unsupported),
@@ -43,20 +45,20 @@ struct EnrollmentVectorTests {
             ("bidi control in the label", .unsafe), ("push, r is not a URL", .invalid),
             ("push, r is plain http to another machine", .unsafe),
         ])
-    func codes(name: String, code: EnrollmentError.Code) throws {
+    func enrollmentErrorCodes(name: String, code: EnrollmentError.Code) throws {
         let named = try Vectors.rows("enrollment", "refuse").first { $0.members["name"]?.string == name }
         let row = try #require(named)
         let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse(try row.text("uri")) }
         #expect(error.code == code)
     }
 
-    // MARK: What a row says
+    // MARK: Fields of a row
 
     private struct UnknownField: Error {
         let name: String
     }
 
-    /// What the field of a row is in an enrollment, written as the vectors write it.
+    /// Returns the value of a row's field in an enrollment, written as in the vectors.
     private static func value(of field: String, in enrollment: Enrollment) throws -> JSONValue? {
         func text(_ value: String?) -> JSONValue? { value.map { .string($0) } }
         let oath = enrollment.oath
@@ -107,16 +109,16 @@ struct EnrollmentVectorTests {
         return .array(codes.map { .string($0) })
     }
 
-    // MARK: What an error must not say
+    // MARK: Texts of an error
 
-    /// Every way in which an error becomes text.
+    /// Returns every text form of an error.
     static func everyText(of error: EnrollmentError) -> [String] {
         var dumped = ""
         dump(error, to: &dumped)
         return [error.description, String(describing: error), String(reflecting: error), error.localizedDescription, dumped]
     }
 
-    /// The values of all parameters as they stand in the URI and decoded, if they are long enough to be more than chance.
+    /// Returns the values of all parameters, escaped and unescaped, that are long enough not to match by chance.
     static func sensitiveValues(in uri: String) -> [String] {
         guard let query = uri.split(separator: "?", maxSplits: 1).dropFirst().first else { return [] }
         return query.split(separator: "&").flatMap { pair -> [String] in

@@ -3,8 +3,8 @@ import Testing
 
 @Suite("Error codes")
 struct ErrorCodeTests {
-    @Test("Each code of an error type has a name of its own")
-    func uniqueNames() {
+    @Test("Each code of an error type has a unique name")
+    func errorCodeNamesAreUnique() {
         #expect(Self.areUnique(OAuthError.Code.self))
         #expect(Self.areUnique(IDTokenError.Code.self))
         #expect(Self.areUnique(EnrollmentError.Code.self))
@@ -13,15 +13,15 @@ struct ErrorCodeTests {
         #expect(Self.areUnique(JWSError.self))
     }
 
-    @Test("A code that this version does not know is kept with its name")
-    func unknownCode() {
+    @Test("An unknown error code keeps its name")
+    func keepsUnknownErrorCode() {
         let code = OAuthError.Code(rawValue: "a_code_of_a_later_version")
         #expect(code.description == "a_code_of_a_later_version")
         #expect(!OAuthError.Code.allCases.contains(code))
     }
 
-    @Test("An error of the server is retryable through the protocol, with the time that the server asked for")
-    func retryable() {
+    @Test("A retryable server error carries the wait time that the server requested")
+    func retryableErrorCarriesWait() {
         let error: any Error = OAuthError(.temporarilyUnavailable, status: 503, retryAfter: .seconds(7))
         let retryable = error as? any RetryableError
         #expect(retryable?.isRetryable == true)

@@ -3,8 +3,8 @@ import Testing
 
 @Suite("HOTP, RFC 4226")
 struct HOTPTests {
-    @Test("Every code of the vectors is made", arguments: try Vectors.rows("otp", "hotp"))
-    func vectors(row: Vectors.Row) throws {
+    @Test("HOTP generates every code of the vectors", arguments: try Vectors.rows("otp", "hotp"))
+    func hotpVectors(row: Vectors.Row) throws {
         let settings = OATHSettings(
             secret: Secret(try Base32.decode(try row.text("secret"))),
             algorithm: try #require(OTPAlgorithm(rawValue: try row.text("algorithm"))),
@@ -17,29 +17,29 @@ struct HOTPTests {
     }
 
     @Test(
-        "The ten codes of RFC 4226 appendix D are made",
+        "HOTP generates the ten codes of RFC 4226 appendix D",
         arguments: zip(
             0..<10,
             [
                 "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
             ]))
-    func rfc4226(counter: Int, code: String) {
+    func hotpRFC4226Codes(counter: Int, code: String) {
         #expect(HOTP.code(secret: Secret("12345678901234567890".utf8), counter: UInt64(counter)) == code)
     }
 
     @Test(
-        "Section 2.2's second secret gives its codes",
+        "HOTP generates the codes of the second secret in section 2.2",
         arguments: zip(
             0..<7,
             [
                 "282760", "996554", "602287", "143627", "960129", "768897", "883951",
             ]))
-    func secondSecret(counter: Int, code: String) throws {
+    func hotpSecondSecret(counter: Int, code: String) throws {
         #expect(HOTP.code(secret: Secret(try Base32.decode("JBSWY3DPEHPK3PXP")), counter: UInt64(counter)) == code)
     }
 
-    @Test("A code of n digits is the end of the code of eight", arguments: OTPDigits.range, OTPAlgorithm.allCases)
-    func shorterCodesAreSuffixes(count: Int, algorithm: OTPAlgorithm) throws {
+    @Test("A code of n digits is the suffix of the eight-digit code", arguments: OTPDigits.range, OTPAlgorithm.allCases)
+    func hotpShorterCodesAreSuffixes(count: Int, algorithm: OTPAlgorithm) throws {
         let digits = try #require(OTPDigits(count))
         for counter in [0, 1, 99, 1 << 40, UInt64.max] {
             let long = HOTP.code(secret: try Sample.oathSecret, counter: counter, digits: .eight, algorithm: algorithm)
@@ -49,30 +49,32 @@ struct HOTPTests {
         }
     }
 
-    @Test("Leading zeros are kept")
-    func leadingZeros() throws {
+    @Test("HOTP codes keep leading zeros")
+    func hotpKeepsLeadingZeros() throws {
         #expect(HOTP.code(secret: try Sample.oathSecret, counter: 7) == "099169")
     }
 
-    @Test("Only 4 to 8 digits exist", arguments: [(-1, false), (0, false), (3, false), (4, true), (8, true), (9, false)])
-    func digits(count: Int, exist: Bool) {
+    @Test(
+        "A code length outside 4 to 8 digits is refused",
+        arguments: [(-1, false), (0, false), (3, false), (4, true), (8, true), (9, false)])
+    func hotpDigitRange(count: Int, exist: Bool) {
         #expect((OTPDigits(count)?.count == count) == exist)
     }
 
     @Test(
-        "An algorithm is known by the spellings in use",
+        "An algorithm is read from each common spelling",
         arguments: [
             ("SHA1", OTPAlgorithm.sha1), ("sha1", .sha1), ("Sha-1", .sha1), ("HmacSHA1", .sha1), ("SHA256", .sha256),
             ("sha-256", .sha256), ("HMAC-SHA-256", .sha256), ("HmacSHA512", .sha512), ("sha512", .sha512),
         ])
-    func spellings(spelling: String, algorithm: OTPAlgorithm) {
+    func readsAlgorithmSpellings(spelling: String, algorithm: OTPAlgorithm) {
         #expect(OTPAlgorithm(spelling: spelling) == algorithm)
     }
 
     @Test(
-        "Every other algorithm is refused",
+        "An unknown algorithm is refused",
         arguments: ["", "MD5", "SHA", "SHA224", "SHA384", "SHA3-256", "ROT13", "HMAC", "none"])
-    func otherAlgorithms(spelling: String) {
+    func refusesUnknownAlgorithm(spelling: String) {
         #expect(OTPAlgorithm(spelling: spelling) == nil)
     }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import SignetCore
 
-/// Our reader and writer against Foundation's: they must say the same, or refuse where the difference is named here.
-@Suite("JSON, beside Foundation's")
+/// Signet's JSON reader and writer compared with Foundation's: both must agree, or refuse where this file names the difference.
+@Suite("JSON reader compared with Foundation")
 struct JSONReaderTests {
     private func ours(_ text: some Sequence<UInt8>) -> JSONValue? { try? JSON.value(of: text) }
     private func theirs(_ text: some Sequence<UInt8>) -> JSONValue? {
@@ -13,9 +13,9 @@ struct JSONReaderTests {
     }
 
     @Test(
-        "is read as the standard says",
+        "JSON is read as the standard defines",
         arguments: [
-            // Taken, whatever Foundation says.
+            // Accepted, whatever Foundation does.
             (#" { "a" : [ 1 , 2 ] } "#, .object(["a": .array([.integer(1), .integer(2)])])),
             ("\t\r\n 1", .integer(1)), ("-0", .integer(0)), ("1.0", .integer(1)), ("1e3", .integer(1000)),
             ("12e-1", .number(1.2)),
@@ -33,37 +33,37 @@ struct JSONReaderTests {
             (#""\ud83d""#, nil), (#""\ude80""#, nil), (#""\ud83d\u0041""#, nil), (#""\ud83dx""#, nil), ("\"\n\"", nil),
             ("\"\0\"", nil), ("\u{FEFF}1", nil), ("// a\n1", nil),
         ] as [(String, JSONValue?)])
-    func standard(text: String, value: JSONValue?) {
+    func readsStandardJSON(text: String, value: JSONValue?) {
         #expect(ours(text.utf8) == value)
     }
 
     @Test(
-        "A member is found by its name, however that is spelled, and of two the last one counts",
+        "A member is found by its name in any escaping, and the last of two equal names counts",
         arguments: [
             (#"{"name":"a"}"#, "a"), (#"{"n\u0061me":"\u0061"}"#, "a"), (#"{"nam":"b","name":"a","names":"c"}"#, "a"),
             (#"{"name":"b","name":"a"}"#, "a"), (#"{"näme":"ü","name":"ü"}"#, "ü"), (#"{"Name":"b"}"#, nil), ("{}", nil),
         ])
-    func member(text: String, value: String?) throws {
+    func findsMemberByName(text: String, value: String?) throws {
         #expect(try JSON.members(of: text.utf8).optionalText("name") == value)
     }
 
     @Test(
-        "that is not UTF-8 is refused",
+        "JSON that is not UTF-8 is refused",
         arguments: [
             [0x22, 0xFF, 0x22], [0x22, 0xC3, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22],
             [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], [0x5B, 0x80, 0x5D], [0x22, 0x5C, 0x6E, 0xFF, 0x22],
         ] as [[UInt8]])
-    func notUTF8(bytes: [UInt8]) {
+    func refusesInvalidUTF8(bytes: [UInt8]) {
         #expect(ours(bytes) == nil)
     }
 
     @Test(
-        "that is wrong is refused with the place and without a word of it",
+        "Invalid JSON is refused with the position and without its content",
         arguments: [
             (#"{"secret":x}"#, 10), (#"{"secret" 1}"#, 10), (#"["secret""#, 9), (#""secret"#, 7), ("\"se\u{1}cret\"", 3),
             ("[1]secret", 3),
         ])
-    func place(text: String, offset: Int) throws {
+    func jsonErrorGivesPosition(text: String, offset: Int) throws {
         let error = #expect(throws: JSONSyntaxError.self) { try JSON.value(of: text.utf8) }
         let found = try #require(error)
         #expect(found.offset == offset)
@@ -71,9 +71,9 @@ struct JSONReaderTests {
     }
 
     @Test(
-        "is never read otherwise than by Foundation, over thousands of random texts, whole and damaged",
+        "Thousands of random texts, whole and damaged, are read as Foundation reads them",
         arguments: 0..<20 as Range<UInt64>)
-    func differential(seed: UInt64) {
+    func agreesWithFoundation(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let pieces = [
             "{", "}", "[", "]", "\"", "\\", "/", ":", ",", "a", "\"b\"", "\\\"", "\\/", "\\u0041", "\\ud83d", "\\ude80", " ",
@@ -90,18 +90,18 @@ struct JSONReaderTests {
             case 2: text = "{\"x\":\(text)}"
             default: break
             }
-            // What Foundation takes beyond the standard, a comma at the end for one, is refused here.
+            // This reader refuses what Foundation accepts beyond the standard, such as a trailing comma.
             guard let ours = ours(text.utf8) else { continue }
             #expect(ours == theirs(text.utf8), "\(text)")
-            // As members, whose strings stay in the text, it is the same.
+            // Reading the members, whose strings stay in the text, gives the same result.
             #expect((try? JSON.members(of: text.utf8))?.all == ours.object, "\(text)")
             agreed += 1
         }
         #expect(agreed > 50)
     }
 
-    @Test("is written byte for byte as by Foundation")
-    func written() throws {
+    @Test("JSON is written byte for byte as Foundation writes it")
+    func writesJSONAsFoundation() throws {
         let texts =
             (0..<0x20).compactMap(Unicode.Scalar.init).map { "x\(Character($0))y" } + [
                 "\u{7F}", "ü🚀", "\u{2028}", "a/b", "\"\\", "",

@@ -3,13 +3,13 @@ import SignetCore
 import SignetTesting
 import Testing
 
-@Suite("JSON as a value")
+@Suite("JSON values")
 struct JSONValueTests {
     private func decode(_ text: String) throws -> JSONValue { try JSON.value(of: text.utf8) }
     private func encode(_ value: JSONValue) -> String { JSON.text(of: value) }
 
     @Test(
-        "Every kind of document is read and written",
+        "Every kind of JSON document is read and written",
         arguments: [
             ("null", JSONValue.null), ("true", .bool(true)), ("false", .bool(false)), ("0", .integer(0)), ("1", .integer(1)),
             ("-17", .integer(-17)), ("0.5", .number(0.5)), ("-1.25", .number(-1.25)), ("\"\"", .string("")),
@@ -21,18 +21,18 @@ struct JSONValueTests {
                 .object(["": .integer(1), "a": .null, "b": .object(["c": .array([.number(0.5)])])])
             ),
         ] as [(String, JSONValue)])
-    func documents(text: String, value: JSONValue) throws {
+    func jsonDocumentsRoundTrip(text: String, value: JSONValue) throws {
         #expect(try decode(text) == value)
         #expect(encode(value) == text)
     }
 
     @Test(
-        "Whole numbers of 64 bits stay exact",
+        "64-bit integers stay exact",
         arguments: [
             .max, .max - 1, .min, .min + 1, 9_007_199_254_740_992, 9_007_199_254_740_993, -9_007_199_254_740_993,
             1_735_689_600_001, 0, -1,
         ] as [Int64])
-    func exactIntegers(number: Int64) throws {
+    func keepsExactIntegers(number: Int64) throws {
         #expect(try decode(String(number)) == .integer(number))
         #expect(encode(.integer(number)) == String(number))
         #expect(try decode("{\"n\":[\(number)]}")["n"]?.array == [.integer(number)])
@@ -45,31 +45,31 @@ struct JSONValueTests {
             ("1e300", 1e300),
             ("1e-9", 1e-9), ("0.1", 0.1),
         ] as [(String, Double)])
-    func doubles(text: String, number: Double) throws {
+    func largeNumbersBecomeDouble(text: String, number: Double) throws {
         #expect(try decode(text) == .number(number))
         #expect(try decode(encode(.number(number))) == .number(number))
     }
 
-    @Test("Members that nobody knows are kept, in any depth")
-    func unknownMembers() throws {
+    @Test("Unknown members are kept at every depth")
+    func keepsUnknownMembers() throws {
         let text = #"{"known":1,"unknown":{"deep":[{"x":null,"y":[1,2.5,"z"]}]}}"#
         #expect(try encode(decode(text)) == text)
     }
 
-    @Test("Equal values give equal bytes")
-    func sortedMembers() throws {
+    @Test("Equal values are written as equal bytes")
+    func writesSortedMembers() throws {
         #expect(try encode(decode(#"{"b":1,"a":{"d":1,"c":2}}"#)) == #"{"a":{"c":2,"d":1},"b":1}"#)
     }
 
     @Test(
-        "What is no JSON is refused",
+        "Text that is not JSON is refused",
         arguments: ["", "{", "[1,,2]", "{\"a\"}", "nul", "01", "1.", "\"\u{1}\"", "'a'", "{a:1}", "NaN", "\u{FEFF}"])
-    func notJSON(text: String) {
+    func refusesNonJSON(text: String) {
         #expect(throws: (any Error).self) { try decode(text) }
     }
 
     @Test(
-        "A whole number may be spelled as a number or as a text",
+        "An integer may be written as a number or as a string",
         arguments: [
             (.integer(120), 120), (.string("120"), 120), (.number(120), 120), (.string("-1"), -1),
             (.string("9223372036854775807"), .max),
@@ -77,12 +77,12 @@ struct JSONValueTests {
             (.number(1.5), nil),
             (.number(1e300), nil), (.number(.nan), nil), (.bool(true), nil), (.null, nil), (.array([.integer(1)]), nil),
         ] as [(JSONValue, Int64?)])
-    func wholeNumbers(value: JSONValue, number: Int64?) {
+    func readsWholeNumbers(value: JSONValue, number: Int64?) {
         #expect(value.wholeNumber == number)
     }
 
-    @Test("A value gives its content as its own kind and as no other")
-    func accessors() {
+    @Test("An accessor returns a value's content only for its own kind")
+    func accessorsMatchKind() {
         let values: [JSONValue] = [
             .string("a"), .object(["a": .null]), .array([.null]), .bool(true), .null, .integer(1), .number(0.5),
         ]
@@ -95,8 +95,8 @@ struct JSONValueTests {
         #expect(values[0]["a"] == nil)
     }
 
-    @Test("Random values are read as they were written", arguments: 0..<20 as Range<UInt64>)
-    func roundTrip(seed: UInt64) throws {
+    @Test("Random values are unchanged after writing and reading", arguments: 0..<20 as Range<UInt64>)
+    func jsonValueRoundTrip(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<50 {
             let value = Self.value(depth: 4, using: &random)
@@ -104,8 +104,8 @@ struct JSONValueTests {
         }
     }
 
-    @Test("A document nested without end is refused, and does not exhaust the stack", arguments: ["[", "{\"a\":"])
-    func nesting(opening: String) throws {
+    @Test("A document with unlimited nesting is refused without exhausting the stack", arguments: ["[", "{\"a\":"])
+    func refusesDeepNesting(opening: String) throws {
         #expect(throws: (any Error).self) { try decode(String(repeating: opening, count: 100_000)) }
         let closing = opening == "[" ? "]" : "}"
         let text = String(repeating: opening, count: 200) + "1" + String(repeating: closing, count: 200)

@@ -3,10 +3,10 @@ import JWTKit
 import SignetCore
 import Testing
 
-/// jwt-kit as a second opinion on our signatures. Crypto stays out of this file: both modules have an `Insecure`.
-@Suite("jwt-kit and our push signatures understand each other")
+/// JWTKit as an independent check of Signet's signatures. Crypto is not imported: both modules have an `Insecure`.
+@Suite("Interoperability with JWTKit")
 struct JWTKitTests {
-    /// Any claims; jwt-kit must not check times, since push messages have none.
+    /// Any claims; JWTKit must not check times, since push messages have none.
     private struct Claims: JWTPayload, Equatable {
         var u: String
         var c: String
@@ -21,8 +21,8 @@ struct JWTKitTests {
         await JWTKeyCollection().add(hmac: HMACKey(from: bytes), digestAlgorithm: .sha256)
     }
 
-    @Test("What we sign, jwt-kit verifies", arguments: [32, 33, 63, 64, 65, 200])
-    func ours(keyLength: Int) async throws {
+    @Test("JWTKit verifies what Signet signs", arguments: [32, 33, 63, 64, 65, 200])
+    func jwtKitVerifiesSignature(keyLength: Int) async throws {
         let key = (0..<keyLength).map { UInt8(truncatingIfNeeded: $0 &* 37) }
         let jwt = CompactJWS.sign(try JSON.encode(Self.claims), with: Secret(key))
         #expect(try await keys(key).verify(jwt, as: Claims.self) == Self.claims)
@@ -31,8 +31,8 @@ struct JWTKitTests {
         await #expect(throws: (any Error).self) { try await others.verify(jwt, as: Claims.self) }
     }
 
-    @Test("What jwt-kit signs, we open", arguments: [32, 33, 63, 64, 65, 200])
-    func theirs(keyLength: Int) async throws {
+    @Test("Signet opens what JWTKit signs", arguments: [32, 33, 63, 64, 65, 200])
+    func opensJWTKitSignature(keyLength: Int) async throws {
         let key = (0..<keyLength).map { UInt8(truncatingIfNeeded: $0 &* 37) }
         let jwt = try await keys(key).sign(Self.claims)
         let message = try SealedPushMessage(jwt).open(with: Secret(key))
@@ -41,8 +41,8 @@ struct JWTKitTests {
         #expect(throws: PushMessageError.signature) { try SealedPushMessage(jwt).open(with: Secret(key.reversed())) }
     }
 
-    @Test("A message for a server to send is one that jwt-kit verifies")
-    func message() async throws {
+    @Test("JWTKit verifies a push message made for a server to send")
+    func jwtKitVerifiesMessage() async throws {
         let message = PushMessage(
             mechanismUID: Sample.mechanismUID, challenge: [1, 2, 3], kind: .biometric, timeToLive: 120,
             sentAt: Sample.newYear2025,
@@ -53,9 +53,9 @@ struct JWTKitTests {
     }
 
     @Test(
-        "The messages of the vectors are right or wrong for jwt-kit too, as far as signatures go",
+        "JWTKit accepts and refuses the signatures of the vectors as Signet does",
         arguments: try Vectors.rows("push", "messages"))
-    func vectors(row: Vectors.Row) async throws {
+    func jwtKitAgreesOnVectors(row: Vectors.Row) async throws {
         let isSigned = row.members["accept"] == .bool(true)
         guard try isSigned || row.text("reason") == "signature" else { return }
         let keys = await keys(try Base64.decode(Sample.pushSecretText))

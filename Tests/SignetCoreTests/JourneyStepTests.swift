@@ -1,8 +1,8 @@
 import SignetCore
 import Testing
 
-/// protocol/journey.md sections 2.1 to 2.6.
-@Suite("One step of a journey")
+/// The steps of protocol/journey.md sections 2.1 to 2.6.
+@Suite("A journey step")
 struct JourneyStepTests {
     private func step(_ text: String) throws -> JourneyStep { try JSON.decode(JourneyStep.self, from: text.utf8) }
     private func value(_ text: some Sequence<UInt8>) throws -> JSONValue { try JSON.value(of: text) }
@@ -18,8 +18,8 @@ struct JourneyStepTests {
               "input":  [ { "name": "IDToken2", "value": "secret" } ] } ] }
         """
 
-    @Test("The document's own step is read")
-    func document() throws {
+    @Test("The protocol document's example step is read")
+    func readsDocumentedStep() throws {
         let step = try step(Self.usernamePassword)
         #expect(step.authId == "<jwt>")
         #expect(step.stage == "UsernamePassword")
@@ -33,7 +33,7 @@ struct JourneyStepTests {
     }
 
     @Test(
-        "A step is sent back as it came, callbacks of unknown types and empty values among them",
+        "A step is sent back unchanged, unknown callback types and empty values included",
         arguments: [
             usernamePassword,
             #"{"authId":"a","callbacks":[{"type":"CarrierPigeonCallback","output":[{"name":"birds","value":[{"wings":2,"name":null},1.5]}],"#
@@ -47,22 +47,22 @@ struct JourneyStepTests {
             #"{"authId":"a","callbacks":[{"type":"MetadataCallback","output":[],"input":[]}]}"#,
             #"{"authId":"a","template":"t","callbacks":[{"type":"X","output":[],"note":{"deep":[1]}}],"status":200,"ok":true}"#,
         ])
-    func roundTrip(text: String) throws {
+    func stepRoundTrip(text: String) throws {
         #expect(try value(JSON.encode(step(text))) == value(text.utf8))
     }
 
     @Test(
-        "What is missing makes it no step",
+        "A response without a required member is not a step",
         arguments: [
             #"{"callbacks":[]}"#, #"{"authId":"a"}"#, #"{"authId":1,"callbacks":[]}"#, #"{"authId":"a","callbacks":[{}]}"#,
             #"{"tokenId":"t","successUrl":"/am/console","realm":"/alpha"}"#, "[]",
         ])
-    func notAStep(text: String) {
+    func refusesIncompleteStep(text: String) {
         #expect(throws: (any Error).self) { try step(text) }
     }
 
-    @Test("The wait, the challenge number and the other way of a push login are found")
-    func pushWait() throws {
+    @Test("The wait time, challenge number and alternative of a push login are found")
+    func readsPushWait() throws {
         var step = try step(
             #"{"authId":"a","callbacks":[{"type":"PollingWaitCallback","output":[{"name":"waitTime","value":"5000"},"#
                 + #"{"name":"message","value":"Tap 42"}]},{"type":"HiddenValueCallback","output":[{"name":"value","value":"42"},"#
@@ -81,17 +81,17 @@ struct JourneyStepTests {
     }
 
     @Test(
-        "A wait may be a number or a text; one that is neither is no wait",
+        "A wait time may be a number or a string, and any other value is ignored",
         arguments: [
             (.integer(5000), 5000), (.string("5000"), 5000), (.string("soon"), nil), (.null, nil), (.string(""), nil),
         ] as [(JSONValue, Int?)])
-    func waits(value: JSONValue, milliseconds: Int?) {
+    func readsWaitTimes(value: JSONValue, milliseconds: Int?) {
         let callback = JourneyCallback(type: "PollingWaitCallback", output: [.init(name: "waitTime", value: value)])
         #expect(JourneyStep(authId: "a", callbacks: [callback]).waitMilliseconds == milliseconds)
     }
 
-    @Test("Only the first input is filled in, whatever it is called")
-    func answering() {
+    @Test("Answering a callback fills in only its first input, whatever its name is")
+    func answersFirstInput() {
         var callback = JourneyCallback(
             type: "ValidatedCreateUsernameCallback", output: [],
             input: [.init(name: "IDToken0", value: .string("")), .init(name: "IDToken0validateOnly", value: .bool(false))])

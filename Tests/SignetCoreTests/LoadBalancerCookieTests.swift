@@ -2,9 +2,9 @@ import Foundation
 import SignetCore
 import Testing
 
-@Suite("The load balancer's cookie, which becomes a header")
+@Suite("The load balancer cookie")
 struct LoadBalancerCookieTests {
-    /// What the parameter or claim `l` says, read out of a URI and out of a message; both must agree.
+    /// Returns the cookie of parameter or claim `l`, read from a URI and from a message, which must agree.
     private func cookie(of value: String) throws -> Result<String?, PartError> {
         let escaped = try #require(value.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
         let fromURI: Result<String?, PartError>
@@ -31,28 +31,28 @@ struct LoadBalancerCookieTests {
     }
 
     @Test(
-        "Base64 in either alphabet, padded or not, and the plain text are read",
+        "The cookie is read from plain text and from base64 in either alphabet, padded or not",
         arguments: [
             ("YW1sYmNvb2tpZT0wMQ", "amlbcookie=01"), ("YW1sYmNvb2tpZT0wMQ==", "amlbcookie=01"),
             ("amlbcookie=01", "amlbcookie=01"),
             ("YT1iPj8_", "a=b>??"), ("YT1iPj8/", "a=b>??"), ("route=a.b|c; Path=/", "route=a.b|c; Path=/"),
         ])
-    func read(value: String, text: String) throws {
+    func readsCookieForms(value: String, text: String) throws {
         #expect(try cookie(of: value) == .success(text))
     }
 
-    @Test("No cookie is no cookie", arguments: [""])
-    func absent(value: String) throws {
+    @Test("A missing cookie is read as nil", arguments: [""])
+    func readsMissingCookie(value: String) throws {
         #expect(try cookie(of: value) == .success(nil))
     }
 
     @Test(
-        "A line break that would start another header is refused, in base64 of any padding and plain",
+        "A line break that would start another header is refused in plain text and in base64",
         arguments: [
             "a=b\r\nX-Evil: 1", "a=b\nX: 1", "a=b\rX: 1", "a=b\r\n", "\r\na=b", "a=\0", "a=\u{7F}", "a=\u{1B}[2J", "a=ü",
             "a=\u{2028}b",
         ])
-    func lineBreaks(text: String) throws {
+    func refusesLineBreakInCookie(text: String) throws {
         for filler in ["", "x", "xx"] {
             let whole = text + filler
             let padded = Data(whole.utf8).base64EncodedString()
@@ -62,8 +62,8 @@ struct LoadBalancerCookieTests {
         }
     }
 
-    @Test("What has no name is no cookie", arguments: ["=b", "nonsense", "PWI", "bm9uc2Vuc2U", "bm9uc2Vuc2UhIQ=="])
-    func noCookie(value: String) throws {
+    @Test("A cookie without a name is refused", arguments: ["=b", "nonsense", "PWI", "bm9uc2Vuc2U", "bm9uc2Vuc2UhIQ=="])
+    func refusesNamelessCookie(value: String) throws {
         #expect(try cookie(of: value) == .failure(PartError(part: "l")))
     }
 }

@@ -1,10 +1,10 @@
 import SignetCore
 import Testing
 
-@Suite("OATH settings: the counter is reserved before the code is shown")
+@Suite("OATH settings")
 struct OATHSettingsTests {
-    @Test("Reserving hands out every counter once, in order")
-    func neverRepeats() throws {
+    @Test("Reserving gives each counter once, in order")
+    func reservesEachCounterOnce() throws {
         var settings = OATHSettings(secret: try Sample.oathSecret, factor: .counter(next: 7))
         var codes: [String] = []
         for counter in 7..<1007 as Range<UInt64> {
@@ -18,8 +18,8 @@ struct OATHSettingsTests {
         #expect(codes == expected)
     }
 
-    @Test("Reserving changes nothing but the counter")
-    func keepsTheRest() throws {
+    @Test("Reserving changes only the counter")
+    func reservingChangesOnlyCounter() throws {
         let before = OATHSettings(secret: try Sample.oathSecret, algorithm: .sha512, digits: .eight, factor: .counter(next: 3))
         var after = before
         let reserved = after.reserveCounter()
@@ -28,16 +28,16 @@ struct OATHSettingsTests {
         #expect(after == before)
     }
 
-    @Test("The last counter is never handed out, because it has no successor to store")
-    func exhausted() throws {
+    @Test("The last counter is never given, because its successor cannot be stored")
+    func neverGivesLastCounter() throws {
         var settings = OATHSettings(secret: try Sample.oathSecret, factor: .counter(next: .max - 1))
         let reserved = (0..<3).map { _ in settings.reserveCounter()?.factor }
         #expect(reserved == [.counter(next: .max - 1), nil, nil])
         #expect(settings.factor == .counter(next: .max))
     }
 
-    @Test("A clock has no counter to reserve")
-    func time() throws {
+    @Test("A TOTP mechanism has no counter to reserve")
+    func totpHasNoCounter() throws {
         var settings = OATHSettings(secret: try Sample.oathSecret)
         let before = settings
         let reserved = settings.reserveCounter()
@@ -45,8 +45,8 @@ struct OATHSettingsTests {
         #expect(settings == before)
     }
 
-    @Test("The defaults are the field's: SHA-1, six digits, thirty seconds")
-    func defaults() throws {
+    @Test("The defaults are SHA-1, six digits and thirty seconds")
+    func oathDefaults() throws {
         let settings = OATHSettings(secret: try Sample.oathSecret)
         #expect(settings.algorithm == .sha1)
         #expect(settings.digits == .six)

@@ -2,7 +2,7 @@ import Foundation
 import SignetCore
 import Testing
 
-@Suite("The server's check of a one-time code")
+@Suite("Verification of one-time codes by a server")
 struct OATHVerifierTests {
     private func clock(window: Int = 2) throws -> OATHVerifier {
         OATHVerifier(settings: OATHSettings(secret: try Sample.oathSecret), timeWindow: window)
@@ -20,8 +20,8 @@ struct OATHVerifierTests {
 
     // MARK: Time
 
-    @Test("A code is accepted up to two steps before and after the server's", arguments: -4...4)
-    func timeWindow(steps: Int) throws {
+    @Test("A TOTP code is accepted up to two steps before and after the server's step", arguments: -4...4)
+    func acceptsCodeInWindow(steps: Int) throws {
         var verifier = try clock()
         let outcome = verifier.verify(try code(steps: steps), at: date(steps: 0))
         #expect(outcome == ((-2...2).contains(steps) ? .accepted : .wrong))
@@ -29,22 +29,22 @@ struct OATHVerifierTests {
     }
 
     @Test(
-        "A window of none takes the present step alone",
+        "A window of zero accepts only the current step",
         arguments: [(-1, OATHVerifier.Outcome.wrong), (0, .accepted), (1, .wrong)])
-    func noWindow(steps: Int, outcome: OATHVerifier.Outcome) throws {
+    func zeroWindowAcceptsCurrentStep(steps: Int, outcome: OATHVerifier.Outcome) throws {
         var verifier = try clock(window: 0)
         #expect(verifier.verify(try code(steps: steps), at: date(steps: 0)) == outcome)
     }
 
-    @Test("A code counts once, also when it comes again from another step of the window", arguments: -2...2)
-    func replay(laterSteps: Int) throws {
+    @Test("A TOTP code is accepted once, and its repetition at any step of the window is refused", arguments: -2...2)
+    func refusesReplayedCode(laterSteps: Int) throws {
         var verifier = try clock()
         #expect(verifier.verify(try code(steps: 0), at: date(steps: 0)) == .accepted)
         #expect(verifier.verify(try code(steps: 0), at: date(steps: laterSteps)) == .replayed)
     }
 
-    @Test("A code older than the last accepted one is refused, though it is in the window")
-    func older() throws {
+    @Test("A code older than the last accepted one is refused, even within the window")
+    func refusesOlderCode() throws {
         var verifier = try clock()
         #expect(verifier.verify(try code(steps: 0), at: date(steps: 0)) == .accepted)
         #expect(verifier.verify(try code(steps: -1), at: date(steps: 0)) == .replayed)
@@ -52,8 +52,8 @@ struct OATHVerifierTests {
         #expect(verifier.verify(try code(steps: 1), at: date(steps: 0)) == .accepted)
     }
 
-    @Test("A refused code changes nothing")
-    func refusalChangesNothing() throws {
+    @Test("A refused code does not change the verifier's state")
+    func refusalKeepsState() throws {
         var verifier = try clock()
         #expect(verifier.verify(try code(steps: 0), at: date(steps: 0)) == .accepted)
         let before = verifier
@@ -62,8 +62,8 @@ struct OATHVerifierTests {
         #expect(verifier == before)
     }
 
-    @Test("In the first steps of time the window does not reach before 1970", arguments: [-1e9, 0, 29, 30])
-    func startOfTime(time: Double) throws {
+    @Test("The window does not extend before 1970", arguments: [-1e9, 0, 29, 30])
+    func windowStartsAt1970(time: Double) throws {
         var verifier = try clock()
         let first = HOTP.code(secret: try Sample.oathSecret, counter: 0)
         #expect(verifier.verify(first, at: Date(timeIntervalSince1970: time)) == .accepted)
@@ -72,11 +72,11 @@ struct OATHVerifierTests {
     }
 
     @Test(
-        "Text that is not exactly the code is wrong",
+        "Text that is not exactly the code is refused",
         arguments: [
             "", "867205 ", " 867205", "0867205", "86720", "36867205", "８６７２０５", "867205\0", "-67205", "867\u{301}205",
         ])
-    func notTheCode(text: String) throws {
+    func refusesInexactCode(text: String) throws {
         var verifier = try clock()
         #expect(verifier.verify(text, at: date(steps: 0)) == .wrong)
         #expect(verifier.verify("867205", at: date(steps: 0)) == .accepted)
@@ -85,23 +85,25 @@ struct OATHVerifierTests {
     // MARK: Counter
 
     @Test(
-        "A code up to a hundred counters ahead is accepted, and the next counter is the one after it", arguments: [0, 1, 50, 100])
-    func lookAhead(ahead: UInt64) throws {
+        "An HOTP code up to 100 counters ahead is accepted, and the next counter follows it", arguments: [0, 1, 50, 100])
+    func acceptsLookAhead(ahead: UInt64) throws {
         var verifier = try counter(next: 7)
         #expect(verifier.verify(HOTP.code(secret: try Sample.oathSecret, counter: 7 + ahead), at: date(steps: 0)) == .accepted)
         #expect(verifier.settings.factor == .counter(next: 8 + ahead))
         #expect(verifier.lastAcceptedStep == nil)
     }
 
-    @Test("A code behind the counter or beyond the window is wrong and moves nothing", arguments: [0, 6, 108, 1007] as [UInt64])
-    func outsideOfWindow(counter value: UInt64) throws {
+    @Test(
+        "An HOTP code behind the counter or beyond the window is refused and does not move the counter",
+        arguments: [0, 6, 108, 1007] as [UInt64])
+    func refusesCodeOutsideWindow(counter value: UInt64) throws {
         var verifier = try counter(next: 7)
         #expect(verifier.verify(HOTP.code(secret: try Sample.oathSecret, counter: value), at: date(steps: 0)) == .wrong)
         #expect(verifier.settings.factor == .counter(next: 7))
     }
 
-    @Test("A counter code is used up by its login, and so are those before it")
-    func counterReplay() throws {
+    @Test("A login uses up its HOTP code and all earlier ones")
+    func loginUsesUpEarlierCodes() throws {
         var verifier = try counter(next: 7)
         let codes = try (7...9).map { HOTP.code(secret: try Sample.oathSecret, counter: $0) }
         #expect(verifier.verify(codes[1], at: date(steps: 0)) == .accepted)
@@ -111,12 +113,12 @@ struct OATHVerifierTests {
     }
 
     @Test(
-        "At the end of the counters the window is cut, and the last counter is never accepted",
+        "The window is cut at the last counter, which is never accepted",
         arguments: [
             (.max - 50, .max - 1, .accepted), (.max - 1, .max - 1, .accepted), (.max - 50, .max, .wrong),
             (.max - 1, .max, .wrong), (.max, .max, .wrong),
         ] as [(UInt64, UInt64, OATHVerifier.Outcome)])
-    func endOfCounters(next: UInt64, used: UInt64, outcome: OATHVerifier.Outcome) throws {
+    func windowEndsAtLastCounter(next: UInt64, used: UInt64, outcome: OATHVerifier.Outcome) throws {
         var verifier = try counter(next: next)
         #expect(verifier.verify(HOTP.code(secret: try Sample.oathSecret, counter: used), at: date(steps: 0)) == outcome)
         #expect(verifier.settings.factor == .counter(next: outcome == .accepted ? used + 1 : next))

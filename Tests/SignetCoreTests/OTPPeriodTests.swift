@@ -4,9 +4,9 @@ import Testing
 @Suite("The period of a code")
 struct OTPPeriodTests {
     @Test(
-        "is a second or more, and fits where it is stored",
+        "A period is at least one second and fits its stored form",
         arguments: [(-1, false), (0, false), (1, true), (Int(Int32.max), true), (Int.max, false)])
-    func range(seconds: Int, exists: Bool) {
+    func periodRange(seconds: Int, exists: Bool) {
         #expect((OTPPeriod(seconds: seconds) != nil) == exists)
     }
 }

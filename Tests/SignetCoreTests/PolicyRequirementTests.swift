@@ -1,10 +1,10 @@
 import SignetCore
 import Testing
 
-@Suite("What a server's rule asks of a value")
+@Suite("A requirement of an AM policy")
 struct PolicyRequirementTests {
     @Test(
-        "is said in words, for a name, an object, and an object in a text",
+        "A requirement given as a name, an object or JSON text is described in a sentence",
         arguments: [
             (#""REQUIRED""#, "Fill this in."),
             (#"{"policyRequirement":"MIN_LENGTH","params":{"minLength":8}}"#, "Use at least 8 characters."),
@@ -20,7 +20,7 @@ struct PolicyRequirementTests {
             (#"{"policyRequirement":"HOUSE_RULE"}"#, "This does not comply with the rule HOUSE_RULE."),
             ("7", "This value is not accepted."), (#"{"params":{}}"#, "This value is not accepted."),
         ])
-    func sentences(json: String, sentence: String) throws {
+    func requirementSentences(json: String, sentence: String) throws {
         #expect(PolicyRequirement.sentence(for: try JSON.value(of: json.utf8)) == sentence)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import SignetCore
 import Testing
 
-@Suite("Policies")
+@Suite("Account policies")
 struct PolicyTests {
     private struct Fixed: AccountPolicy {
         let name: String
@@ -20,23 +20,23 @@ struct PolicyTests {
     ])
 
     @Test(
-        "are judged in the order of their registration, and those nobody knows are passed over",
+        "Policies are evaluated in registration order, and unknown ones are ignored",
         arguments: [([], nil), (["a"], nil), (["c", "b", "a"], "b"), (["c"], "c"), (["x"], nil), (["x", "c"], "c")]
             as [([String], String?)])
-    func violated(names: [String], expected: String?) async {
+    func findsFirstViolatedPolicy(names: [String], expected: String?) async {
         let account = Dictionary(uniqueKeysWithValues: names.map { ($0, JSONValue.object([:])) })
         #expect(await Self.policies.violated(account) == expected)
     }
 
-    @Test("of one name are one, the last in the place of the first")
-    func replaced() async {
+    @Test("A policy with a registered name replaces the one with that name in its position")
+    func replacesPolicyByName() async {
         let policies = Self.policies.adding([Fixed(name: "b", isMet: true)])
         #expect(policies.policies.map(\.name) == ["a", "b", "c"])
         #expect(await policies.violated(["b": .null]) == nil)
     }
 
-    @Test("lock an account until they are met; a lock by hand comes first")
-    func lock() async {
+    @Test("A policy that is not met locks an account, and a manual lock takes precedence")
+    func locksAccountByPolicy() async {
         let id = AccountID(issuer: "x", accountName: "y")
         var account = Account(id: id, timeAdded: Date(timeIntervalSince1970: 0), policies: ["b": .null])
         #expect(await Self.policies.lock(on: account) == .byPolicy("b"))
@@ -45,8 +45,8 @@ struct PolicyTests {
         #expect(await Self.policies.lock(on: account) == .manual(policy: "mine"))
     }
 
-    @Test("biometricAvailable is met only where somebody says so")
-    func biometric() async {
+    @Test("biometricAvailable is met only if a sensor reports that biometrics are available")
+    func biometricAvailablePolicy() async {
         #expect(await !BiometricAvailablePolicy().isMet(.object([:])))
         #expect(await !BiometricAvailablePolicy(Sensor(isThere: false)).isMet(.object([:])))
         #expect(await BiometricAvailablePolicy(Sensor(isThere: true)).isMet(.object([:])))
@@ -58,7 +58,7 @@ struct PolicyTests {
         return readings
     }
 
-    /// What is seen, and the signs that it is.
+    /// Readings of the system, and the signs of tampering in them.
     static let sightings: [(String, TamperingReadings, [TamperingSignal.Name])] = [
         ("nothing", TamperingReadings(), []),
         ("nobody traces", readings { $0.tracer = 0 }, []), ("a tracer", readings { $0.tracer = 7 }, [.debuggerAttached]),
@@ -89,14 +89,14 @@ struct PolicyTests {
         ("core dumps", readings { $0.allowsCoreDumps = true }, [.coreDumpsAllowed]),
     ]
 
-    @Test("deviceTampering sees each sign for itself, weighs it, and says why", arguments: sightings)
-    func signs(name: String, readings: TamperingReadings, expected: [TamperingSignal.Name]) {
+    @Test("deviceTampering detects, weighs and explains each sign separately", arguments: sightings)
+    func detectsEachTamperingSign(name: String, readings: TamperingReadings, expected: [TamperingSignal.Name]) {
         #expect(readings.signals.map(\.name) == expected)
         let incomplete = readings.signals.filter { !(0.1...1).contains($0.weight) || $0.reason.isEmpty }
         #expect(incomplete.isEmpty)
     }
 
-    /// Weights that are seen, the issuer's parameters, and whether the policy is met.
+    /// The weights of the detected signs, the issuer's parameters, and whether the policy is met.
     static let scores: [([Double], JSONValue, Bool)] = [
         ([], .object([:]), true), ([0.5], .object([:]), true), ([1], .object([:]), false), ([0.8, 0.8], .object([:]), false),
         ([0.8], .object(["score": .number(0.8)]), false), ([0.5], .object(["score": .number(0.8)]), true),
@@ -104,30 +104,30 @@ struct PolicyTests {
         ([0.3], .object(["score": .bool(true)]), true), ([0.9], .null, true),
     ]
 
-    @Test("deviceTampering adds up to at most 1, and is met below the issuer's score", arguments: scores)
-    func score(weights: [Double], parameters: JSONValue, isMet: Bool) {
+    @Test("deviceTampering limits the sum to 1 and is met below the issuer's score", arguments: scores)
+    func tamperingScore(weights: [Double], parameters: JSONValue, isMet: Bool) {
         let score = weights.map { TamperingSignal(.tracingAllowed, weight: $0, reason: "x") }.score
         #expect(score <= 1)
         #expect((score < DeviceTamperingPolicy.threshold(in: parameters)) == isMet)
     }
 }
 
-@Suite("A Date header")
+@Suite("The Date header")
 struct HTTPDateTests {
     @Test(
-        "is written and read in the one form that servers may write",
+        "A Date header is read and written in the form that servers must send",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199), ("Fri, 01 Mar 2024 00:00:00 GMT", 1_709_251_200),
             ("Sat, 21 Nov 2026 10:40:10 GMT", 1_795_257_610), ("Mon, 01 Mar 2100 00:00:00 GMT", 4_107_542_400),
         ])
-    func read(text: String, seconds: Double) {
+    func readsHTTPDate(text: String, seconds: Double) {
         #expect(HTTPDate.date(from: text)?.timeIntervalSince1970 == seconds)
         #expect(HTTPDate.text(of: Date(timeIntervalSince1970: seconds + 0.9)) == text)
     }
 
-    @Test("is written as it is read, on any day, and never beyond what it can tell")
-    func everyDay() {
+    @Test("A date from 1970 to 9999 is unchanged after writing and reading, and other dates are clamped")
+    func httpDateRoundTrip() {
         for day in stride(from: 0, to: 2_932_896, by: 17) {
             let date = Date(timeIntervalSince1970: Double(day * 86_400 + day % 86_400))
             #expect(HTTPDate.date(from: HTTPDate.text(of: date)) == date)
@@ -137,13 +137,13 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "in any other form says nothing",
+        "A Date header in any other form is ignored",
         arguments: [
             "", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 UTC",
             "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT",
             "Sun, 06 Nov 1969 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "Sun, ٠٦ Nov 1994 08:49:37 GMT",
         ])
-    func refused(text: String) {
+    func ignoresOtherDateForms(text: String) {
         #expect(HTTPDate.date(from: text) == nil)
     }
 }

@@ -1,7 +1,7 @@
 import SignetCore
 import Testing
 
-@Suite("Answers to push messages, and the registration")
+@Suite("Push answers and registration")
 struct PushAnswerTests {
     private func vector(_ name: String) throws -> String { try #require(try Vectors.load("push")[name]?.string) }
 
@@ -15,15 +15,15 @@ struct PushAnswerTests {
         }
     }
 
-    /// The claims of a body, once its signature was found right.
+    /// Returns the claims of a body whose signature is valid.
     private func claims(of jwt: String) throws -> JSONValue {
         try JSON.value(of: CompactJWS(jwt).payload(verifiedWith: Sample.pushSecret))
     }
 
     @Test(
-        "An answer has exactly the row's claims, and the row's own answer verifies",
+        "An answer has exactly the claims of its row, and the row's own answer verifies",
         arguments: try Vectors.rows("push", "answers"))
-    func vectors(row: Vectors.Row) throws {
+    func answerVectors(row: Vectors.Row) throws {
         let expected = try #require(row.members["claims"])
         let challenge = try Base64.decode(vector("authenticationChallenge"))
         let answer = try Self.answer(named: row.text("name"))
@@ -38,14 +38,14 @@ struct PushAnswerTests {
                 == signed)
     }
 
-    @Test("The responses to both challenges are the vectors'", arguments: ["registration", "authentication"])
-    func responses(step: String) throws {
+    @Test("The responses to both challenges match the vectors", arguments: ["registration", "authentication"])
+    func challengeResponses(step: String) throws {
         let challenge = try Base64.decode(vector("\(step)Challenge"))
         #expect(PushClaims.response(to: challenge, secret: try Sample.pushSecret) == (try vector("\(step)Response")))
     }
 
-    @Test("A registration has exactly the vectors' claims, and is section 3.3's token but for the order of its members")
-    func registration() throws {
+    @Test("A registration has exactly the vectors' claims and equals the token of section 3.3 except for member order")
+    func registrationClaims() throws {
         let expected = try #require(try Vectors.load("push")["registrationClaims"])
         let signed = PushClaims.Registration(
             response: try vector("registrationResponse"), mechanismUid: Sample.mechanismUID,
@@ -65,16 +65,16 @@ struct PushAnswerTests {
     }
 
     @Test("A body has the two members that servers know, and `/` is not escaped")
-    func body() throws {
+    func answerBody() throws {
         let body = PushRequestBody(messageId: "REGISTER:a/b", jwt: "x.y.z")
         #expect(JSON.text(of: body) == #"{"jwt":"x.y.z","messageId":"REGISTER:a/b"}"#)
         #expect(try JSON.decode(PushRequestBody.self, from: JSON.encode(body)) == body)
     }
 
     @Test(
-        "A denial never says `deny: false`, and an approval says nothing of denying",
+        "An approval has no `deny` claim",
         arguments: [PushAnswer.approve, .approveNumber(34)])
-    func approvals(answer: PushAnswer) throws {
+    func approvalHasNoDenyClaim(answer: PushAnswer) throws {
         let signed = PushClaims.Answer(answer, challenge: [1], secret: try Sample.pushSecret)
         #expect(!JSON.text(of: signed).contains("deny"))
     }

@@ -2,12 +2,12 @@ import Testing
 
 @testable import SignetCore
 
-@Suite("Mailboxes at a push gateway")
+@Suite("Inboxes at a push gateway")
 struct PushInboxTests {
     private static let secret = Secret(Array("a secret of thirty-two bytes....".utf8))
 
-    @Test("The address is made of the secret, always the same, and says nothing of it")
-    func address() throws {
+    @Test("An inbox address is derived from the secret, is always the same, and does not reveal the secret")
+    func derivesInboxAddress() throws {
         let inbox = try PushInbox(of: Self.secret)
         #expect(inbox.address == (try PushInbox(of: Self.secret)).address)
         #expect(inbox.address != (try PushInbox(of: Secret.random(byteCount: 32))).address)
@@ -16,7 +16,7 @@ struct PushInboxTests {
     }
 
     @Test(
-        "What is no address is none",
+        "Text that is not an inbox address is refused",
         arguments: [
             "", "token", "signet-mailbox-", "signet-mailbox-AAAA", "SIGNET-MAILBOX-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
             "signet-mailbox-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
@@ -24,12 +24,12 @@ struct PushInboxTests {
             "signet-mailbox-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA+A",
             "signet-mailbox-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA ",
         ])
-    func noAddress(text: String) {
+    func refusesInvalidInboxAddress(text: String) {
         #expect(!PushInbox.isAddress(text))
     }
 
-    @Test("A proof is good for its mailbox and its nonce, and for nothing when a character of it is another")
-    func proof() throws {
+    @Test("A proof is valid for its inbox and nonce only, and an altered proof never verifies for others")
+    func verifiesInboxProof() throws {
         let inbox = try PushInbox(of: Self.secret)
         let proof = try inbox.proof("nonce.1")
         let verified = try #require(PushInbox.verified(proof))
@@ -38,7 +38,7 @@ struct PushInboxTests {
         for index in stride(from: 0, to: characters.count, by: 7) where characters[index] != "." {
             var other = characters
             other[index] = other[index] == "A" ? "B" : "A"
-            // The last character of a segment has bits that mean nothing; they are refused or say the same.
+            // The last character of a segment has unused bits; the altered text is refused or means the same.
             if let found = PushInbox.verified(String(other)) {
                 #expect(found.address == inbox.address && found.nonce == "nonce.1")
             }
@@ -47,14 +47,14 @@ struct PushInboxTests {
         #expect(PushInbox.verified("\(parts[0]).\(parts[1]).") == nil)
         #expect(PushInbox.verified("eyJhbGciOiJub25lIn0.\(parts[1]).") == nil)
         #expect(PushInbox.verified("\(parts[0]).\(parts[1])") == nil)
-        // A desk's proof is none, whoever signed it.
+        // A push stream's proof is not an inbox proof, whatever key signed it.
         let server = CompactJWS.sign(
             JSON.encode(PushStreamProof(mechanismUid: inbox.address, nonce: "nonce.1")), with: Self.secret)
         #expect(PushInbox.verified(server) == nil)
     }
 
-    @Test("Another's key signs for another's mailbox only")
-    func stranger() throws {
+    @Test("A key signs proofs for its own inbox only")
+    func refusesProofOfOtherKey() throws {
         let (own, other) = (try PushInbox(of: Self.secret), try PushInbox(of: Secret.random(byteCount: 32)))
         let (mine, theirs) = (try own.proof("n").split(separator: "."), try other.proof("n").split(separator: "."))
         #expect(PushInbox.verified("\(mine[0]).\(mine[1]).\(theirs[2])") == nil)

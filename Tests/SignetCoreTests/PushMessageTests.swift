@@ -14,8 +14,8 @@ struct PushMessageTests {
         try SealedPushMessage(sealed(claims)).open(with: Sample.pushSecret)
     }
 
-    @Test("Every row is accepted or refused as it says", arguments: try Vectors.rows("push", "messages"))
-    func vectors(row: Vectors.Row) throws {
+    @Test("Every row of the vectors is accepted or refused as it states", arguments: try Vectors.rows("push", "messages"))
+    func pushMessageVectors(row: Vectors.Row) throws {
         let jwt = try row.text("jwt")
         let secret = Secret(try Base64.decode(try #require(try Vectors.load("push")["secret"]?.string)))
 
@@ -31,8 +31,8 @@ struct PushMessageTests {
         #expect(try SealedPushMessage(jwt).claimedMechanismUID() == message.mechanismUID)
     }
 
-    @Test("An accepted row that is sealed again says the same", arguments: try Vectors.rows("push", "messages"))
-    func resealing(row: Vectors.Row) throws {
+    @Test("An accepted row has the same content after it is sealed again", arguments: try Vectors.rows("push", "messages"))
+    func resealsAcceptedRows(row: Vectors.Row) throws {
         guard row.members["accept"] == .bool(true) else { return }
         let message = try SealedPushMessage(row.text("jwt")).open(with: Sample.pushSecret)
         let again = try SealedPushMessage(message.sealed(with: Sample.pushSecret)).open(with: Sample.pushSecret)
@@ -43,7 +43,7 @@ struct PushMessageTests {
         error.code.rawValue + (error.claim.map { " \($0)" } ?? "")
     }
 
-    /// Each claim of the row in the message, and nothing in the message that is not in the row.
+    /// Compares each claim of the row with the message, and expects nothing else in the message.
     private static func expect(_ message: PushMessage, says claims: [String: JSONValue]) throws {
         func base64(_ name: String) throws -> [UInt8]? {
             try claims[name]?.string.map { Array(try #require(Data(base64Encoded: $0))) }
@@ -69,7 +69,7 @@ struct PushMessageTests {
     }
 
     @Test(
-        "The kind is read in any case, and an unknown one is a tap",
+        "The push type is read in any letter case, and an unknown one becomes a tap",
         arguments: [
             ("default", nil, .tap), ("biometric", nil, .biometric), ("BIOMETRIC", nil, .biometric), (nil, "1,2,3", .tap),
             ("Challenge", "34,56,82", .number(choices: [34, 56, 82])),
@@ -77,13 +77,13 @@ struct PushMessageTests {
             ("challenge", "34,x,,82", .number(choices: [34, 82])), ("challenge", nil, .number(choices: [])),
             ("carrier-pigeon", "1", .tap),
         ] as [(String?, String?, PushKind)])
-    func kinds(name: String?, numbers: String?, kind: PushKind) throws {
+    func readsPushTypes(name: String?, numbers: String?, kind: PushKind) throws {
         let message = try open(["k": name.map { .string($0) }, "n": numbers.map { .string($0) }])
         #expect(message.kind == kind)
     }
 
     @Test(
-        "A claim that cannot be used is named",
+        "An unusable claim is named in the error",
         arguments: [
             ("c", nil), ("c", .null), ("c", .string("")), ("c", .string("!")), ("c", .integer(1)), ("u", nil), ("u", .string("")),
             ("u", .integer(1)), ("t", .string("soon")), ("t", .string("0")), ("t", .integer(-1)), ("t", .string("86401")),
@@ -91,25 +91,25 @@ struct PushMessageTests {
             ("i", .integer(-1)),
             ("i", .string("")), ("l", .string("nonsense")),
         ] as [(String, JSONValue?)])
-    func unusableClaims(name: String, value: JSONValue?) throws {
+    func namesUnusableClaim(name: String, value: JSONValue?) throws {
         let error = try #require(throws: PushMessageError.self) { try open([name: value]) }
         #expect(error == .claim(name))
         #expect(error.description.contains("claim \(name) "))
     }
 
     @Test(
-        "Numbers may be numbers or texts",
+        "A number claim may be a number or a string",
         arguments: [
             (.integer(90), 90), (.string("90"), 90), (.number(90), 90), (.null, 120), (.integer(1), 1),
             (.string("86400"), 86_400),
         ] as [(JSONValue, Int)])
-    func timeToLive(value: JSONValue, seconds: Int) throws {
+    func readsNumberClaims(value: JSONValue, seconds: Int) throws {
         #expect(try open(["t": value]).timeToLive == seconds)
         #expect(try open(["i": .integer(1_735_689_600_000)]).sentAt == Sample.newYear2025)
     }
 
-    @Test("Claims that nobody knows are kept by name, and JSON that is not in a text is understood")
-    func unknownClaims() throws {
+    @Test("Unknown claims are kept by name, and JSON that is not in a string is read too")
+    func keepsUnknownClaims() throws {
         let message = try open([
             "e": .string("Mira's laptop"), "future": .object(["a": .array([.null])]),
             "p": .object(["b": .integer(1), "a": .bool(true)]),
@@ -118,8 +118,8 @@ struct PushMessageTests {
         #expect(message.customPayload == #"{"a":true,"b":1}"#)
     }
 
-    @Test("Claims stay as they came, also those whose form is unusual and those that mean nothing here")
-    func claimsAsTheyCame() throws {
+    @Test("Claims keep their original form, unusual and unused ones included")
+    func keepsClaimsUnchanged() throws {
         let odd: [String: JSONValue] = [
             "t": .integer(60), "k": .string("holographic"), "m": .null, "n": .array([.integer(1)]), "x": .object(["a": .null]),
         ]
@@ -131,8 +131,8 @@ struct PushMessageTests {
         #expect(try PushMessage(claims: message.claims) == message)
     }
 
-    @Test("A message that a server makes is opened as it was made, to the millisecond", arguments: 0..<200)
-    func serverSide(millisecond: Int) throws {
+    @Test("A message made by a server is opened unchanged, to the millisecond", arguments: 0..<200)
+    func opensServerMessage(millisecond: Int) throws {
         let sentAt = Date(timeIntervalSince1970: Double(1_735_689_600_000 + millisecond) / 1000)
         let message = PushMessage(
             mechanismUID: Sample.mechanismUID, challenge: [UInt8(millisecond)], kind: .number(choices: [1, 20, 99]),
@@ -143,22 +143,22 @@ struct PushMessageTests {
         #expect(try SealedPushMessage(message.sealed(with: Sample.pushSecret)).open(with: Sample.pushSecret) == message)
     }
 
-    @Test("A send time at the end of all numbers is no reason to crash", arguments: [.max, .max - 1, 1 << 62] as [Int64])
-    func absurdSendTime(milliseconds: Int64) throws {
+    @Test("An extreme send time does not crash the reader", arguments: [.max, .max - 1, 1 << 62] as [Int64])
+    func toleratesExtremeSendTime(milliseconds: Int64) throws {
         let message = try open(["i": .string(String(milliseconds))])
         #expect(try #require(message.sentAt) > .distantFuture)
         #expect(try SealedPushMessage(message.sealed(with: Sample.pushSecret)).open(with: Sample.pushSecret) == message)
     }
 
-    @Test("A server whose clock says no time at all sends none")
-    func noSendTime() {
+    @Test("A server clock without a valid time produces a message without a send time")
+    func omitsInvalidSendTime() {
         let message = PushMessage(
             mechanismUID: "1", challenge: [1], kind: .tap, timeToLive: 60, sentAt: Date(timeIntervalSince1970: 1e300), text: nil)
         #expect(message.claims["i"] == nil)
     }
 
-    @Test("Whose message it claims to be can be read before it is believed, and only that")
-    func claimedMechanism() throws {
+    @Test("The claimed mechanism id can be read before verification, and nothing else can")
+    func readsClaimedMechanism() throws {
         let stranger = Secret([UInt8](repeating: 9, count: 32))
         let forged = try SealedPushMessage(sealed(["c": .string("!")], with: stranger))
         #expect(try forged.claimedMechanismUID() == Sample.mechanismUID)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SignetCore
 
-@Suite("What has become of a push message")
+@Suite("State of a push notification")
 struct PushNotificationTests {
-    /// A notification that came at 1735689600 with a life of a minute, sent `sent` seconds after that.
+    /// A notification that arrived at 1735689600 with a lifetime of a minute, sent `sent` seconds after that.
     private func notification(
         sent: Double?, decision: PushNotification.Decision? = nil, clockOffset: Double? = 0
     ) throws -> PushNotification {
@@ -19,11 +19,11 @@ struct PushNotificationTests {
     }
 
     @Test(
-        "It expires a life after it was sent, or after it came when it does not say, or says it was sent later than that",
+        "A notification expires one lifetime after its send time, or after its arrival without a plausible send time",
         arguments: [
             (nil, 60), (0, 60), (-10, 50), (-60, 0), (-3600, -3540), (1, 60), (3600, 60), (1e9, 60),
         ] as [(Double?, Double)])
-    func expiry(sent: Double?, end: Double) throws {
+    func notificationExpiry(sent: Double?, end: Double) throws {
         let notification = try notification(sent: sent)
         let expiresAt = Sample.newYear2025.addingTimeInterval(end)
         #expect(notification.expiresAt == expiresAt)
@@ -35,29 +35,29 @@ struct PushNotificationTests {
     }
 
     @Test(
-        "Where the server's clock is not known it expires a life after it came, unless no wrong clock explains how old it is",
+        "With an unknown server clock, a notification expires one lifetime after arrival unless it is too old",
         arguments: [
             (nil, 60), (0, 60), (-3600, 60), (-86_400, 60), (-86_401, 59), (-86_460, 0), (-100_000, -13_540), (3600, 60),
         ] as [(Double?, Double)])
-    func unknownClock(sent: Double?, end: Double) throws {
+    func expiryWithUnknownClock(sent: Double?, end: Double) throws {
         let notification = try notification(sent: sent, clockOffset: nil)
         #expect(notification.expiresAt == Sample.newYear2025.addingTimeInterval(end))
     }
 
     @Test(
-        "What was answered stays answered, also when its time is over",
+        "An answered notification stays answered after its expiry",
         arguments: [
             (PushNotification.Decision.approved, PushNotification.State.approved), (.denied, .denied),
         ])
-    func decisions(decision: PushNotification.Decision, state: PushNotification.State) throws {
+    func answeredStateIsFinal(decision: PushNotification.Decision, state: PushNotification.State) throws {
         let answered = try notification(sent: nil, decision: decision)
         for date in [Date.distantPast, Sample.newYear2025, answered.expiresAt, .distantFuture] {
             #expect(answered.state(at: date) == state)
         }
     }
 
-    @Test("Asking for the state changes nothing")
-    func readingNeverWrites() throws {
+    @Test("Reading the state changes nothing")
+    func readingStateChangesNothing() throws {
         let notification = try notification(sent: 0)
         let before = notification
         _ = notification.state(at: .distantFuture)
@@ -66,10 +66,10 @@ struct PushNotificationTests {
     }
 }
 
-@Suite("The id of a notification")
+@Suite("The id of a push notification")
 struct PushNotificationIDTests {
-    @Test("is the same for the same message, and another for every other pair, also for pairs that are equal when joined")
-    func pairs() {
+    @Test("The id is the same for the same message and differs for every other pair, also when joined pairs are equal")
+    func notificationIDsAreUnique() {
         func id(_ mechanism: String, _ message: String) -> String {
             PushNotification.id(mechanismUID: mechanism, messageID: message)
         }
@@ -77,8 +77,8 @@ struct PushNotificationIDTests {
         #expect(Set([id("a", "b"), id("b", "a"), id("ab", ""), id("", "ab"), id("a-", "b"), id("a", "-b")]).count == 6)
     }
 
-    @Test("has the form of a UUID")
-    func form() throws {
+    @Test("The id has the form of a UUID")
+    func notificationIDIsUUID() throws {
         #expect(
             PushNotification.id(mechanismUID: "a", messageID: "b").wholeMatch(
                 of: /[0-9A-F]{8}-[0-9A-F]{4}-8[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}/) != nil)

@@ -1,7 +1,7 @@
 import SignetCore
 import Testing
 
-@Suite("Push messages that someone has tampered with")
+@Suite("Tampered push messages")
 struct PushTamperingTests {
     private func refusal(of jwt: String) throws -> PushMessageError? {
         let secret = try Sample.pushSecret
@@ -13,7 +13,7 @@ struct PushTamperingTests {
         }
     }
 
-    /// The only flips that change nothing: the last character of the signature stands for six bits, of which the 256 bits of
+    /// The only bit flips without effect: the last character of the signature stands for six bits, of which the 256 bits of
     /// the MAC use four. Base64 readers drop the other two, so up to three other last characters decode to the same bytes.
     private func decodesToTheSameSignature(_ jwt: String, as original: String) -> Bool {
         let (cut, originalCut) = (jwt.split(separator: "."), original.split(separator: "."))
@@ -23,8 +23,8 @@ struct PushTamperingTests {
         return signature == (try? Base64.decode(originalCut[2]))
     }
 
-    @Test("Every flip of a single bit is refused", arguments: try Vectors.rows("push", "messages"))
-    func bitFlips(row: Vectors.Row) throws {
+    @Test("A message with any single bit flipped is refused", arguments: try Vectors.rows("push", "messages"))
+    func refusesBitFlips(row: Vectors.Row) throws {
         guard row.members["accept"] == .bool(true) else { return }
         let original = try row.text("jwt")
         let bytes = Array(original.utf8)
@@ -45,8 +45,8 @@ struct PushTamperingTests {
         #expect(harmless <= 3)
     }
 
-    @Test("A message that is cut short anywhere, or goes on, is refused")
-    func truncation() throws {
+    @Test("A message that is truncated or extended is refused")
+    func refusesTruncation() throws {
         let jwt = try Vectors.rows("push", "messages")[0].text("jwt")
         for length in 0..<jwt.utf8.count {
             #expect(try refusal(of: String(jwt.prefix(length))) != nil, "\(length) characters")
@@ -57,11 +57,11 @@ struct PushTamperingTests {
     }
 
     @Test(
-        "A bad signature is reported before bad claims, and before a payload that is no JSON",
+        "An invalid signature is reported before invalid claims and before a payload that is not JSON",
         arguments: [
             "{}", #"{"c":"!"}"#, #"{"u":1,"t":"soon"}"#, "[]", "not JSON", "", #"{"c":"AAAA","u":"x","l":"YT1iDQo="}"#,
         ])
-    func signatureFirst(payload: String) throws {
+    func reportsSignatureFirst(payload: String) throws {
         let stranger = Secret([UInt8](repeating: 9, count: 32))
         let forged = CompactJWS.sign(Array(payload.utf8), with: stranger)
         #expect(try refusal(of: forged) == .signature)
@@ -72,7 +72,7 @@ struct PushTamperingTests {
     }
 
     @Test(
-        "A header that asks for anything but HS256 is refused, whatever the signature",
+        "A header with any algorithm but HS256 is refused, whatever the signature",
         arguments: [
             (#"{"typ":"JWT","alg":"none"}"#, PushMessageError.algorithm), (#"{"alg":"None"}"#, .algorithm),
             (#"{"alg":"HS512"}"#, .algorithm),
@@ -80,15 +80,15 @@ struct PushTamperingTests {
             (#"{"alg":["HS256"]}"#, .algorithm), (#"{"typ":"JWT"}"#, .algorithm), ("[]", .algorithm), ("HS256", .form),
             ("", .form),
         ])
-    func headers(header: String, refused: PushMessageError) throws {
+    func refusesOtherAlgorithms(header: String, refused: PushMessageError) throws {
         let jwt = try Vectors.rows("push", "messages")[0].text("jwt").split(separator: ".")
         let encoded = Base64.encode(Array(header.utf8), as: .url)
         #expect(try refusal(of: "\(encoded).\(jwt[1]).\(jwt[2])") == refused)
         #expect(try refusal(of: "\(encoded).\(jwt[1]).") == refused)
     }
 
-    @Test("No signature, an empty key's signature and a signature of another length are refused")
-    func signatures() throws {
+    @Test("A missing signature, one made with an empty key, or one of another length is refused")
+    func refusesInvalidSignatures() throws {
         let jwt = try Vectors.rows("push", "messages")[0].text("jwt").split(separator: ".")
         let signature = try Base64.decode(jwt[2])
         let empty = CompactJWS.sign(try Base64.decode(jwt[1]), with: Secret([UInt8]()))
@@ -100,21 +100,21 @@ struct PushTamperingTests {
         }
     }
 
-    @Test("The signature may be in either alphabet, padded or not")
-    func signatureForms() throws {
+    @Test("A signature may use either base64 alphabet, padded or not")
+    func acceptsSignatureForms() throws {
         let jwt = try Vectors.rows("push", "messages")[1].text("jwt").split(separator: ".")
         let standard = Base64.encode(try Base64.decode(jwt[2]), as: .standard)
         #expect(standard != String(jwt[2]))
         #expect(try refusal(of: "\(jwt[0]).\(jwt[1]).\(standard)") == nil)
     }
 
-    @Test("Text that has not three segments has no form", arguments: ["", ".", "a.b", "a.b.c.d", "....", "a"])
-    func segments(text: String) throws {
+    @Test("Text without three segments is refused as malformed", arguments: ["", ".", "a.b", "a.b.c.d", "....", "a"])
+    func refusesOtherSegmentCounts(text: String) throws {
         #expect(try refusal(of: text) == .form)
     }
 
-    @Test("An error repeats nothing of the message")
-    func errors() throws {
+    @Test("An error repeats nothing of the push message")
+    func pushErrorHidesMessage() throws {
         let named = try Vectors.rows("push", "messages").first { $0.members["name"]?.string == "ttl not a number" }
         let row = try #require(named)
         let error = try #require(try refusal(of: row.text("jwt")))

@@ -1,12 +1,12 @@
 import SignetCore
 import Testing
 
-@Suite("A secret is not seen")
+@Suite("Secrets")
 struct SecretTests {
     private static let content = "correct horse battery"
     private static let secret = Secret(content.utf8)
 
-    /// A secret where secrets are: inside of other values.
+    /// A secret nested inside other values.
     private struct Holder {
         let name = "holder"
         let secret: Secret
@@ -24,7 +24,7 @@ struct SecretTests {
         }
     }
 
-    /// Every way in which Swift makes a text of a value.
+    /// Returns every text form that Swift makes of a value.
     private func everyText(of value: Any) -> [String] {
         var dumped = ""
         dump(value, to: &dumped)
@@ -33,8 +33,8 @@ struct SecretTests {
         return [String(describing: value), String(reflecting: value), "\(value)", dumped, mirrored]
     }
 
-    @Test("No text of a secret, or of a value with secrets inside, shows the content", arguments: [true, false])
-    func texts(isBare: Bool) {
+    @Test("No text form of a secret, or of a value that contains secrets, shows the content", arguments: [true, false])
+    func textsHideSecret(isBare: Bool) {
         let decimal = Array(Self.content.utf8).prefix(6).map(String.init)
         for text in everyText(of: isBare ? Self.secret : Holder()) {
             #expect(!text.contains(Self.content))
@@ -45,8 +45,8 @@ struct SecretTests {
         }
     }
 
-    @Test("The placeholder says how long the secret is, the same in every form")
-    func placeholder() {
+    @Test("The placeholder states the length of the secret in every text form")
+    func placeholderStatesLength() {
         let placeholder = "<secret of 21 bytes>"
         #expect(Self.secret.description == placeholder)
         #expect(Self.secret.debugDescription == placeholder)
@@ -57,35 +57,35 @@ struct SecretTests {
     }
 
     @Test("A mirror of a secret has no children and no ancestors")
-    func mirror() {
+    func mirrorHidesSecret() {
         let mirror = Mirror(reflecting: Self.secret)
         #expect(mirror.children.isEmpty)
         #expect(mirror.superclassMirror == nil)
         #expect(Mirror(reflecting: Holder()).descendant("secret", "key") == nil)
     }
 
-    @Test("A value with a secret has the same text as with any other secret of that length")
-    func sameText() {
+    @Test("Two secrets of the same length have the same text")
+    func equalLengthsHaveEqualTexts() {
         let other = Secret([UInt8](repeating: 0, count: Self.content.utf8.count))
         #expect(everyText(of: Self.secret) == everyText(of: other))
         #expect(everyText(of: Holder()) == everyText(of: Holder(secret: other)))
     }
 
     @Test(
-        "Secrets are equal when their bytes are",
+        "Two secrets are equal if their bytes are equal",
         arguments: [
             ([], [], true), ([1], [1], true), ([1, 2, 3], [1, 2, 3], true), ([1, 2, 3], [1, 2, 4], false),
             ([0, 2, 3], [1, 2, 3], false),
             ([1, 2], [1, 2, 0], false), ([], [0], false),
         ] as [([UInt8], [UInt8], Bool)])
-    func equality(left: [UInt8], right: [UInt8], isEqual: Bool) {
+    func secretEquality(left: [UInt8], right: [UInt8], isEqual: Bool) {
         #expect((Secret(left) == Secret(right)) == isEqual)
         #expect((Secret(left).hashValue == Secret(right).hashValue) == (left.count == right.count))
         #expect(ConstantTime.areEqual(left, right) == isEqual)
     }
 
-    @Test("A secret has the bytes that it was given", arguments: [0, 1, 20, 32, 64, 1000])
-    func bytes(count: Int) {
+    @Test("A secret has the bytes that it was created with", arguments: [0, 1, 20, 32, 64, 1000])
+    func secretKeepsBytes(count: Int) {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
         let secret = Secret(bytes)
         #expect(secret.count == count)
@@ -94,16 +94,16 @@ struct SecretTests {
         #expect(secret.bytes == bytes)
     }
 
-    @Test("A new secret has the length asked for, and is another one each time")
-    func generation() {
+    @Test("A generated secret has the requested length and differs each time")
+    func generatesRandomSecret() {
         var random = SystemRandomNumberGenerator()
         let secrets = Set((0..<100).map { _ in Secret(byteCount: 32, using: &random) })
         #expect(secrets.count == 100)
         #expect(Set(secrets.map(\.count)) == [32])
     }
 
-    @Test("The parts of an enrollment that are not secret are still shown")
-    func enrollment() throws {
+    @Test("The parts of an enrollment that are not secret are shown")
+    func enrollmentShowsOtherParts() throws {
         let enrollment = try EnrollmentURI.parse("otpauth://totp/Harbor:mira?secret=\(Sample.oathSecretText)")
         var dumped = ""
         dump(enrollment, to: &dumped)

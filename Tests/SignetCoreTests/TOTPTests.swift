@@ -4,8 +4,8 @@ import Testing
 
 @Suite("TOTP, RFC 6238")
 struct TOTPTests {
-    @Test("Every code of the vectors is made", arguments: try Vectors.rows("otp", "totp"))
-    func vectors(row: Vectors.Row) throws {
+    @Test("TOTP generates every code of the vectors", arguments: try Vectors.rows("otp", "totp"))
+    func totpVectors(row: Vectors.Row) throws {
         let date = Date(timeIntervalSince1970: Double(try row.number("time")))
         let period = try #require(OTPPeriod(seconds: Int(try row.number("period"))))
         let settings = OATHSettings(
@@ -20,7 +20,7 @@ struct TOTPTests {
         #expect(direct == (try row.text("code")))
     }
 
-    /// RFC 6238 appendix B, with keys as the reference code of appendix A has them: the digits repeated to the hash's length.
+    /// RFC 6238 appendix B, with keys as in the reference code of appendix A: the digits repeated to the hash's length.
     static let rfc6238: [(time: Double, sha1: String, sha256: String, sha512: String)] = [
         (59, "94287082", "46119246", "90693936"),
         (1_111_111_109, "07081804", "68084774", "25091201"),
@@ -30,8 +30,8 @@ struct TOTPTests {
         (20_000_000_000, "65353130", "77737706", "47863826"),
     ]
 
-    @Test("The table of RFC 6238 appendix B is reproduced", arguments: rfc6238)
-    func rfc6238Table(row: (time: Double, sha1: String, sha256: String, sha512: String)) {
+    @Test("TOTP generates the codes of the table in RFC 6238 appendix B", arguments: rfc6238)
+    func totpRFC6238Table(row: (time: Double, sha1: String, sha256: String, sha512: String)) {
         func code(_ algorithm: OTPAlgorithm, keyLength: Int) -> String {
             let key = Secret((0..<keyLength).map { UInt8(ascii: "0") + UInt8(($0 + 1) % 10) })
             let date = Date(timeIntervalSince1970: row.time)
@@ -43,19 +43,19 @@ struct TOTPTests {
     }
 
     @Test(
-        "A step begins with its first instant and ends before the next",
+        "A step begins with its first instant and ends before the next step",
         arguments: [
             (0.0, 30, 0), (29.999, 30, 0), (30, 30, 1), (59.999, 30, 1), (60, 60, 1), (59, 1, 59),
             (1_735_689_600, 30, 57_856_320),
         ])
-    func steps(time: Double, period: Int, step: UInt64) throws {
+    func totpStepBounds(time: Double, period: Int, step: UInt64) throws {
         #expect(TOTP.step(at: Date(timeIntervalSince1970: time), period: try Sample.period(period)) == step)
     }
 
     @Test(
-        "Before 1970 the code is that of the first step, and says that it is not valid yet",
+        "Before 1970 the code is that of the first step and is not yet valid",
         arguments: [-0.001, -30, -1e9, -6e10])
-    func before1970(time: Double) throws {
+    func totpBefore1970(time: Double) throws {
         let settings = OATHSettings(secret: try Sample.oathSecret)
         let date = Date(timeIntervalSince1970: time)
         let code = settings.code(at: date)

@@ -2,22 +2,22 @@ import Foundation
 import SignetCore
 import Testing
 
-/// The shared vectors, and the material that they are made of.
+/// The shared vectors and the sample data they are made of.
 enum Vectors {
-    /// What `Vectors/<name>.json` holds.
+    /// Returns the content of `Vectors/<name>.json`.
     static func load(_ name: String) throws -> JSONValue {
         let file = try #require(Bundle.module.url(forResource: name, withExtension: "json", subdirectory: "Vectors"))
         return try JSONDecoder().decode(JSONValue.self, from: Data(contentsOf: file))
     }
 
-    /// The rows of the array called `list` in `Vectors/<name>.json`. It fails on an empty one, which would test nothing.
+    /// Returns the rows of the array called `list` in `Vectors/<name>.json`. It fails on an empty one, which would test nothing.
     static func rows(_ name: String, _ list: String) throws -> [Row] {
         let rows = try #require(try load(name)[list]?.array).map { Row(members: try #require($0.object)) }
         try #require(!rows.isEmpty)
         return rows
     }
 
-    /// One row of a table of vectors.
+    /// A row of a table of vectors.
     struct Row: Sendable, CustomTestStringConvertible {
         let members: [String: JSONValue]
 
@@ -52,7 +52,7 @@ enum Sample {
         get throws { Secret(try Base64.decode(pushSecretText)) }
     }
 
-    /// A `pushauth` URI with every required parameter; `changes` replaces parameters, or with nil removes them.
+    /// Returns a `pushauth` URI with every required parameter; `changes` replaces parameters, or with nil removes them.
     static func pushURI(changing changes: [String: String?] = [:]) -> String {
         var parameters: [String: String] = [
             "s": pushSecretText, "c": challengeText, "m": "REGISTER:1",
@@ -64,7 +64,7 @@ enum Sample {
         return "pushauth://push/Harbor:mira?\(query)"
     }
 
-    /// A text as servers put it into URIs; made without the code under test.
+    /// Returns a text encoded as servers put it into URIs, without the code under test.
     static func base64URL(_ text: String) -> String {
         Data(text.utf8).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

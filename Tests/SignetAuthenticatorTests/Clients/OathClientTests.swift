@@ -37,7 +37,7 @@ struct OathClientTests {
             var renamed = time
             renamed.displayIssuer = "The Bank"
             #expect(try await client.saveCredential(renamed).displayIssuer == "The Bank")
-            #expect(try await client.getCredential(counted.id)?.displayIssuer == "The Bank", "both credentials share the account and its name")
+            #expect(try await client.getCredential(counted.id)?.displayIssuer == "The Bank", "both share one account name")
 
             #expect(try await client.deleteCredential(time.id))
             #expect(try await !client.deleteCredential(time.id))

@@ -2,7 +2,7 @@ import Foundation
 import SignetCore
 import Testing
 
-@Suite("The claims of an id_token")
+@Suite("Claims of an ID token")
 struct IDTokenRuleTests {
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
     static let good: [String: JSONValue] = [
@@ -26,7 +26,7 @@ struct IDTokenRuleTests {
     }
 
     @Test(
-        "Each claim must say what it has to",
+        "An ID token with an invalid claim is refused",
         arguments: [
             ([:], nil),
             (["iss": .string("https://op/")], .issuer), (["iss": nil], .issuer), (["iss": .integer(1)], .issuer),
@@ -42,12 +42,12 @@ struct IDTokenRuleTests {
             (["nonce": .string("m")], .nonce), (["nonce": nil], .nonce), (["nonce": .string("")], .nonce),
             (["sub": nil], .subject), (["sub": .string("")], .subject),
         ] as [([String: JSONValue?], IDTokenError.Code?)])
-    func claims(changes: [String: JSONValue?], code: IDTokenError.Code?) {
+    func checksIDTokenClaims(changes: [String: JSONValue?], code: IDTokenError.Code?) {
         #expect(check(changes) == code)
     }
 
-    @Test("After a refresh it names the same person, and need not repeat the nonce")
-    func refreshed() throws {
+    @Test("A refreshed ID token must name the same subject and may omit the nonce")
+    func refreshedIDTokenClaims() throws {
         #expect(check([:], subject: "alice") == nil)
         #expect(check([:], subject: "bob") == .subject)
         var claims = Self.good
@@ -57,8 +57,8 @@ struct IDTokenRuleTests {
     }
 
     /// OpenID Connect Core appendix A.3.
-    @Test("It belongs to the access token that came with it")
-    func accessTokens() {
+    @Test("An ID token's at_hash must match the access token issued with it")
+    func checksAccessTokenHash() {
         let token = "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"
         #expect(IDTokenRules.hash(of: Secret(token.utf8), algorithm: "RS256") == "77QmUPtjPfzWtF2AnpK9RQ")
         #expect(check(["at_hash": .string("77QmUPtjPfzWtF2AnpK9RQ")], accessToken: token) == nil)
@@ -69,8 +69,8 @@ struct IDTokenRuleTests {
         #expect(IDTokenRules.hash(of: Secret(token.utf8), algorithm: "none") == nil)
     }
 
-    @Test("No algorithm is accepted with which anybody could sign")
-    func algorithms() {
+    @Test("An algorithm that would let anyone sign is refused")
+    func refusesUnsafeAlgorithms() {
         for name in ["none", "HS256", "HS384", "HS512", "", "rs256"] { #expect(!IDTokenRules.algorithms.contains(name)) }
     }
 }

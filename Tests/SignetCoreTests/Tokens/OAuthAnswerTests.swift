@@ -2,7 +2,7 @@ import Foundation
 import SignetCore
 import Testing
 
-@Suite("What OAuth 2.0 servers answer")
+@Suite("Responses of OAuth 2.0 servers")
 struct OAuthAnswerTests {
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
 
@@ -15,14 +15,14 @@ struct OAuthAnswerTests {
         }
     }
 
-    @Test("The verifier's challenge is that of RFC 7636 appendix B")
-    func challenge() {
+    @Test("The code challenge of a verifier is that of RFC 7636 appendix B")
+    func codeChallenge() {
         let challenge = ProofKey.challenge(for: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
         #expect(challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     }
 
-    @Test("An attempt is unlike any other, and cannot be weakened by more parameters")
-    func attempt() {
+    @Test("An authorization attempt is unique, and extra parameters cannot weaken it")
+    func authorizationAttemptIsUnique() {
         let attempt = AuthorizationAttempt.new()
         #expect(attempt != .new())
         #expect(attempt.verifier.count == 43 && attempt.state.count == 43 && attempt.nonce.count == 43)
@@ -39,39 +39,39 @@ struct OAuthAnswerTests {
     }
 
     @Test(
-        "Everything that could break a form is escaped, and read back",
+        "Special characters in a form are escaped and read back",
         arguments: ["", "a", "a b", "a+b", "a&b=c", "100%", "ü/?#", "a\r\nb", "%20", "AQIC5w*~._-"])
-    func forms(text: String) {
+    func formEscaping(text: String) {
         let form = FormCoding.encode([(name: "k\(text)", value: text), (name: "z", value: "1")])
         #expect(FormCoding.decode(form) == ["k\(text)": text, "z": "1"])
         #expect(form.split(separator: "&").count == 2 && !form.contains(" ") && !form.contains("\r"))
     }
 
     @Test(
-        "An address gets its fields in front of the fragment",
+        "Query fields are added to an address before its fragment",
         arguments: [
             ("https://a/b", "https://a/b?x=1"), ("https://a/b?y=2", "https://a/b?y=2&x=1"), ("https://a/b?", "https://a/b?x=1"),
             ("https://a/b#f", "https://a/b?x=1#f"), ("https://a/b?y#f#g", "https://a/b?y&x=1#f#g"),
         ])
-    func addresses(url: String, result: String) {
+    func addsQueryBeforeFragment(url: String, result: String) {
         #expect(FormCoding.address(url, adding: [("x", "1")]) == result)
         #expect(FormCoding.address(url, adding: []) == url)
     }
 
     @Test(
-        "A lifetime is read however it is written",
+        "A token lifetime is read in each common form",
         arguments: [
             ("3600", 3600), ("\"3600\"", 3600), ("3600.0", 3600), ("0", 0), ("-5", 0), ("null", nil), ("\"soon\"", nil),
             ("1e300", 315_360_000), ("true", nil),
         ] as [(String, Double?)])
-    func lifetimes(text: String, seconds: Double?) throws {
+    func readsTokenLifetimes(text: String, seconds: Double?) throws {
         let token = try read(200, #"{"access_token":"a","token_type":"Bearer","expires_in":\#(text)}"#).get()
         let expiry = seconds.map { Self.now + $0 }
         #expect(token.expiresAt == expiry)
     }
 
-    @Test("What an answer leaves out has its usual value")
-    func sparse() throws {
+    @Test("A member missing from a token response has its default value")
+    func sparseTokenResponse() throws {
         let token = try read(200, "\u{FEFF} {\"access_token\":\"a\"}").get()
         #expect(token.tokenType == "Bearer" && token.scope == "openid" && token.refreshToken == nil && token.expiresAt == nil)
         let lists = try read(200, #"{"access_token":"a","scope":["x","y"],"refresh_token":"","id_token":null}"#).get()
@@ -79,7 +79,7 @@ struct OAuthAnswerTests {
     }
 
     @Test(
-        "An error is what the server says, or what can be made of it",
+        "An error response is read from its OAuth error or its HTTP status",
         arguments: [
             (400, #"{"error":"invalid_grant","error_description":"gone"}"#, .invalidGrant, false),
             (401, #"{"error":"invalid_client"}"#, .invalidClient, false),
@@ -98,7 +98,7 @@ struct OAuthAnswerTests {
             (400, #"{"error":"failed"}"#, .other, false), (400, #"{"error":"unreadable"}"#, .other, false),
             (400, #"{"error":{}}"#, .unreadable, false),
         ] as [(Int, String, OAuthError.Code, Bool)])
-    func errors(status: Int, body: String, code: OAuthError.Code, isRetryable: Bool) throws {
+    func readsOAuthErrors(status: Int, body: String, code: OAuthError.Code, isRetryable: Bool) throws {
         guard case .failure(let error) = read(status, body) else {
             Issue.record("a token was read")
             return
@@ -107,8 +107,8 @@ struct OAuthAnswerTests {
         #expect(error.endsGrant == (code == .invalidGrant && status >= 400))
     }
 
-    @Test("What a server writes cannot act on a terminal, nor fill it")
-    func words() throws {
+    @Test("Text of a server cannot control or flood a terminal")
+    func sanitizesServerText() throws {
         let body = #"{"error":"x\u001b[2J","error_description":"\#(String(repeating: "y", count: 5000))\u202e"}"#
         guard case .failure(let error) = read(400, body) else { return }
         #expect(error.name == "x[2J" && error.description.count < 400)
@@ -117,7 +117,7 @@ struct OAuthAnswerTests {
     private static let redirect = "https://app.example.com/cb"
 
     @Test(
-        "The code is taken from an answer to this request, and from no other",
+        "The code is taken only from a response to this request",
         arguments: [
             ("?code=c&state=s", nil), ("?code=c&state=s&iss=https%3A%2F%2Fop", nil), ("/?state=s&code=c", nil),
             ("?code=c&state=t", .stateMismatch), ("?code=c", .stateMismatch), ("?code=c&state=", .stateMismatch),
@@ -130,7 +130,7 @@ struct OAuthAnswerTests {
             ("?error=made_up&state=s", .other), ("?error=access_denied&code=c&state=s", .accessDenied),
             ("x?code=c&state=s", .notRedirected),
         ] as [(String, OAuthError.Code?)])
-    func answers(rest: String, code: OAuthError.Code?) {
+    func takesCodeOfOwnRequest(rest: String, code: OAuthError.Code?) {
         let outcome: Result<Secret, OAuthError>
         do throws(OAuthError) {
             outcome = .success(
@@ -148,8 +148,8 @@ struct OAuthAnswerTests {
         }
     }
 
-    @Test("A server that promised to name itself has to, and one that redirects elsewhere wants a login")
-    func promises() {
+    @Test("A server that promised an issuer must send it, and a redirect to another address means a login is required")
+    func checksIssuerAndRedirect() {
         #expect(throws: OAuthError(.issuerMismatch)) {
             _ = try AuthorizationResponse.code(
                 location: "app://cb?code=c&state=s", redirectURI: "app://cb", state: "s", issuer: "i", requiresIssuer: true)

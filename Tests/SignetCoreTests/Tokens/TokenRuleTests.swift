@@ -2,16 +2,16 @@ import Foundation
 import SignetCore
 import Testing
 
-@Suite("The rules of a token's life")
+@Suite("Rules for the life of a token")
 struct TokenRuleTests {
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
     static let mine = SSOToken(value: Secret("session-a".utf8))
     static let other = SSOToken(value: Secret("session-b".utf8))
 
-    /// A token as the cases below write it.
+    /// A stored token, as the cases below describe it.
     struct Kept: Sendable {
         var left: Double?
-        /// How long ago it came.
+        /// The age of the token.
         var age: Double = 3600
         var hasRefreshToken = true
         var session: SSOToken? = TokenRuleTests.mine
@@ -35,17 +35,17 @@ struct TokenRuleTests {
     }
 
     static let cases: [Case] = [
-        // Nothing stored.
+        // No stored token.
         Case(kept: nil, session: nil, decision: .logIn),
         Case(kept: nil, session: mine, decision: .authorize),
-        // Good, and the edges of the threshold of 60 seconds.
+        // Valid, and the edges of the threshold of 60 seconds.
         Case(kept: Kept(left: 3600), session: mine, decision: .use),
         Case(kept: Kept(left: 60), session: mine, decision: .use),
         Case(kept: Kept(left: 59.9), session: mine, decision: .refresh),
         Case(kept: Kept(left: -1), session: mine, decision: .refresh),
         Case(kept: Kept(left: nil), session: mine, decision: .use),
         Case(kept: Kept(left: 10, session: nil), session: nil, decision: .refresh),
-        // One that lives no longer than the threshold is good for half of its life.
+        // A token whose lifetime is shorter than the threshold is used for half of its lifetime.
         Case(kept: Kept(left: 30, age: 0), session: mine, decision: .use),
         Case(kept: Kept(left: 15, age: 15), session: mine, decision: .use),
         Case(kept: Kept(left: 14.9, age: 15.1), session: mine, decision: .refresh),
@@ -53,7 +53,7 @@ struct TokenRuleTests {
         Case(kept: Kept(left: 40, age: 50), session: mine, decision: .refresh),
         Case(kept: Kept(left: 0, age: 0), session: mine, decision: .refresh),
         Case(kept: Kept(left: -5, age: -10), session: mine, decision: .refresh),
-        // Refused by a server, or asked for anew.
+        // Refused by a server, or replaced on request.
         Case(kept: Kept(left: 3600), session: mine, isRefused: true, decision: .refresh),
         Case(kept: Kept(left: nil), session: mine, isRefused: true, decision: .refresh),
         Case(kept: Kept(left: 3600, hasRefreshToken: false), session: mine, isRefused: true, decision: .authorize),
@@ -68,11 +68,11 @@ struct TokenRuleTests {
         Case(kept: Kept(left: -1), session: other, decision: .discardForeign),
         Case(kept: Kept(left: 3600, session: nil), session: mine, decision: .discardForeign),
         Case(kept: Kept(left: 3600, session: nil), session: nil, decision: .use),
-        // The session that it came from is stored no more: somebody who shares it has logged out.
-        Case(kept: Kept(left: 3600), session: nil, decision: .discardForeign),
-        Case(kept: Kept(left: -1), session: nil, decision: .discardForeign),
-        Case(kept: Kept(left: 3600), session: nil, isRefused: true, decision: .discardForeign),
-        // A refresh that was begun and never ended.
+        // The token's session is no longer stored: another app that shares the session has logged out.
+        Case(kept: Kept(left: 3600), session: nil, decision: .discardOrphan),
+        Case(kept: Kept(left: -1), session: nil, decision: .discardOrphan),
+        Case(kept: Kept(left: 3600), session: nil, isRefused: true, decision: .discardOrphan),
+        // A refresh that was begun and did not end.
         Case(kept: Kept(left: -1, wasBegun: true), session: mine, decision: .authorize),
         Case(kept: Kept(left: -1, wasBegun: true, isRotated: true), session: mine, decision: .authorize),
         Case(kept: Kept(left: -1, wasBegun: true, isRotated: false), session: mine, decision: .refresh),
@@ -80,8 +80,8 @@ struct TokenRuleTests {
         Case(kept: Kept(left: 3600, wasBegun: true), session: mine, decision: .use),
     ]
 
-    @Test("What to do with what is stored", arguments: cases)
-    func decisions(row: Case) {
+    @Test("The stored state determines whether a token is used, refreshed, replaced or removed", arguments: cases)
+    func decidesFromStoredState(row: Case) {
         let decision = TokenRules.decide(
             row.kept?.token, session: row.session.map(SessionIdentity.init), now: Self.now, threshold: .seconds(60),
             isRefused: row.isRefused)
@@ -89,9 +89,9 @@ struct TokenRuleTests {
     }
 
     @Test(
-        "Only an invalid_grant of a token endpoint ends a grant",
+        "Only an invalid_grant response of a token endpoint ends a grant",
         arguments: OAuthError.Code.allCases, [nil, 200, 302, 400, 401, 403, 500, 503])
-    func ends(code: OAuthError.Code, status: Int?) {
+    func onlyInvalidGrantEndsGrant(code: OAuthError.Code, status: Int?) {
         let isEnd = code == .invalidGrant && [400, 401, 403].contains(status)
         let error = OAuthError(code, status: status)
         for hasSession in [true, false] {
@@ -101,8 +101,8 @@ struct TokenRuleTests {
         }
     }
 
-    @Test("A refresh token that is refused without a word is passed by, where there is a session")
-    func refusedWithoutWord() {
+    @Test("A refresh token refused without a reason is skipped if there is a session")
+    func skipsRefreshTokenRefusedWithoutReason() {
         for error in [OAuthError(.unreadable, status: 400), OAuthError(.invalidRequest, status: 400)] {
             #expect(TokenRules.afterRefresh(error, hasSession: true) == .authorize)
             #expect(TokenRules.afterRefresh(error, hasSession: false) == .keep)
@@ -112,8 +112,8 @@ struct TokenRuleTests {
         }
     }
 
-    @Test("A refresh keeps what the answer leaves out, and learns whether refresh tokens change")
-    func merging() {
+    @Test("A refresh keeps the members that the response omits and detects refresh token rotation")
+    func mergesRefreshResponse() {
         let old = Kept(left: 10).token
         func new(_ refreshToken: String?, scope: String = "") -> AccessToken {
             AccessToken(
@@ -129,20 +129,20 @@ struct TokenRuleTests {
     }
 
     @Test(
-        "A session that a journey delivers: the six rows",
+        "The steps of a session upgrade follow from the stored and the delivered session",
         arguments: [
             (nil, false, "", []), (mine, true, "", []),
             (nil, false, "new", [.store]), (nil, true, "new", [.store, .revokeTokens]),
             (mine, true, "new", [.store, .revokeTokens, .endStoredSession]), (mine, false, "new", [.store, .endStoredSession]),
             (mine, true, "session-a", [.store]), (mine, false, "session-a", [.store]),
         ] as [(SSOToken?, Bool, String, [SessionUpgrade])])
-    func upgrade(stored: SSOToken?, hasTokens: Bool, delivered: String, steps: [SessionUpgrade]) {
+    func sessionUpgradeSteps(stored: SSOToken?, hasTokens: Bool, delivered: String, steps: [SessionUpgrade]) {
         let new = SSOToken(value: Secret(delivered.utf8), successURL: "/elsewhere", realm: "/")
         #expect(SessionUpgrade.steps(stored: stored, hasTokens: hasTokens, delivered: new) == steps)
     }
 
-    @Test("A token comes back from its JSON as it was, and shows nothing of itself")
-    func coding() throws {
+    @Test("A token is unchanged after encoding to JSON and back, and its description hides it")
+    func tokenCoding() throws {
         let token = Kept(left: 60.5, wasBegun: true, isRotated: true).token
         let bytes = try JSONEncoder().encode(token)
         #expect(try JSONDecoder().decode(AccessToken.self, from: bytes) == token)
@@ -152,8 +152,8 @@ struct TokenRuleTests {
         #expect(AccessToken(value: Secret("x".utf8), tokenType: "DPoP", issuedAt: Self.now).authorization == "DPoP x")
     }
 
-    @Test("Waiting for the other device: patience grows when it is asked for, and ends with what is final")
-    func polling() {
+    @Test("Device polling slows down when the server asks for it and ends with a final error")
+    func devicePolling() {
         var polling = DevicePolling(interval: nil)
         #expect(polling.interval == .seconds(5))
         #expect(polling.next(after: OAuthError(.authorizationPending, status: 400)) == .ask && polling.interval == .seconds(5))
