@@ -10,7 +10,7 @@ import Testing
 struct ArchiveTests {
     private static let cheap = ScryptCost(logRounds: 10)
 
-    /// Accounts with everything that accounts can have.
+    /// Accounts that use every property an account can have.
     static func sample() throws -> AccountArchive {
         let bank = Account(
             id: TransferFixture.bank, displayIssuer: "My Bank", displayAccountName: "Mira",
@@ -42,23 +42,23 @@ struct ArchiveTests {
             ], createdAt: Sample.start)
     }
 
-    @Test("gives back what was sealed, with its passphrase however it is composed")
-    func roundTrip() throws {
+    @Test("An archive returns the sealed content, whatever Unicode composition its passphrase has")
+    func archiveRoundTrip() throws {
         let archive = try Self.sample()
         let bytes = try archive.sealed(with: Secret("Zwo\u{308}lf".utf8), cost: #require(Self.cheap))
         #expect(try AccountArchive(opening: bytes, with: Secret("Zw\u{F6}lf".utf8)) == archive)
         #expect(try archive.sealed(with: Secret("Zwölf".utf8), cost: #require(Self.cheap)) != bytes)
     }
 
-    @Test("holds nothing in clear")
-    func sealed() throws {
+    @Test("An archive contains no plain text")
+    func archiveContainsNoPlainText() throws {
         let bytes = Data(try Self.sample().sealed(with: TransferFixture.passphrase, cost: #require(Self.cheap)))
         for text in ["mira", "Harbor", "uid-0", "totp", "correct horse"] { #expect(bytes.range(of: Data(text.utf8)) == nil) }
         #expect(bytes.range(of: Data(try Base32.decode(TransferFixture.secret))) == nil)
     }
 
-    @Test("of version 1 is read by every later version")
-    func frozen() throws {
+    @Test("A version 1 archive can be read")
+    func readsVersion1Archive() throws {
         let archive = try AccountArchive(opening: TransferFixture.bytes("archive-v1.signet"), with: TransferFixture.passphrase)
         #expect(archive.createdAt == Date(timeIntervalSinceReferenceDate: 757_382_400.5))
         #expect(archive.accounts.map(\.id.issuer) == ["Harbor Bank", "Zwölf"])
@@ -75,8 +75,8 @@ struct ArchiveTests {
         #expect(archive.skipped.isEmpty)
     }
 
-    @Test("refuses another passphrase, none, and an empty one")
-    func passphrases() throws {
+    @Test("An archive refuses a wrong, a missing and an empty passphrase")
+    func refusesWrongPassphrase() throws {
         let bytes = try TransferFixture.bytes("archive-v1.signet")
         expect(.passphraseNeeded, bytes, nil)
         for wrong in ["", "correct horse battery stapl", "correct horse battery staple\n"] {
@@ -85,17 +85,17 @@ struct ArchiveTests {
         #expect(throws: StoreError.self) { try Self.sample().sealed(with: Secret([])) }
     }
 
-    @Test("that was cut off anywhere is damaged, and says so before anything is computed")
-    func truncated() throws {
+    @Test("A truncated archive is reported as damaged before the key is derived")
+    func refusesTruncatedArchive() throws {
         let bytes = try TransferFixture.bytes("archive-v1.signet")
         for length in 8..<bytes.count { expect(.damaged, Array(bytes[..<length]), nil) }
         expect(.damaged, bytes + [0], nil)
     }
 
-    @Test("is not accepted with any bit changed")
-    func flipped() throws {
+    @Test("An archive with any bit changed is refused")
+    func refusesChangedArchive() throws {
         let bytes = try Self.sample().sealed(with: TransferFixture.passphrase, cost: #require(Self.cheap))
-        // Every bit of the header but those that only make it dearer, which would take minutes; then some of the content.
+        // Every bit of the header except those that only raise the cost, which would take minutes; then some of the content.
         for index in 0..<bytes.count where index < 65 || index.isMultiple(of: 29) || index >= bytes.count - 16 {
             for bit in 0..<8 where index < 53 ? (index < 10 || bit == index % 8) : bit == index % 8 {
                 var changed = bytes
@@ -107,15 +107,16 @@ struct ArchiveTests {
         }
     }
 
-    @Test("with a cost that no Signet writes is refused before anything is computed", arguments: [0, 9, 21, 63, 255])
-    func cost(logRounds: UInt8) throws {
+    @Test(
+        "An archive with an unsupported key derivation cost is refused before the key is derived", arguments: [0, 9, 21, 63, 255])
+    func refusesUnsupportedCost(logRounds: UInt8) throws {
         var bytes = try TransferFixture.bytes("archive-v1.signet")
         bytes[10] = logRounds
         expect(.tooCostly, bytes, nil)
     }
 
-    @Test("of a newer version is not guessed at")
-    func newer() throws {
+    @Test("An archive of a newer version is refused")
+    func refusesNewerArchive() throws {
         var bytes = try TransferFixture.bytes("archive-v1.signet")
         bytes[8] = 2
         expect(.newerVersion, bytes, TransferFixture.passphrase)
@@ -128,7 +129,7 @@ struct ArchiveTests {
     ) {
         do {
             _ = try AccountArchive(opening: bytes, with: passphrase)
-            Issue.record("it was opened", sourceLocation: place)
+            Issue.record("the archive was opened", sourceLocation: place)
         } catch {
             #expect(error.code == code, "\(error)", sourceLocation: place)
         }

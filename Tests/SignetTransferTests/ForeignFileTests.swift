@@ -4,7 +4,7 @@ import SignetCore
 import SignetTransfer
 import Testing
 
-@Suite("What a file of another program says, and where")
+@Suite("Export files of other programs")
 struct ForeignFileTests {
     private static let account =
         #""issuer":"Harbor Bank","accountName":"mira","displayIssuer":"{Mine}","policies":{"deviceTampering":{"score":0.8}}"#
@@ -17,14 +17,14 @@ struct ForeignFileTests {
         #"{"mechanismUID":"u-2","messageId":"1","challenge":"AAAA","timeAdded":1735689600000,"customPayload":"{\"a\":1}"\#(members)}"#
     }
 
-    /// JSON as the text of a JSON string.
+    /// Returns JSON as the text of a JSON string.
     private static func quoted(_ json: String) -> String { JSON.text(of: .string(json)) }
 
     private static func read(_ file: String) throws -> ImportContent {
         try ImportFormat.forgerock.read(Array(file.utf8))
     }
 
-    /// The same account, two mechanisms and a message, as apps put them together.
+    /// The same account, two mechanisms and a message, nested in the ways that apps use.
     static let wrappings: [String] = [
         "[{\(account)},\(code),{\(push)},\(message())]",
         #"[{\#(account),"mechanisms":[\#(code),{\#(push),"notifications":[\#(message())]}]}]"#,
@@ -34,8 +34,8 @@ struct ForeignFileTests {
     ]
 
     @Test(
-        "of the ForgeRock SDKs: an account, its mechanisms and messages are found one inside of the other", arguments: wrappings)
-    func nested(file: String) throws {
+        "ForgeRock SDKs: An account, its mechanisms and its messages are found at any nesting", arguments: wrappings)
+    func findsNestedForgeRockObjects(file: String) throws {
         let content = try Self.read(file)
         #expect(content.accounts.map(\.id) == [TransferFixture.bank])
         #expect(content.accounts.first?.displayIssuer == "{Mine}")
@@ -45,8 +45,8 @@ struct ForeignFileTests {
         #expect(content.skipped.isEmpty && content.leftOut.isEmpty)
     }
 
-    @Test("of the ForgeRock SDKs: what stands too deep, and what is broken inside of a string, is named")
-    func outOfReach() throws {
+    @Test("ForgeRock SDKs: An entry that is nested too deep or broken inside a string is reported")
+    func reportsUnreadableForgeRockEntries() throws {
         let deep = String(repeating: "[", count: 9) + Self.code + String(repeating: "]", count: 9)
         for file in [
             "[\(Self.code),\(deep)]", "[\(Self.code),\(Self.quoted(String(Self.code.dropLast(3))))]",
@@ -56,24 +56,24 @@ struct ForeignFileTests {
             #expect(content.accounts.flatMap(\.mechanisms).count == 1)
             #expect(content.skipped.rows == [["entry without a name", "unknown", "invalid"]], "\(file)")
         }
-        #expect(try Self.read("[\(Self.code),\"[a note]\"]").skipped.isEmpty, "text begins with a bracket, too")
+        #expect(try Self.read("[\(Self.code),\"[a note]\"]").skipped.isEmpty, "plain text may begin with a bracket")
     }
 
     @Test(
-        "of the ForgeRock SDKs: a message whose cookie or lifetime cannot be is named, and not changed",
+        "ForgeRock SDKs: A message with an invalid cookie or lifetime is reported and not imported",
         arguments: [
             (#","amlbCookie":"no cookie""#, "amlbCookie"), (#","amlbCookie":7"#, "amlbCookie"), (#","ttl":"soon""#, "ttl"),
             (#","ttl":1.5"#, "ttl"), (#","ttl":0"#, "t "),
         ])
-    func impossibleMessage(members: String, name: String) throws {
+    func reportsInvalidForgeRockMessage(members: String, name: String) throws {
         let content = try Self.read("[{\(Self.push)},\(Self.message(members))]")
         #expect(content.notifications.isEmpty)
         #expect(content.skipped.rows == [["notification", "notification", "invalid"]])
         #expect(content.skipped.first?.detail.contains(name) == true)
     }
 
-    @Test("of the ForgeRock SDKs: a message without a cookie or a lifetime, or with null for either, is taken")
-    func plainMessage() throws {
+    @Test("ForgeRock SDKs: A message with a missing or null cookie or lifetime is imported")
+    func importsMessageWithoutCookieOrLifetime() throws {
         for members in [#","amlbCookie":"","ttl":60"#, #","amlbCookie":null,"ttl":null"#, #","amlbCookie":"a=b","ttl":"60""#] {
             let message = try #require(try Self.read("[{\(Self.push)},\(Self.message(members))]").notifications.first?.message)
             #expect(message.timeToLive == (members.contains("60") ? 60 : 120))
@@ -121,26 +121,26 @@ struct ForeignFileTests {
             Array(#"{"schemaVersion":4,"services":[\#(services.joined(separator: ","))]}"#.utf8))
     }
 
-    @Test("of 2FAS: the name that the person sees is the issuer to show, where it differs")
-    func shownNames() throws {
+    @Test("2FAS: The name shown to the user becomes the display issuer if it differs")
+    func importsTwoFASDisplayNames() throws {
         let (one, two) = (TransferFixture.secret, TransferFixture.other)
         let content = try Self.services([
             ("My bank", "Harbor Bank", one), ("Mail", "Mail", two), ("", "Bell", two), ("a\\u202Eb", "Odd", two),
         ])
         #expect(content.accounts.map(\.id.issuer) == ["Harbor Bank", "Mail", "Bell", "Odd"])
         #expect(content.accounts.map(\.displayIssuer) == ["My bank", nil, nil, nil])
-        #expect(content.leftOut == ["name": 1], "a name that must not be shown")
+        #expect(content.leftOut == ["name": 1], "an unsafe name is left out")
         #expect(content.skipped.isEmpty)
     }
 
-    @Test("of 2FAS: entries that only their names tell apart are both taken, under these")
-    func tellingNames() throws {
+    @Test("2FAS: Entries that differ only in their names are imported under these names")
+    func importsTwoFASEntriesByName() throws {
         let (one, two) = (TransferFixture.secret, TransferFixture.other)
         let content = try Self.services([
             ("Work", "Mail", one), ("Home", "Mail", two), ("Same", "Bell", one), ("Same", "Bell", two),
         ])
         #expect(content.accounts.map(\.id.issuer) == ["Work", "Home", "Bell"])
         #expect(content.accounts.map(\.displayIssuer) == [nil, nil, "Same"])
-        #expect(content.skipped.map(\.reason) == [.nameTaken], "what even the name does not tell apart")
+        #expect(content.skipped.map(\.reason) == [.nameTaken], "two entries with the same name")
     }
 }

@@ -4,7 +4,7 @@ import SignetTesting
 import SignetTransfer
 import Testing
 
-@Suite("Files that are no export, or a broken one")
+@Suite("Broken and unsupported export files")
 struct ImportErrorTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let text: String
@@ -54,7 +54,7 @@ struct ImportErrorTests {
         Row("SIGNETAR\u{0}", .malformed, "header"), Row("SIGNETAR\u{1}\u{1}", .damaged, "content"),
     ]
 
-    /// A QR code of Google's export: which of how many of which export it is, and so many empty entries.
+    /// Returns a QR code of Google's export: number `batch` of `count` codes, with `entries` empty entries.
     private static func migration(batch: Int, count: Int, entries: Int = 0) -> String {
         func varint(_ value: Int) -> [UInt8] {
             value < 128 ? [UInt8(value)] : [UInt8(value & 127 | 128)] + varint(value >> 7)
@@ -64,8 +64,8 @@ struct ImportErrorTests {
         return "otpauth-migration://offline?data=" + Base64.encode(bytes, as: .url) + "\n"
     }
 
-    @Test("of Google that claim to miss many codes are reported in a line each, not in one for each code")
-    func manyMissing() throws {
+    @Test("Google: Many missing QR codes are reported in one line per export")
+    func summarizesMissingQRCodes() throws {
         let text = (0..<500).map { Self.migration(batch: $0, count: 1_000) }.joined()
         let content = try ImportFormat.google.read(Array(text.utf8))
         #expect(content.skipped.count == 500)
@@ -74,26 +74,26 @@ struct ImportErrorTests {
         #expect(few.skipped.map(\.name) == ["QR code 2 of 3", "QR code 3 of 3"])
     }
 
-    @Test("of Google have no more entries than any other file, however few lines they are")
-    func manyEntries() {
+    @Test("Google: The limit on entries applies across all lines of a file")
+    func limitsGoogleEntries() {
         let text = (0..<60).map { Self.migration(batch: $0, count: 1, entries: 2_000) }.joined()
         #expect {
             try ImportFormat.google.read(Array(text.utf8))
         } throws: { ($0 as? ImportError)?.code == .tooLarge }
     }
 
-    @Test("name their lines as an editor counts them", arguments: ["\n", "\r\n", "\r"])
-    func lineNumbers(end: String) throws {
+    @Test("A skipped line is named by its number in an editor", arguments: ["\n", "\r\n", "\r"])
+    func countsLinesAsEditor(end: String) throws {
         let lines = ["", "# a note", "", "otpauth://totp/a?secret=1", "", "hello", ""]
         let content = try ImportFormat.otpauth.read(Array(lines.joined(separator: end).utf8))
         #expect(content.skipped.map(\.name) == ["line 4", "line 6"])
     }
 
-    @Test("are refused by an error that names the part, and nothing of it", arguments: rows)
-    func refused(row: Row) {
+    @Test("An invalid file is refused by an error that names the part and repeats none of its content", arguments: rows)
+    func refusesInvalidFile(row: Row) {
         do {
             _ = try ImportFormat.read(Array(row.text.utf8), passphrase: TransferFixture.passphrase)
-            Issue.record("it was read")
+            Issue.record("the file was read")
         } catch {
             #expect(error.code == row.code, "\(error)")
             #expect(error.part.hasPrefix(row.part), "\(error)")
@@ -101,17 +101,17 @@ struct ImportErrorTests {
         }
     }
 
-    @Test("An empty list is an export of nothing")
-    func empty() throws {
+    @Test("An empty list is read as an empty export")
+    func readsEmptyExport() throws {
         for text in ["[]", #"{"schemaVersion":4,"services":[]}"#, #"{"version":1,"header":{},"db":{"version":3,"entries":[]}}"#] {
             #expect(try ImportFormat.read(Array(text.utf8)) == ImportContent())
         }
     }
 
-    @Test("A file cut off anywhere is refused, or the entries that are whole are taken", arguments: ImportFormatTests.lists)
-    func truncated(file: ImportFormatTests.File) throws {
+    @Test("A truncated file is refused, or its complete entries are read", arguments: ImportFormatTests.lists)
+    func readsTruncatedFile(file: ImportFormatTests.File) throws {
         let bytes = try TransferFixture.bytes(file.name)
-        // Where a passphrase is needed the cut shows before it is, but for one that would take a run of PBKDF2 each.
+        // If a passphrase is needed, the cut is detected before asking for it, except where that would take a run of PBKDF2 each.
         let isBinary = file.name.hasSuffix(".bin")
         for length in stride(from: 0, to: bytes.count - 1, by: isBinary ? 400 : 17) {
             #expect(throws: ImportError.self) {
@@ -120,8 +120,8 @@ struct ImportErrorTests {
         }
     }
 
-    @Test("More bytes or entries than are read are refused")
-    func tooLarge() {
+    @Test("A file with too many bytes or entries is refused")
+    func refusesTooLargeFile() {
         let text = "[" + String(repeating: "0,", count: 100_000) + "0]"
         #expect(throws: ImportError.self) { try ImportFormat.andOTP.read(Array(text.utf8)) }
         #expect(throws: ImportError.self) {
@@ -130,11 +130,11 @@ struct ImportErrorTests {
         #expect(ImportFormat.detect([UInt8](repeating: 0x20, count: ImportFormat.maxLength + 1)) == nil)
     }
 
-    @Test("Any bytes are read or refused, and nothing else", arguments: 0..<40)
-    func noise(seed: Int) throws {
+    @Test("Random bytes are read or refused without a crash", arguments: 0..<40)
+    func toleratesRandomBytes(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         for format in ImportFormat.allCases {
-            // A file of the format with some of its bytes changed comes further than noise does.
+            // A valid file with some of its bytes changed passes more checks than random bytes.
             let name = (ImportFormatTests.lists + ImportFormatTests.others).first { $0.format == format && !$0.isEncrypted }?.name
             var bytes = try name.map(TransferFixture.bytes) ?? (0..<200).map { _ in UInt8.random(in: 0...255, using: &generator) }
             for _ in 0..<Int.random(in: 1...8, using: &generator) {

@@ -4,9 +4,9 @@ import SignetTransfer
 import TestSupport
 import Testing
 
-@Suite("Exports of other authenticators")
+@Suite("Export formats of other authenticators")
 struct ImportFormatTests {
-    /// A file that another program would have written.
+    /// A file as another program writes it.
     struct File: Sendable, CustomTestStringConvertible {
         let name: String
         let format: ImportFormat
@@ -18,7 +18,7 @@ struct ImportFormatTests {
         }
     }
 
-    /// Those with the same ten entries.
+    /// The files with the same ten entries.
     static let lists = [
         File(name: "aegis-plain.json", format: .aegis), File(name: "aegis-encrypted.json", format: .aegis, isEncrypted: true),
         File(name: "2fas-plain.2fas", format: .twoFAS), File(name: "2fas-encrypted.2fas", format: .twoFAS, isEncrypted: true),
@@ -31,21 +31,21 @@ struct ImportFormatTests {
         File(name: "archive-v1.signet", format: .signet, isEncrypted: true),
     ]
 
-    @Test("are recognized by their content", arguments: lists + others)
-    func detected(file: File) throws {
+    @Test("The format of a file is recognized by its content", arguments: lists + others)
+    func detectsFormat(file: File) throws {
         let bytes = try TransferFixture.bytes(file.name)
         #expect(ImportFormat.detect(bytes) == file.format)
         let passphrase = file.isEncrypted ? TransferFixture.passphrase : nil
         let content = try ImportFormat.read(bytes, passphrase: passphrase)
         #expect(!content.accounts.isEmpty)
-        // What some editors put before the first character.
+        // The byte order mark that some editors write.
         let marked = [0xEF, 0xBB, 0xBF] + bytes
         #expect(try ImportFormat.read(marked, passphrase: passphrase).accounts.map(\.id) == content.accounts.map(\.id))
         #expect(try file.format.read(marked, passphrase: passphrase).accounts.count == content.accounts.count)
     }
 
-    @Test("give every entry, or say of it why not", arguments: lists)
-    func entries(file: File) throws {
+    @Test("Every entry is imported or reported with a reason", arguments: lists)
+    func importsOrReportsEveryEntry(file: File) throws {
         let content = try file.content()
         #expect(content.accounts.map(\.id) == [TransferFixture.bank, TransferFixture.alone])
         let bank = [
@@ -66,8 +66,8 @@ struct ImportFormatTests {
         for entry in content.skipped { #expect(!entry.detail.contains("!!!!") && !entry.detail.contains(TransferFixture.other)) }
     }
 
-    @Test("that are encrypted ask for a passphrase, and refuse another one", arguments: lists.filter(\.isEncrypted))
-    func wrongPassphrase(file: File) throws {
+    @Test("An encrypted export asks for a passphrase and refuses a wrong one", arguments: lists.filter(\.isEncrypted))
+    func asksForPassphrase(file: File) throws {
         let bytes = try TransferFixture.bytes(file.name)
         #expect(throws: ImportError.self) { try file.format.read(bytes) }
         for (passphrase, code) in [
@@ -75,7 +75,7 @@ struct ImportFormatTests {
         ] {
             do {
                 _ = try file.format.read(bytes, passphrase: passphrase.map { Secret($0.utf8) })
-                Issue.record("it was opened")
+                Issue.record("the export was opened")
             } catch {
                 #expect(error.code == code)
                 #expect(error.format == file.format)
@@ -83,8 +83,8 @@ struct ImportFormatTests {
         }
     }
 
-    @Test("as a list of URIs: what registers with a server and what is Steam's is named")
-    func uris() throws {
+    @Test("URI list: Entries that register with a server and entries of Steam are reported")
+    func reportsUnsupportedURIs() throws {
         let content = try ImportFormat.otpauth.read(TransferFixture.bytes("otpauth.txt"))
         #expect(content.accounts.map(\.id) == [TransferFixture.bank, TransferFixture.alone])
         let skipped = content.skipped.map { [$0.type, $0.reason.rawValue] }
@@ -96,8 +96,8 @@ struct ImportFormatTests {
             ])
     }
 
-    @Test("of Google, in several QR codes: a code given twice counts once, and one that is missing is named")
-    func google() throws {
+    @Test("Google: A QR code given twice counts once, and a missing one is reported")
+    func mergesGoogleQRCodes() throws {
         let whole = try ImportFormat.google.read(TransferFixture.bytes("google.txt"))
         #expect(whole.accounts.map(\.id) == [TransferFixture.bank, TransferFixture.alone])
         let bank = [
@@ -111,9 +111,9 @@ struct ImportFormatTests {
             part.skipped.rows == [["Old: hash", "totp", "unsupportedAlgorithm"], ["QR code 2 of 3", "unknown", "missingPart"]])
     }
 
-    @Test("of programs that write such codes without numbers: every code counts")
-    func googleWithoutNumbers() throws {
-        // One entry each: the secret, the name.
+    @Test("Google: QR codes without batch numbers all count")
+    func readsQRCodesWithoutNumbers() throws {
+        // One entry each: the secret and the name.
         let list = ["one", "two"].map { name in
             let entry = [0x0A, 10] + Array(repeating: UInt8(7), count: 10) + [0x12, 3] + Array(name.utf8)
             return "otpauth-migration://offline?data=" + Base64.encode([0x0A, UInt8(entry.count)] + entry, as: .url)
@@ -124,8 +124,8 @@ struct ImportFormatTests {
     }
 
     @Test(
-        "of the ForgeRock SDKs: what belongs to an account that cannot be taken is not taken without its lock", arguments: [0, 1])
-    func refusedAccount(first: Int) throws {
+        "ForgeRock SDKs: A mechanism of an account that cannot be read is not imported without its lock", arguments: [0, 1])
+    func skipsMechanismOfUnreadableAccount(first: Int) throws {
         let documents = [
             #"{"issuer":"Bank","accountName":"joe","lock":true,"policies":"{broken"}"#,
             #"{"mechanismUID":"u","issuer":"Bank","accountName":"joe","type":"otpauth","oathType":"TOTP","secret":"JBSWY3DPEHPK3PXP"}"#,
@@ -137,8 +137,8 @@ struct ImportFormatTests {
         #expect(Set(content.skipped.map(\.type)) == ["account", "totp"])
     }
 
-    @Test("of the ForgeRock SDKs: what says too little is named, and what wraps others is not")
-    func unknownObjects() throws {
+    @Test("ForgeRock SDKs: An incomplete entry is reported, and an object around other entries is not")
+    func reportsIncompleteEntries() throws {
         let mechanism =
             #"{"mechanismUID":"u","issuer":"Bank","accountName":"joe","type":"otpauth","oathType":"TOTP","secret":"JBSWY3DPEHPK3PXP"}"#
         let file = #"{"app":{"content":[\#(mechanism),{"mechanismUID":"n9"},{"foo":1}]}}"#
@@ -148,8 +148,8 @@ struct ImportFormatTests {
         #expect(throws: ImportError.self) { try ImportFormat.forgerock.read(Array(#"[{"foo":1}]"#.utf8)) }
     }
 
-    @Test("of our own FRAuthenticator: the platform, the desk and the front come along, and no desk elsewhere does")
-    func ownMembers() throws {
+    @Test("FRAuthenticator: The platform, the push stream and the gateway are imported, a stream of another origin is not")
+    func importsSignetMembers() throws {
         func file(server: String) -> [UInt8] {
             Array(
                 #"{"mechanismUID":"u","issuer":"Bank","accountName":"joe","type":"pushauth","secret":"wh4BisPebv+FgKLqSuSZH/CS4ZuWe9A0P+pYsvNcd8U=","registrationEndpoint":"https://am.example.test/r","authenticationEndpoint":"https://am.example.test/a","platform":"house","deskEndpoint":"\#(server)","frontEndpoint":"https://front.example.test/f"}"#
@@ -162,8 +162,8 @@ struct ImportFormatTests {
         #expect(try ImportFormat.read(file(server: "https://elsewhere.example.test/desk")).skipped.map(\.reason) == [.invalid])
     }
 
-    @Test("in several files: the second file's lock and policies hold for what the first one brought")
-    func mergedLocks() throws {
+    @Test("Several files: The second file's lock and policies apply to the first file's mechanisms")
+    func mergesLocks() throws {
         var locked = ImportedAccount(id: TransferFixture.bank)
         (locked.lockingPolicy, locked.policies) = ("theirs", ["deviceTampering": .object([:])])
         let first = try ImportFormat.aegis.read(TransferFixture.bytes("aegis-plain.json"))
@@ -175,8 +175,8 @@ struct ImportFormatTests {
         #expect(!account.mechanisms.isEmpty)
     }
 
-    @Test("of the ForgeRock SDKs: accounts with their lock, push and messages; a counter that Android used is not used again")
-    func forgerock() throws {
+    @Test("ForgeRock SDKs: Accounts, locks, push and messages are imported, and a counter used by Android is skipped")
+    func importsForgeRockFiles() throws {
         let android = try ImportFormat.forgerock.read(TransferFixture.bytes("forgerock-android.json"))
         let account = try #require(android.accounts.first)
         #expect(android.accounts.count == 1 && account.id == TransferFixture.bank)
@@ -210,8 +210,8 @@ struct ImportFormatTests {
         #expect(apple.leftOut == ["device token": 1])
     }
 
-    @Test("of several files are one, in which a name stands for one secret of a kind")
-    func combined() throws {
+    @Test("Several files are combined into one import in which a name has one secret of each kind")
+    func combinesFiles() throws {
         let first = ImportContent(TransferFixture.account(TransferFixture.bank, try TransferFixture.totp()))
         let second = ImportContent(
             TransferFixture.account(

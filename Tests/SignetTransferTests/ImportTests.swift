@@ -7,10 +7,11 @@ import SignetTransfer
 import TestSupport
 import Testing
 
-@Suite("Importing into a store")
+@Suite("Import into a store")
 struct ImportTests {
-    @Test("stores what the file has, once: the second time everything is named as there already", arguments: StoreKind.allCases)
-    func twice(kind: StoreKind) async throws {
+    @Test(
+        "An import stores each entry once, and a second import reports every entry as a duplicate", arguments: StoreKind.allCases)
+    func importsEachEntryOnce(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let authenticator = Bench(store: store).authenticator
             let content = try ImportFormat.aegis.read(TransferFixture.bytes("aegis-plain.json"))
@@ -32,8 +33,8 @@ struct ImportTests {
         }
     }
 
-    @Test("only says what it would do when it is a dry run")
-    func dryRun() async throws {
+    @Test("A dry run reports the import without storing anything")
+    func dryRunStoresNothing() async throws {
         let authenticator = Bench().authenticator
         let content = try ImportFormat.aegis.read(TransferFixture.bytes("aegis-plain.json"))
         let dry = try await authenticator.importAccounts(content, dryRun: true)
@@ -41,8 +42,8 @@ struct ImportTests {
         #expect(try await authenticator.importAccounts(content) == dry)
     }
 
-    @Test("never takes an HOTP counter back, nor changes a secret that is there")
-    func counter() async throws {
+    @Test("An import never moves an HOTP counter back and never changes a stored secret")
+    func keepsCounterAndSecret() async throws {
         let authenticator = Bench().authenticator
         _ = try await authenticator.importAccounts(
             ImportContent(TransferFixture.account(TransferFixture.bank, try TransferFixture.hotp(counter: 7))))
@@ -61,8 +62,8 @@ struct ImportTests {
             try await authenticator.accounts().first?.mechanisms.map(\.kind) == [try TransferFixture.hotp(counter: 10)])
     }
 
-    @Test("adds a mechanism to an account that is there, which keeps its names and gets the rules it lacks")
-    func existing() async throws {
+    @Test("An import adds a mechanism to a stored account, which keeps its names and gains missing policies")
+    func addsMechanismToAccount() async throws {
         let bench = Bench()
         let own = Account(
             id: TransferFixture.bank, displayIssuer: "Mine", timeAdded: Sample.start,
@@ -86,8 +87,8 @@ struct ImportTests {
         #expect(restriction.lock == "deviceTampering" && restriction.policies == ["other"])
     }
 
-    @Test("leaves everything as it was when the store fails")
-    func fault() async throws {
+    @Test("A store error during an import leaves everything unchanged")
+    func storeErrorLeavesStoreUnchanged() async throws {
         let content = try ImportFormat.aegis.read(TransferFixture.bytes("aegis-plain.json"))
         for operation in [StoreCall.Operation.begin, .put, .commit] {
             let faulty = FaultyStore(MemoryStore())
@@ -100,8 +101,8 @@ struct ImportTests {
         }
     }
 
-    @Test("does not write over a record that cannot be read")
-    func damaged() async throws {
+    @Test("An import does not overwrite an unreadable record")
+    func doesNotOverwriteDamagedRecord() async throws {
         let store = MemoryStore()
         let key = RecordKey(.account, "Harbor Bank", "mira")
         try store.write { (records: any RecordWriter) throws(StoreError) in try records.put(Array("?".utf8), key) }
@@ -118,8 +119,8 @@ struct ImportTests {
         #expect(try await authenticator.archive(skippingDamaged: true).accounts.map(\.id) == [TransferFixture.alone])
     }
 
-    @Test("makes no counter beside one that cannot be read, and everything else")
-    func besideDamagedCounter() async throws {
+    @Test("An import skips a counter if a stored mechanism is unreadable, and imports everything else")
+    func skipsCounterNextToDamagedRecord() async throws {
         let store = MemoryStore()
         let authenticator = Bench(store: AccountRecords(unsealed: store)).authenticator
         let hotp = try await authenticator.enroll(uri: Sample.hotp).mechanisms[0]
@@ -133,15 +134,15 @@ struct ImportTests {
                 TransferFixture.account(TransferFixture.alone, try TransferFixture.hotp(counter: 2))))
         #expect(report.skipped.map(\.reason) == [.damagedRecord])
         #expect(report.imported.map(\.kind) == [.totp, .hotp])
-        // Whoever knows that the file's counter is the newest removes the account first.
+        // A user with a newer counter in the file removes the account first.
         try await authenticator.removeAccount(TransferFixture.bank)
         let again = try await authenticator.importAccounts(
             ImportContent(TransferFixture.account(TransferFixture.bank, try TransferFixture.hotp(counter: 9))))
         #expect(again.imported.count == 1)
     }
 
-    @Test("An archive that somebody else made is held to what a URI is held to")
-    func foreignArchive() async throws {
+    @Test("An archive from another program must follow the same rules as an enrollment URI")
+    func validatesForeignArchive() async throws {
         var sample = try ArchiveTests.sample()
         guard let place = sample.mechanisms.firstIndex(where: { $0.push != nil }),
             case .push(var settings) = sample.mechanisms[place].kind
@@ -161,14 +162,14 @@ struct ImportTests {
         #expect(victimAccount?.mechanisms.isEmpty ?? true)
         let takenPush = content.accounts.flatMap(\.mechanisms).filter { $0.kindName == .push }
         #expect(takenPush.isEmpty)
-        // Who trusts the host can say so.
+        // A caller that trusts the host can allow it.
         let trusting = sample.content(policy: EndpointPolicy.allowingPlainHTTP(to: ["elsewhere.example.test"]))
         let trustedPush = trusting.accounts.flatMap(\.mechanisms).filter { $0.kindName == .push }
         #expect(!trustedPush.isEmpty)
     }
 
-    @Test("An otpauth list names what cannot be read")
-    func exportedBesideDamage() async throws {
+    @Test("An otpauth list reports unreadable records")
+    func exportReportsDamagedRecords() async throws {
         let store = MemoryStore()
         let authenticator = Bench(store: AccountRecords(unsealed: store)).authenticator
         _ = try await authenticator.enroll(uri: Sample.totp)
@@ -183,8 +184,8 @@ struct ImportTests {
         #expect(list.skipped.rows == [["a record", "mechanism", "damagedRecord"]])
     }
 
-    @Test("puts back an archive as it was: accounts, push, locks, names and messages", arguments: StoreKind.allCases)
-    func restored(kind: StoreKind) async throws {
+    @Test("An archive restores accounts, push mechanisms, locks, names and messages", arguments: StoreKind.allCases)
+    func restoresArchive(kind: StoreKind) async throws {
         let sample = try ArchiveTests.sample()
         try await kind.withStore { store in
             let authenticator = Bench(store: store).authenticator
@@ -201,8 +202,8 @@ struct ImportTests {
         }
     }
 
-    @Test("leaves out a message whose mechanism is not there, and an id that is taken")
-    func orphans() async throws {
+    @Test("An import skips a message without its mechanism and a mechanism id that is already in use")
+    func skipsOrphansAndDuplicateIDs() async throws {
         var sample = try ArchiveTests.sample()
         sample.mechanisms.removeAll { $0.kindName == .push }
         let authenticator = Bench().authenticator
@@ -214,8 +215,8 @@ struct ImportTests {
         #expect(second.skipped.map(\.reason) == [.duplicate] && second.imported.isEmpty)
     }
 
-    @Test("An otpauth list gives back what it can hold, and names push and what is locked")
-    func exported() async throws {
+    @Test("An otpauth list contains the supported mechanisms and reports push and locked ones")
+    func exportsOTPAuthList() async throws {
         let sample = try ArchiveTests.sample()
         let authenticator = Bench().authenticator
         _ = try await authenticator.importAccounts(sample.content)
@@ -234,8 +235,8 @@ struct ImportTests {
         _ = try await second.importAccounts(unlocked.content)
         let list = try await second.otpauthURIs()
         #expect(list.skipped.map(\.type) == ["push"])
-        #expect(list.leftOut == ["display name": 1], "of two accounts one has names of the person's own")
-        #expect(locked.leftOut.isEmpty, "what is not in the list leaves nothing out")
+        #expect(list.leftOut == ["display name": 1], "one of two accounts has custom names")
+        #expect(locked.leftOut.isEmpty, "entries outside the list leave nothing out")
         let content = try ImportFormat.read(Array(list.uris.joined(separator: "\n").utf8))
         #expect(content.skipped.isEmpty)
         let oathKinds = sample.mechanisms.map(\.kind).filter {

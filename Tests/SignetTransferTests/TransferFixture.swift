@@ -3,7 +3,7 @@ import SignetCore
 import SignetTransfer
 import Testing
 
-/// The files in `Fixtures`, which a script made without anything of Signet.
+/// The files in `Fixtures`, which a script created without Signet's code.
 enum TransferFixture {
     static let passphrase = Secret("correct horse battery staple".utf8)
     static let secret = "KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"
@@ -28,7 +28,7 @@ enum TransferFixture {
         .oath(OATHSettings(secret: Secret(try Base32.decode(secret)), factor: .counter(next: counter)))
     }
 
-    /// An account with these mechanisms.
+    /// Returns an account with these mechanisms.
     static func account(_ id: AccountID = bank, _ kinds: Mechanism.Kind...) -> ImportedAccount {
         var account = ImportedAccount(id: id)
         account.mechanisms = kinds.map { ImportedMechanism(kind: $0) }
@@ -46,6 +46,6 @@ extension ImportContent {
 }
 
 extension [SkippedEntry] {
-    /// Name, type and reason of each.
+    /// The name, type and reason of each skipped entry.
     var rows: [[String]] { map { [$0.name, $0.type, $0.reason.rawValue] } }
 }
