@@ -6,10 +6,10 @@ import SignetNetwork
 import SignetTesting
 import Testing
 
-/// Logs in at providers that nobody here wrote. Both run on the loopback for one test each; `scripts/setup` installs them.
-@Suite("OpenID providers of others", .serialized)
+/// Logins at independent OpenID providers. Each runs on the loopback interface for one test; `scripts/setup` installs them.
+@Suite("Independent OpenID providers", .serialized)
 struct ProviderTests {
-    /// A source of tokens at a provider, and everything beneath it.
+    /// A token source at a provider and the objects it needs.
     private struct ServerContext {
         let provider: OpenIDProvider
         let transport: AsyncHTTPTransport
@@ -39,13 +39,13 @@ struct ProviderTests {
     }
 
     private static let glewlwydScopes = ["openid", "scope1", "g_profile"]
-    /// Skips a page that only says "continue".
+    /// Skips a page with only a "continue" button.
     private static let skips = ["g_continue": ""]
 
     @Test(
-        "Glewlwyd: session, tokens, claims, refresh, revocation, log-out",
+        "Glewlwyd: Session, tokens, claims, refresh, revocation and logout work",
         .enabled(if: Glewlwyd.isPossible, "glewlwyd is not installed"))
-    func glewlwyd() async throws {
+    func glewlwydLifeCycle() async throws {
         try await Glewlwyd.with { provider in
             try await with(provider, scopes: Self.glewlwydScopes, parameters: Self.skips) { server in
                 let first = try await server.tokens.token()
@@ -68,14 +68,14 @@ struct ProviderTests {
 
                 let report = await server.tokens.logOut(endsOpenIDSession: true)
                 #expect(report.local == .done && report.tokens == .done)
-                // It asks the person on a page of its own.
+                // The provider asks the user on its own page.
                 if case .needsBrowser = report.openIDSession {} else { Issue.record("\(report.openIDSession)") }
             }
         }
     }
 
-    @Test("Glewlwyd: a browser login", .enabled(if: Glewlwyd.isPossible, "glewlwyd is not installed"))
-    func glewlwydBrowser() async throws {
+    @Test("Glewlwyd: A browser login returns tokens", .enabled(if: Glewlwyd.isPossible, "glewlwyd is not installed"))
+    func glewlwydBrowserLogin() async throws {
         try await Glewlwyd.with { provider in
             try await with(provider, scopes: Self.glewlwydScopes, parameters: Self.skips, hasSession: false) { server in
                 let login = BrowserLogin(server.tokens) { address in
@@ -92,8 +92,8 @@ struct ProviderTests {
         }
     }
 
-    @Test("Glewlwyd: a login on another device", .enabled(if: Glewlwyd.isPossible, "glewlwyd is not installed"))
-    func glewlwydDevice() async throws {
+    @Test("Glewlwyd: A login on another device returns tokens", .enabled(if: Glewlwyd.isPossible, "glewlwyd is not installed"))
+    func glewlwydDeviceLogin() async throws {
         try await Glewlwyd.with { provider in
             try await with(provider, scopes: Self.glewlwydScopes, hasSession: false) { server in
                 let login = DeviceLogin(server.tokens)
@@ -113,9 +113,9 @@ struct ProviderTests {
     private static let djangoScopes = ["openid", "read"]
 
     @Test(
-        "Django OAuth Toolkit: session, tokens, rotation, revocation, log-out",
+        "Django OAuth Toolkit: Session, tokens, rotation, revocation and logout work",
         .enabled(if: DjangoProvider.isPossible, "django-oauth-toolkit is not installed"))
-    func django() async throws {
+    func djangoLifeCycle() async throws {
         try await DjangoProvider.with { provider in
             try await with(provider, scopes: Self.djangoScopes, revoke: "\(provider.issuer)/revoke_token/") { server in
                 let first = try await server.tokens.token()
@@ -123,7 +123,7 @@ struct ProviderTests {
                 let claims = try #require(try await TokenReader(server.store, clock: server.clock).identity())
                 #expect(try await server.tokens.userInfo().subject == claims["sub"]?.string)
 
-                // A hundred ask at once for the next one: were the refresh token used twice, the server would end the grant.
+                // A hundred callers ask for the next token at once: if the refresh token were used twice, the server would end the grant.
                 server.ageTokens()
                 let texts = try await withThrowingTaskGroup(of: String.self) { group in
                     for _ in 0..<100 { group.addTask { try await server.tokens.token().text } }
@@ -133,7 +133,7 @@ struct ProviderTests {
                 #expect(texts == [second.text] && second.refreshToken != first.refreshToken && second.value != first.value)
                 #expect(try await server.tokens.userInfo().subject != nil)
 
-                // The refresh token of before is an invalid_grant now: the tokens are removed, and the session gets new ones.
+                // The old refresh token now gives invalid_grant: the tokens are removed, and the session gets new ones.
                 try await server.store.save(first)
                 server.ageTokens()
                 let third = try await server.tokens.token()
@@ -152,9 +152,9 @@ struct ProviderTests {
     }
 
     @Test(
-        "Django OAuth Toolkit: a wrong verifier gets nothing",
+        "Django OAuth Toolkit: A wrong code verifier gets no tokens",
         .enabled(if: DjangoProvider.isPossible, "django-oauth-toolkit is not installed"))
-    func djangoVerifier() async throws {
+    func djangoRefusesWrongVerifier() async throws {
         try await DjangoProvider.with { provider in
             let meddling = Meddling()
             let transport = AsyncHTTPTransport()
@@ -176,7 +176,7 @@ struct ProviderTests {
         }
     }
 
-    /// Puts another verifier into the exchange.
+    /// Replaces the verifier of the code exchange.
     private struct Meddling: RequestInterceptor {
         func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
             guard action == .exchangeToken else { return request }

@@ -9,27 +9,27 @@ import SignetTesting
 import Synchronization
 import Testing
 
-@Suite("A login in a browser or on another device")
+@Suite("Login in a browser or on another device")
 struct LoginTests {
     private static let client = OAuthClient(
         clientID: "app", redirectURI: "http://127.0.0.1/callback", scopes: ["openid", "read"],
         authorizationParameters: ["prompt": "login"])
 
-    /// What a browser does that has a session at the server: follows the redirect, and shows the page it ends at.
+    /// Acts as a browser with a session at the server: follows the redirect and loads the page it leads to.
     private func browse(_ bench: Bench, _ address: String, changing: (String) -> String = { $0 }) async throws -> HTTPResponse {
         let response = try await bench.transport.send(
             HTTPRequest("GET", address, headers: ["iPlanetDirectoryPro": "sso-1"]))
         return try await bench.transport.send(HTTPRequest("GET", changing(try #require(response.headers["Location"]))))
     }
 
-    @Test("The answer comes back to a port that is open for this login, and the person is told")
-    func browser() async throws {
+    @Test("The authorization response arrives at a port opened for this login, and the user sees a page")
+    func browserLogin() async throws {
         try await Bench.with(session: nil, client: Self.client) { bench in
             let page = Mutex<Task<HTTPResponse, any Error>?>(nil)
             let login = BrowserLogin(bench.tokens) { address in
                 let query = FormCoding.decode(address.split(separator: "?")[1])
                 #expect(query["redirect_uri"]?.hasPrefix("http://127.0.0.1:") == true && query["prompt"] == "login")
-                // A browser goes on by itself: the login may be over before its page is there.
+                // A browser works on its own: the login may be over before its page is loaded.
                 page.withLock { $0 = Task { try await browse(bench, address) } }
             }
             let token = try await login.logIn()
@@ -44,8 +44,8 @@ struct LoginTests {
         }
     }
 
-    @Test("What else comes to the port does not end the login")
-    func strangers() async throws {
+    @Test("A request that is not the response of this login does not end the login")
+    func otherRequestsDoNotEndLogin() async throws {
         try await Bench.with(session: nil, client: Self.client) { (bench: Bench) async throws in
             let login = BrowserLogin(bench.tokens) { address in
                 let query = FormCoding.decode(address.split(separator: "?")[1])
@@ -72,19 +72,19 @@ struct LoginTests {
         }
     }
 
-    /// Those of the loopback's addresses that this machine has.
+    /// The loopback addresses that this machine has.
     private static let loopbacks = ["127.0.0.1", "localhost", "127.0.0.2", "[::1]"].filter { host in
         let address = host == "localhost" ? "127.0.0.1" : host.trimmingCharacters(in: ["[", "]"])
         return (try? ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: address, port: 0).wait())
             .map { (try? $0.close().wait()) != nil } ?? false
     }
 
-    @Test("Whichever address of the loopback is the redirect address is answered", arguments: loopbacks)
-    func loopback(host: String) async throws {
+    @Test("The redirect address may be any loopback address", arguments: loopbacks)
+    func acceptsLoopbackAddresses(host: String) async throws {
         let client = OAuthClient(clientID: "app", redirectURI: "http://\(host)/callback", scopes: ["openid"])
         try await Bench.with(session: nil, client: client) { (bench: Bench) async throws in
             let login = BrowserLogin(bench.tokens) { address in
-                // Who is sent away does not come back: there would be nothing to wait for.
+                // A refused browser does not come back: the login would wait in vain.
                 guard try await browse(bench, address).status == 200 else { throw CancellationError() }
             }
             let token = try await login.logIn()
@@ -92,12 +92,12 @@ struct LoginTests {
         }
     }
 
-    @Test("An address that nobody may read is opened through this machine: once, by its own path only, and not for ever")
-    func confidential() async throws {
+    @Test("A confidential address opens through a local redirect that works once, on its own path, for a limited time")
+    func opensConfidentialAddress() async throws {
         let target = "https://am.example.test/bye?id_token_hint=eyJ"
         let (opened, opening) = AsyncStream.makeStream(of: String.self)
         try await AsyncHTTPTransport().use { transport in
-            // Who comes goes on when the answer is there, as a browser does.
+            // The visitor continues when the response is there, as a browser does.
             async let visit: Void = {
                 let firstOpened = await opened.first { _ in true }
                 let address = try #require(firstOpened)
@@ -107,7 +107,7 @@ struct LoginTests {
                 let answer = try await transport.send(HTTPRequest("GET", address))
                 #expect(answer.status == 303 && answer.headers["Location"] == target)
                 #expect(answer.headers["Referrer-Policy"] == "no-referrer" && answer.headers["Cache-Control"] == "no-store")
-                // Once.
+                // The redirect works once.
                 let again = try? await transport.send(HTTPRequest("GET", address))
                 #expect(again?.headers["Location"] == nil)
             }()
@@ -122,9 +122,9 @@ struct LoginTests {
         }
     }
 
-    @Test("A login whose address cannot be made leaves no open port")
-    func noAddress() async throws {
-        // A port that was free a moment ago, at an address where other tests take none.
+    @Test("A login whose authorization address cannot be built leaves no open port")
+    func failedStartLeavesNoOpenPort() async throws {
+        // A port that was free a moment ago, at an address that no other test uses.
         let host = Self.loopbacks.contains("127.0.0.2") ? "127.0.0.2" : "127.0.0.1"
         let listener = try await LoopbackListener.listening(at: "http://\(host)/callback")
         await #expect(throws: RedirectReceiver.Failure.self) {
@@ -140,7 +140,7 @@ struct LoginTests {
         try await Bench.with(session: nil, endpoints: endpoints, client: client) { (bench: Bench) async throws in
             let login = BrowserLogin(bench.tokens) { _ in Issue.record("a browser was opened") }
             for _ in 0..<2 {
-                // Twice the same: the first one gave the port back.
+                // Twice in a row: the first login released the port.
                 let error = await outcome { try await login.logIn() }.tokenError
                 guard case .server(let said) = error?.cause else {
                     Issue.record("\(String(describing: error))")
@@ -151,8 +151,8 @@ struct LoginTests {
         }
     }
 
-    @Test("A login takes the place of the tokens before it, which are revoked")
-    func replaced() async throws {
+    @Test("A login replaces the previous tokens and revokes them")
+    func loginReplacesTokens() async throws {
         try await Bench.with(
             session: nil, token: Bench.old(left: 3600, session: nil), client: Self.client, .set { Bench.knowsOld(&$0) }
         ) { (bench: Bench) async throws in
@@ -162,8 +162,8 @@ struct LoginTests {
         }
     }
 
-    @Test("An answer of another server is refused, and a no is a no")
-    func refused() async throws {
+    @Test("A response of another server is refused, and a denial is reported as one")
+    func refusesForeignResponse() async throws {
         try await Bench.with(session: nil, client: Self.client) { (bench: Bench) async throws in
             let mixed = BrowserLogin(bench.tokens) { address in
                 _ = try await browse(bench, address) { $0.replacing("iss=http", with: "iss=xhttp") }
@@ -178,8 +178,8 @@ struct LoginTests {
         }
     }
 
-    @Test("A person who does not come back, and a program that gives up, leave no open port")
-    func cancelled() async throws {
+    @Test("A login that the user abandons or the program cancels leaves no open port")
+    func abandonedLoginLeavesNoOpenPort() async throws {
         try await Bench.with(session: nil, client: Self.client) { (bench: Bench) async throws in
             let port = Mutex("")
             let late = BrowserLogin(bench.tokens, timeout: .milliseconds(50)) { address in
@@ -201,9 +201,9 @@ struct LoginTests {
     }
 
     @Test(
-        "Only an address of this machine can be listened at",
+        "Only a loopback address is accepted for listening",
         arguments: ["https://app.example.com/cb", "app://cb", "http://192.0.2.1/cb", "https://127.0.0.1/cb", ""])
-    func addresses(redirectURI: String) async throws {
+    func refusesNonLoopbackRedirect(redirectURI: String) async throws {
         let client = OAuthClient(clientID: "app", redirectURI: redirectURI, scopes: ["read"])
         try await Bench.with(session: nil, client: client) { (bench: Bench) async throws in
             let login = BrowserLogin(bench.tokens) { _ in Issue.record("a browser was opened") }
@@ -213,14 +213,14 @@ struct LoginTests {
     }
 
     @Test(
-        "Nothing but a web address is handed to the program that opens it",
+        "Only a web address is passed to the program that opens it",
         arguments: ["file:///etc/passwd", "-h", "", "https://a b"])
-    func openers(address: String) async {
+    func opensOnlyWebAddresses(address: String) async {
         await #expect(throws: SystemBrowser.CannotOpen.self) { try await SystemBrowser.open(address) }
     }
 
-    @Test("A login on another device waits as the server asks, through failures on the way")
-    func device() async throws {
+    @Test("A device login polls as the server asks and continues after temporary failures")
+    func deviceLoginPolls() async throws {
         @Sendable func says(_ name: String) -> TestProvider.Fault { .status(400, [], #"{"error":"\#(name)"}"#) }
         let polls = [says("authorization_pending"), says("slow_down"), says("authorization_pending"), .failed]
         try await Bench.with(session: nil, .set { $0.devicePolls = polls }) { bench in
@@ -247,8 +247,8 @@ struct LoginTests {
         }
     }
 
-    @Test("A login on another device waits for the server's keys before its code is used up")
-    func deviceKeys() async throws {
+    @Test("A device login waits for the server's keys before it uses its code")
+    func deviceLoginWaitsForKeys() async throws {
         try await Bench.with(
             session: nil,
             .set {
@@ -266,14 +266,14 @@ struct LoginTests {
         }
     }
 
-    @Test("A login on another device whose tokens cannot be taken is over, and they are revoked")
-    func deviceRefused() async throws {
+    @Test("A device login whose tokens are refused ends, and the tokens are revoked")
+    func deviceLoginRevokesRefusedTokens() async throws {
         try await Bench.with(session: nil, .set { $0.deviceScope = "openid read" }) { (bench: Bench) async throws in
             let login = DeviceLogin(bench.tokens) { _ in }
             bench.provider.change { $0.omitsIDToken = true }
             var error = await outcome { try await login.finish(try await login.begin()) }.tokenError
             #expect(error?.cause == .idToken(IDTokenError(.form)))
-            // Signed with a key that nobody has seen, and that cannot be asked for now.
+            // Signed with an unknown key that cannot be loaded now.
             bench.provider.change {
                 $0.omitsIDToken = false
                 $0.key = P256.Signing.PrivateKey()
@@ -287,8 +287,8 @@ struct LoginTests {
         }
     }
 
-    @Test("A login on another device can be given up, and ends when it is too late")
-    func deviceEnd() async throws {
+    @Test("A device login can be cancelled and ends at its expiry")
+    func deviceLoginEnds() async throws {
         try await Bench.with(session: nil, .set { $0.devicePolls = [] }) { bench in
             let quitting = DeviceLogin(bench.tokens) { _ in throw CancellationError() }
             let invitation = try await quitting.begin()

@@ -8,12 +8,12 @@ import SignetTesting
 import Synchronization
 import Testing
 
-@Suite("A session from its beginning to its end")
+@Suite("The life of a session")
 struct SessionTests {
     private static let next = SSOToken(value: Secret("sso-2".utf8), realm: "/alpha")
 
-    @Test("A new session ends the one before it, and what came from that")
-    func upgrade() async throws {
+    @Test("A new session ends the previous one and its tokens")
+    func newSessionEndsPrevious() async throws {
         try await Bench.with(
             token: Bench.old(left: 3600),
             .set {
@@ -30,8 +30,8 @@ struct SessionTests {
         }
     }
 
-    @Test("The same session again changes nothing, and an empty one nothing at all")
-    func same() async throws {
+    @Test("Adopting the same session again or an empty one keeps the tokens")
+    func sameSessionKeepsTokens() async throws {
         let token = Bench.old(left: 3600)
         try await Bench.with(token: token, .set { Bench.knowsOld(&$0) }) { bench in
             let again = SSOToken(value: Bench.session.value, successURL: "/console", realm: "/")
@@ -44,8 +44,8 @@ struct SessionTests {
         }
     }
 
-    @Test("That the old session cannot be ended is told, and stops nothing")
-    func offline() async throws {
+    @Test("A failure to end the old session is reported and does not stop the new session")
+    func reportsFailureToEndOldSession() async throws {
         try await Bench.with(
             token: Bench.old(left: 3600),
             .set {
@@ -66,15 +66,15 @@ struct SessionTests {
         }
     }
 
-    /// A store whose records are put, or removed, only as long as nothing is wrong.
+    /// Returns a session store and its record store, which can be made to fail.
     private func faulty(in directory: TemporaryDirectory) throws -> (SessionStore, FaultyStore) {
         let records = FaultyStore(MemoryStore())
         let keychain = VaultProvider { () throws(StoreError) in records }
         return (try .keychain(account: "app", in: keychain, lockFile: directory.file("lock")), records)
     }
 
-    @Test("A new session that cannot be stored costs nothing of the one before")
-    func noRoom() async throws {
+    @Test("A new session that cannot be stored leaves the previous one unchanged")
+    func unsavedSessionKeepsPrevious() async throws {
         try await TemporaryDirectory.with { directory in
             let (store, records) = try faulty(in: directory)
             try await Bench.with(token: Bench.old(left: 3600), store: store, .set { Bench.knowsOld(&$0) }) {
@@ -90,8 +90,8 @@ struct SessionTests {
         }
     }
 
-    @Test("Tokens that cannot be removed do not keep the old session alive, and nobody gets them any more")
-    func stuckTokens() async throws {
+    @Test("Tokens that cannot be removed do not stop the end of the old session and are not used again")
+    func unremovableTokensAreNotUsed() async throws {
         try await TemporaryDirectory.with { directory in
             let (store, records) = try faulty(in: directory)
             try await Bench.with(
@@ -113,8 +113,8 @@ struct SessionTests {
         }
     }
 
-    @Test("Logging out ends everything, here and at the server")
-    func logOut() async throws {
+    @Test("Logging out ends everything locally and at the server")
+    func logOutEndsEverything() async throws {
         try await Bench.with(.set { $0.cookies = ["a=1; Path=/"] }) { bench in
             let token = try await bench.tokens.token()
             let report = await bench.tokens.logOut(endsOpenIDSession: true)
@@ -131,8 +131,8 @@ struct SessionTests {
         }
     }
 
-    @Test("An OpenAM, which knows version 2.0 of the sessions resource, ends the session at logout and at the next login")
-    func openAMSessions() async throws {
+    @Test("A session at OpenAM, which knows version 2.0 of the sessions resource, ends at logout and at the next login")
+    func endsOpenAMSessions() async throws {
         try await Bench.with(
             .set {
                 $0.sessionsVersions = ["2.0"]
@@ -141,15 +141,15 @@ struct SessionTests {
         ) { bench in
             let replaced = try await bench.tokens.adopt(Self.next)
             #expect(replaced.session == .done && bench.provider.now.sessions == ["sso-2"])
-            // The version that was understood is used from then on.
+            // The version that the server understood is used from then on.
             #expect(await bench.tokens.logOut().session == .done)
             #expect(bench.provider.now.sessions.isEmpty)
             #expect(bench.provider.now.askedSessionsVersions == ["3.1", "2.0", "2.0"])
         }
     }
 
-    @Test("A server that knows no version of the sessions resource that is asked for leaves a failure in the report")
-    func unknownSessionsVersion() async throws {
+    @Test("A server that knows no requested version of the sessions resource causes a failure in the report")
+    func reportsUnknownSessionsVersion() async throws {
         try await Bench.with(.set { $0.sessionsVersions = [] }) { bench in
             let report = await bench.tokens.logOut()
             guard case .failed(let error) = report.session else {
@@ -161,7 +161,7 @@ struct SessionTests {
         }
     }
 
-    @Test("Logging out without a network empties this machine, and says what lives on")
+    @Test("Logging out without a network clears the local data and reports what stays valid at the server")
     func logOutOffline() async throws {
         try await Bench.with(
             token: Bench.old(left: 3600, idToken: "e30.e30.e30"),
@@ -180,8 +180,8 @@ struct SessionTests {
         }
     }
 
-    @Test("A login without a journey's session is ended by its id_token")
-    func endSession() async throws {
+    @Test("A login without a journey session is ended by its ID token")
+    func endsSessionByIDToken() async throws {
         try await Bench.with(
             session: nil, token: Bench.old(left: 3600, session: nil, idToken: "e30.e30.e30"), .set { Bench.knowsOld(&$0) }
         ) { (bench: Bench) async throws in
@@ -189,7 +189,7 @@ struct SessionTests {
             #expect(report.isComplete && report.session == .notNeeded && report.openIDSession == .done)
             #expect(bench.provider.count("endsession") == 1)
         }
-        // A server that redirects to a page of its own wants a person.
+        // A server that redirects to its own page needs the user.
         try await Bench.with(
             session: nil, token: Bench.old(left: 3600, session: nil, idToken: "e30.e30.e30"),
             .set { $0.faults["endsession"] = .status(302, ["Location: /login"], "") }
@@ -203,7 +203,7 @@ struct SessionTests {
     }
 
     @Test(
-        "Only what says so ends the session of an id_token: a page is for a person to read",
+        "An ID token session counts as ended only by a clear response, not by a page for the user",
         arguments: [
             (204, [], "", true), (200, [], "", true), (200, [], "{}", true), (200, [], "<p>Do you want to log out?</p>", false),
             (302, ["Location: https://app.example.com/bye"], "", true),
@@ -212,7 +212,7 @@ struct SessionTests {
             (302, ["Location: https://app.example.com/bye/now"], "", false), (302, ["Location: /login"], "", false),
             (302, [], "", false),
         ] as [(Int, [String], String, Bool)])
-    func endSessionAnswers(status: Int, headers: [String], body: String, isDone: Bool) async throws {
+    func recognizesEndSessionResponses(status: Int, headers: [String], body: String, isDone: Bool) async throws {
         try await Bench.with(
             session: nil, token: Bench.old(left: 3600, session: nil, idToken: "e30.e30.e30"),
             .set { $0.faults["endsession"] = .status(status, headers, body) }
@@ -223,9 +223,9 @@ struct SessionTests {
     }
 
     @Test(
-        "A server without an address to end a session at has none to end; an address that may not be asked is a failure",
+        "A missing end-session address counts as complete, and an address that is not allowed as a failure",
         arguments: [(nil, true), ("http://op.example.com/end", false)] as [(String?, Bool)])
-    func endSessionAddress(address: String?, isOver: Bool) async throws {
+    func checksEndSessionAddress(address: String?, isOver: Bool) async throws {
         let addresses = Bench.Addresses.from {
             var endpoints = $0.endpoints()
             endpoints.endSession = address
@@ -239,8 +239,8 @@ struct SessionTests {
         }
     }
 
-    @Test("What cannot be read is removed, and the report does not say that there was nothing")
-    func unreadable() async throws {
+    @Test("Unreadable data is removed at logout, and the report contains the read failure")
+    func logOutRemovesUnreadableData() async throws {
         let storage = RefusingStorage()
         let store = try SessionStore(
             tokens: storage, session: MemoryStorage<SSOToken>(), cookies: MemoryStorage<CookieJar>())
@@ -260,8 +260,8 @@ struct SessionTests {
         }
     }
 
-    @Test("Logging out in the middle of a renewal leaves nothing behind")
-    func logOutWhileRenewing() async throws {
+    @Test("Logging out during a renewal leaves no token behind")
+    func logOutDuringRenewal() async throws {
         try await Bench.with(
             token: Bench.old(),
             .set {
@@ -275,12 +275,12 @@ struct SessionTests {
             #expect(report.isComplete)
             _ = await renewal.value
             #expect(try await bench.kept() == Bench.Kept(token: nil, session: nil))
-            #expect(bench.provider.now.accessTokens.isEmpty, "a token lives on at the server")
+            #expect(bench.provider.now.accessTokens.isEmpty, "a token is still valid at the server")
         }
     }
 
-    @Test("Revoking the tokens leaves the session, which gets new ones")
-    func revoke() async throws {
+    @Test("Revoking the tokens keeps the session, which gets new ones")
+    func revokingKeepsSession() async throws {
         try await Bench.with { bench in
             let first = try await bench.tokens.token()
             try await bench.tokens.revoke()
@@ -289,8 +289,8 @@ struct SessionTests {
         }
     }
 
-    @Test("The claims about the person come with a token that is renewed once if it is not taken")
-    func userInfo() async throws {
+    @Test("The user's claims are requested again with a renewed token after the first one is refused")
+    func userInfoRenewsToken() async throws {
         try await Bench.with { bench in
             let token = try await bench.tokens.token()
             #expect(try await bench.tokens.userInfo().name == "Alice")
@@ -298,15 +298,15 @@ struct SessionTests {
             let info = try await bench.tokens.userInfo()
             #expect(info.subject == "alice" && info.isEmailVerified == true)
             #expect(bench.provider.count("userinfo") == 3 && bench.provider.count("token") == 2)
-            // Claims about somebody else are none about this person.
+            // Claims about another user are refused.
             bench.provider.change { $0.faults["userinfo"] = .status(200, [], #"{"sub":"bob"}"#) }
             let error = await outcome { try await bench.tokens.userInfo() }.tokenError
             #expect(error?.code == .idTokenRefused)
         }
     }
 
-    @Test("An app's request carries the token, and goes once more with a new one after a 401")
-    func authorized() async throws {
+    @Test("An app's request carries the token and is repeated once with a new one after a 401")
+    func authorizedRequestRetriesOnce() async throws {
         try await Bench.with { bench in
             let here = try Endpoint(bench.provider.url)
             let api = AuthorizedTransport(bench.transport, tokens: bench.tokens, origins: [here])
@@ -316,22 +316,22 @@ struct SessionTests {
             bench.provider.change { $0.accessTokens[token.text] = nil }
             #expect(try await api.send(request).status == 200)
             #expect(bench.provider.count("api") == 3 && bench.provider.count("token") == 2)
-            // A server that never takes it is not asked for ever.
+            // A server that always refuses the token is not asked again and again.
             bench.provider.change { $0.faults["api"] = .status(401, [], "") }
             #expect(try await api.send(request).status == 401)
             #expect(bench.provider.count("api") == 5 && bench.provider.count("token") == 3)
-            // Without a network for the renewal the server's own answer is the answer.
+            // If the renewal has no network, the server's own response is returned.
             bench.provider.change { $0.faults["token"] = .cut }
             #expect(try await api.send(request).status == 401)
-            // And where the token is not meant for, it does not go.
+            // The token is not sent to another origin.
             await #expect(throws: TransportError.self) { _ = try await api.send(HTTPRequest("GET", "http://127.0.0.1:1/api")) }
         }
     }
 
     @Test(
-        "An app's request insists on the keys of the server that it goes to, and goes nowhere without them",
+        "An app's request uses the pins of its server and is not sent if no transport can check them",
         arguments: [true, false])
-    func authorizedPins(canPin: Bool) async throws {
+    func authorizedRequestUsesPins(canPin: Bool) async throws {
         let transport = ScriptedTransport(canPin: canPin) { _ in HTTPResponse(status: 200) }
         let (own, others, named) = (PublicKeyPin(of: [1]), PublicKeyPin(of: [2]), PublicKeyPin(of: [3]))
         try await Bench.with(token: Bench.old(left: 3600), transport: transport) { (bench: Bench) async throws in
@@ -359,8 +359,8 @@ struct SessionTests {
         }
     }
 
-    @Test("A renewal that fails here, and not at the server, is told")
-    func authorizedStorage() async throws {
+    @Test("A renewal that fails because of the local storage is reported")
+    func reportsLocalRenewalFailure() async throws {
         let storage = RefusingStorage()
         let store = try SessionStore(
             tokens: storage, session: MemoryStorage<SSOToken>(), cookies: MemoryStorage<CookieJar>())

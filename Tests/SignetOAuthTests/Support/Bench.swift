@@ -7,7 +7,7 @@ import SignetStorage
 import SignetTesting
 import Synchronization
 
-/// A source of tokens over a test's own server, with everything that it stands on.
+/// A token source over the test's own server, with all objects that it needs.
 struct Bench: Sendable {
     let provider: TestProvider
     let store: SessionStore
@@ -15,14 +15,14 @@ struct Bench: Sendable {
     let clock: ManualClock
     let tokens: TokenSource
 
-    /// What is different about the server from its beginning.
+    /// Changes of the server's initial state.
     struct Change: Sendable {
         let body: @Sendable (inout TestProvider.State) -> Void
 
         static func set(_ body: @escaping @Sendable (inout TestProvider.State) -> Void) -> Change { Change(body: body) }
     }
 
-    /// What the app says of the server.
+    /// The app's configuration of the server's addresses.
     struct Addresses: Sendable {
         let body: @Sendable (TestProvider) -> OAuthEndpoints
 
@@ -53,7 +53,7 @@ struct Bench: Sendable {
         return try await own.use { _ in try await body(bench) }
     }
 
-    /// An app at this server, or at one that has another address, over the same store.
+    /// Returns an app at this server, or at one with another address, over the same store.
     func app(
         at url: String? = nil, timeout: Duration = .seconds(240), pins: Set<PublicKeyPin> = []
     ) throws -> IdentityClient {
@@ -62,7 +62,7 @@ struct Bench: Sendable {
         return try IdentityClient(profile, store: store, transport: transport, clock: clock)
     }
 
-    /// A token as one that the provider gave some time ago, known there by its refresh token.
+    /// Returns a token that the provider issued some time ago and knows by its refresh token.
     static func old(
         left: TimeInterval? = -10, refreshToken: String? = "refresh-old", session: SSOToken? = session,
         idToken: String? = nil, isRotated: Bool? = nil
@@ -73,13 +73,13 @@ struct Bench: Sendable {
             idToken: idToken.map { Secret($0.utf8) }, session: session.map(SessionIdentity.init), isRotated: isRotated)
     }
 
-    /// The provider's side of ``old(left:refreshToken:session:idToken:isRotated:)``.
+    /// Adds the provider's side of ``old(left:refreshToken:session:idToken:isRotated:)``.
     static func knowsOld(_ state: inout TestProvider.State) {
         state.families["refresh-old"] = "family-old"
         state.accessTokens["access-old"] = "family-old"
     }
 
-    /// What is stored, but for the note that a refresh was begun.
+    /// Returns what is stored, without the note that a refresh was begun.
     func kept() async throws -> Kept {
         Kept(token: try await store.token()?.noting(renewalBegun: nil), session: try await store.session())
     }
@@ -90,7 +90,7 @@ struct Bench: Sendable {
     }
 }
 
-/// A storage that fails when it is told to.
+/// A storage that fails when a test turns failures on.
 final class RefusingStorage: Storage, Sendable {
     let refuses = Atomic(false)
     let refusesReading = Atomic(false)
@@ -113,7 +113,7 @@ extension AccessToken {
     var text: String { value.text }
 }
 
-/// What a call ended with.
+/// The result or error of a call.
 func outcome<Value>(_ body: () async throws -> Value) async -> Result<Value, any Error> {
     do { return .success(try await body()) } catch { return .failure(error) }
 }

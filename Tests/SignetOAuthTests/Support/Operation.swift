@@ -4,12 +4,12 @@ import SignetNetwork
 import SignetOAuth
 import SignetTesting
 
-/// Everything that an app asks a server for.
+/// Every request that an app makes to a server.
 enum Operation: String, CaseIterable, Sendable {
     case start, next, authorize, exchange, refresh, keys, userInfo, revoke, logOut, endSession, discovery, description, device,
         poll
 
-    /// The part of the server that it needs.
+    /// The endpoint of the server that the operation needs.
     var path: String {
         switch self {
         case .start, .next: "authenticate"
@@ -25,7 +25,7 @@ enum Operation: String, CaseIterable, Sendable {
         }
     }
 
-    /// What is stored before.
+    /// The session that is stored before the operation.
     var session: SSOToken? {
         switch self {
         case .refresh, .userInfo, .endSession, .device, .poll: nil
@@ -33,7 +33,7 @@ enum Operation: String, CaseIterable, Sendable {
         }
     }
 
-    /// What is stored before.
+    /// The token that is stored before the operation.
     var token: AccessToken? {
         switch self {
         case .authorize, .exchange, .keys, .description: nil
@@ -44,7 +44,7 @@ enum Operation: String, CaseIterable, Sendable {
         }
     }
 
-    /// What is stored after a failure: what was before, unless the app wants it gone.
+    /// Returns what is stored after a failure: the previous content, unless the app asked for its removal.
     func kept(_ before: Bench.Kept) -> Bench.Kept {
         switch self {
         case .revoke: Bench.Kept(token: nil, session: before.session)
@@ -53,7 +53,7 @@ enum Operation: String, CaseIterable, Sendable {
         }
     }
 
-    /// Does it, and throws why it failed.
+    /// Runs the operation and throws its error.
     func run(_ app: IdentityClient, _ bench: Bench) async throws {
         switch self {
         case .start: _ = try await app.journeys.start()
@@ -90,11 +90,11 @@ enum Operation: String, CaseIterable, Sendable {
     }
 }
 
-/// The server wants a person to confirm it.
+/// The server requires the user's confirmation in a browser.
 struct NeedsBrowser: Error {}
 
 extension Error {
-    /// Whether the same may be tried again, in the words of whichever part failed.
+    /// Whether the operation may be retried, according to the error of any module.
     var mayBeTriedAgain: Bool? {
         switch self {
         case let error as TokenError: error.isRetryable
@@ -105,7 +105,7 @@ extension Error {
         }
     }
 
-    /// After how long, if the server says it.
+    /// The wait time before a retry, if the server gives one.
     var wait: Duration? {
         switch self {
         case let error as TokenError: error.retryAfter
@@ -115,7 +115,7 @@ extension Error {
         }
     }
 
-    /// What went wrong on the way, if it is that.
+    /// The transport error's code, if the error is one.
     var transportCode: TransportError.Code? {
         switch self {
         case let error as TransportError: error.code

@@ -5,23 +5,23 @@ import SignetOAuth
 import SignetTesting
 import Synchronization
 
-/// An OAuth 2.0 server of a test's own, which keeps count of everything and can be told to fail: for what no real server does
-/// when it is asked to. It is strict where that protects somebody: PKCE, codes that are used once, refresh tokens too, with
-/// detection of reuse.
+/// An OAuth 2.0 server for tests that counts requests and fails on demand, which real servers do not do. It is strict about
+/// security: it checks PKCE, accepts codes and refresh tokens once, and detects the reuse
+/// of refresh tokens.
 final class TestProvider: Sendable {
-    /// What goes wrong with requests to one of its addresses.
+    /// A failure of the requests to one address.
     enum Fault: Sendable, Hashable {
         case none
-        /// The connection is reset, or ended, when the request is there.
+        /// The connection is reset or closed after the request has arrived.
         case reset, cut
-        /// No answer, or only a head, or half a body, until the client gives up.
+        /// No response, only a head, or half a body, until the client times out.
         case silent, silentAfterHead, silentInBody
         case status(Int, [String], String)
-        /// A whole answer, as HTTP has it, with half of the JSON that it should be.
+        /// A complete HTTP response with half of its JSON.
         case halfJSON
-        /// An answer that breaks off before its length.
+        /// A response that ends before its announced length.
         case brokenOff
-        /// What is no HTTP.
+        /// A response that is not HTTP.
         case garbage
 
         static let page = Fault.status(200, ["Content-Type: text/html"], "<html><title>Hotel</title>Log in first</html>")
@@ -33,16 +33,16 @@ final class TestProvider: Sendable {
         var isRotating = true
         var lifetime = 3600
         var sessions: Set<String> = ["sso-1"]
-        /// The versions of the sessions resource that it knows; OpenAM answers 404 to every other one.
+        /// The supported versions of the sessions resource; OpenAM responds with 404 to every other one.
         var sessionsVersions: Set<String> = ["2.0", "2.1", "3.1"]
         /// The versions that requests to the sessions resource have asked for.
         var askedSessionsVersions: [String] = []
         var faults: [String: Fault] = [:]
         var counts: [String: Int] = [:]
-        /// How long the token endpoint thinks, so that others come meanwhile.
+        /// The time that the token endpoint waits, so that other requests arrive meanwhile.
         var thought: TimeInterval = 0
         var codes: [String: [String: String]] = [:]
-        /// Refresh tokens by their family; those that were used are kept, to notice when they come again.
+        /// Refresh tokens by their family; used ones are kept to detect their reuse.
         var families: [String: String] = [:]
         var used: Set<String> = []
         var dead: Set<String> = []
@@ -53,15 +53,15 @@ final class TestProvider: Sendable {
         var devicePolls: [Fault] = []
         var claims: [String: JSONValue] = [:]
         var authorizeError: String?
-        /// Fields of the authorization endpoint's answer that are not as they should be.
+        /// Invalid fields for the authorization endpoint's response.
         var authorizeChanges: [String: String] = [:]
         var cookies: [String] = []
-        /// The `Cookie` headers that came, by address.
+        /// The received `Cookie` headers by address.
         var cookieHeaders: [String: [String]] = [:]
-        /// What a device, or a refresh, is given besides tokens of no named scope.
+        /// The scopes granted to a device and to a refresh, in addition to tokens without a named scope.
         var deviceScope = "read"
         var refreshScope = ""
-        /// Whether a grant of `openid` comes without an id_token.
+        /// Whether a grant of `openid` comes without an ID token.
         var omitsIDToken = false
         var tellsTime = false
         var key = P256.Signing.PrivateKey()
@@ -94,7 +94,7 @@ final class TestProvider: Sendable {
     func count(_ path: String) -> Int { state.withLock { $0.counts[path] ?? 0 } }
     var now: State { state.withLock { $0 } }
 
-    /// The addresses, written out.
+    /// Returns the server's addresses.
     func endpoints(timeout: Duration = .seconds(240)) -> OAuthEndpoints {
         OAuthEndpoints(
             authorize: "\(url)/authorize", token: "\(url)/token", revoke: "\(url)/revoke", userInfo: "\(url)/userinfo",
@@ -102,7 +102,7 @@ final class TestProvider: Sendable {
             jwks: "\(url)/jwks", issuer: url, timeout: timeout)
     }
 
-    /// The same as a profile, of this server or of one that has another address.
+    /// Returns the addresses as a profile, for this server or one with another address.
     static func profile(of url: String, timeout: Duration = .seconds(240)) throws -> ServerProfile {
         let endpoints: EndpointOverrides = [
             .authenticate: "authenticate", .authorize: "authorize", .token: "token", .revoke: "revoke", .userInfo: "userinfo",
@@ -117,7 +117,7 @@ final class TestProvider: Sendable {
 
     // MARK: Serving
 
-    /// Whether the connection is good for another request.
+    /// Returns whether the connection can serve another request.
     private func serve(_ request: RawConnection.Request, _ connection: RawConnection) -> Bool {
         let parts = request.line.split(separator: " ")
         let target = parts.count > 1 ? parts[1].split(separator: "?", maxSplits: 1) : []
@@ -341,7 +341,7 @@ final class TestProvider: Sendable {
         ])
     }
 
-    /// An id_token, signed here without the library that checks it.
+    /// Returns an ID token, signed without the library that checks it.
     private func idToken(
         nonce: String?, accessToken: String, changes: [String: JSONValue], key: P256.Signing.PrivateKey
     ) -> String {

@@ -6,7 +6,7 @@ import SignetTesting
 import TestSupport
 import Testing
 
-@Suite("Whatever fails on the way, what is stored stays")
+@Suite("Network failures and what stays stored")
 struct FaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let name: String
@@ -28,15 +28,15 @@ struct FaultTests {
         Fault(name: "403 in HTML", fault: .status(403, [], "<html>"), isRetryable: false),
     ]
 
-    /// Some answers are whole with their head: what they were to do is done, whatever becomes of the rest.
+    /// Some responses are complete with their head: their effect stays, whatever happens to the body.
     private func isHarmless(_ fault: TestProvider.Fault, for operation: Operation) -> Bool {
         fault == .halfJSON && [.authorize, .revoke, .logOut, .endSession].contains(operation)
     }
 
-    @Test("An answer that is none", arguments: Operation.allCases, faults)
-    func answers(operation: Operation, fault: Fault) async throws {
+    @Test("An invalid response fails an operation and leaves the stored data unchanged", arguments: Operation.allCases, faults)
+    func invalidResponseKeepsStoredData(operation: Operation, fault: Fault) async throws {
         if isHarmless(fault.fault, for: operation) { return }
-        // Only where the server is silent has anything to wait for the end of it.
+        // Only a silent server makes the client wait for the timeout.
         let isSilent = [.silent, .silentAfterHead, .silentInBody].contains(fault.fault)
         try await Bench.with(
             session: operation.session, token: operation.token, silence: isSilent ? .seconds(1) : .seconds(240),
@@ -51,7 +51,7 @@ struct FaultTests {
             let error = try #require(failure)
             #expect(try await bench.kept() == operation.kept(before))
             check(error, operation, fault)
-            // And when it is over, it works.
+            // Afterwards the operation works.
             guard operation != .poll, !isSilent else { return }
             bench.provider.change {
                 $0.faults = [:]
@@ -64,11 +64,11 @@ struct FaultTests {
     private func check(_ error: any Error, _ operation: Operation, _ fault: Fault) {
         switch operation {
         case .poll:
-            // Such failures are waited out until the login is too late.
+            // Such failures are retried until the login expires.
             let code = (error as? TokenError)?.code
             #expect(code == .refused || code == .unreachable, "\(error)")
         case .authorize where fault.fault == .page:
-            // A page where a code should be is how a server asks for the person; the session's own address says that it lives.
+            // A page instead of a code is a request for the user; the session's own address says that the session is valid.
             #expect((error as? TokenError)?.code == .interactionRequired, "\(error)")
         case .endSession where fault.fault == .page:
             #expect(error is NeedsBrowser, "\(error)")
@@ -78,8 +78,10 @@ struct FaultTests {
         }
     }
 
-    @Test("A network that answers everything with a page of its own", arguments: Operation.allCases)
-    func hotel(operation: Operation) async throws {
+    @Test(
+        "A network that answers everything with its own login page leaves the stored data unchanged",
+        arguments: Operation.allCases)
+    func captivePortalKeepsStoredData(operation: Operation) async throws {
         try await Bench.with(
             session: operation.session, token: operation.token,
             .set { state in
@@ -95,8 +97,8 @@ struct FaultTests {
         }
     }
 
-    @Test("Nobody at the port", arguments: Operation.allCases)
-    func refused(operation: Operation) async throws {
+    @Test("A refused connection is reported as retryable and leaves the stored data unchanged", arguments: Operation.allCases)
+    func refusedConnectionKeepsStoredData(operation: Operation) async throws {
         let closed = try ClosedPort()
         try await Bench.with(session: operation.session, token: operation.token) { (bench: Bench) async throws in
             let before = try await bench.kept()
@@ -105,13 +107,15 @@ struct FaultTests {
             let error = try #require(failure)
             #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")
             #expect(try await bench.kept() == operation.kept(before))
-            // The server saw nothing, so no refresh is noted as begun.
+            // The server received nothing, so no refresh is recorded as begun.
             #expect(try await bench.store.token()?.renewalBegun == nil)
         }
     }
 
-    @Test("Somebody at the port who takes nobody, or who never speaks of TLS", arguments: Operation.allCases, ["http", "https"])
-    func noConnection(operation: Operation, scheme: String) async throws {
+    @Test(
+        "A server that never accepts a connection or never answers the TLS handshake causes a connect error",
+        arguments: Operation.allCases, ["http", "https"])
+    func unacceptedConnectionKeepsStoredData(operation: Operation, scheme: String) async throws {
         let full = try FullPort()
         let silent = try RawServer { $0.waitForEnd() }
         let port = scheme == "http" ? full.port : silent.port
@@ -123,13 +127,15 @@ struct FaultTests {
             let error = try #require(failure)
             #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")
             #expect(try await bench.kept() == operation.kept(before))
-            // The server saw nothing, so no refresh is noted as begun.
+            // The server received nothing, so no refresh is recorded as begun.
             #expect(try await bench.store.token()?.renewalBegun == nil)
         }
     }
 
-    @Test("A certificate for another name, or of nobody", arguments: Operation.allCases)
-    func wrongName(operation: Operation) async throws {
+    @Test(
+        "A certificate for another name or of an unknown authority causes a TLS error that is not retryable",
+        arguments: Operation.allCases)
+    func refusesWrongCertificate(operation: Operation) async throws {
         try await TLSServer.with(try TestAuthority().identity(for: "other.example.com")) { server in
             try await Bench.with(session: operation.session, token: operation.token) { (bench: Bench) async throws in
                 let before = try await bench.kept()
@@ -142,8 +148,10 @@ struct FaultTests {
         }
     }
 
-    @Test("Another key than the profile insists on, or nothing that could look at one", arguments: Operation.allCases)
-    func pins(operation: Operation) async throws {
+    @Test(
+        "A wrong key, or a transport that cannot check pins, is refused and leaves the stored data unchanged",
+        arguments: Operation.allCases)
+    func refusesWrongPin(operation: Operation) async throws {
         let authority = try TestAuthority()
         try await TLSServer.with(try authority.identity()) { (server: TLSServer) async throws in
             let file = try TemporaryDirectory()

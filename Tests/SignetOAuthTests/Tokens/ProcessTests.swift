@@ -35,8 +35,10 @@ struct ProcessTests {
         }
     }
 
-    @Test("A hundred tasks in four processes ask for an ended token at once: one refresh", arguments: [true, false], [3600, 30])
-    func oneRefresh(hasToken: Bool, lifetime: Int) async throws {
+    @Test(
+        "A hundred tasks in four processes that ask for an expired token at once cause one refresh",
+        arguments: [true, false], [3600, 30])
+    func processesRefreshOnce(hasToken: Bool, lifetime: Int) async throws {
         try await with(
             token: hasToken ? Bench.old() : nil,
             .set {
@@ -60,7 +62,7 @@ struct ProcessTests {
         }
     }
 
-    /// Kills a worker after the server has answered and before the token is stored.
+    /// Kills a worker after the server has responded and before the token is stored.
     private func killBeforeSaving(_ place: Place) async throws {
         let worker = try place.start("stall")
         worker.closeInput()
@@ -70,8 +72,8 @@ struct ProcessTests {
         #expect(await worker.end().status == -SIGKILL)
     }
 
-    @Test("Killed between the answer and its saving, with a session: the next start has tokens, and uses nothing twice")
-    func killedWithSession() async throws {
+    @Test("After a kill before the refreshed token is saved, the next start gets new tokens from the session")
+    func recoversFromKillWithSession() async throws {
         try await with(token: Bench.old(), .set { Bench.knowsOld(&$0) }) { place in
             try await killBeforeSaving(place)
             let next = try place.start("ask")
@@ -82,8 +84,8 @@ struct ProcessTests {
         }
     }
 
-    @Test("The same where refresh tokens do not change, without a session")
-    func killedWithoutRotation() async throws {
+    @Test("After a kill before saving, a refresh token without rotation is used again if there is no session")
+    func recoversFromKillWithoutRotation() async throws {
         try await with(
             session: nil, token: Bench.old(session: nil, isRotated: false),
             .set {
@@ -99,8 +101,8 @@ struct ProcessTests {
         }
     }
 
-    @Test("The same where they do, without a session: the only way left is tried, and its end is told")
-    func killedWithRotation() async throws {
+    @Test("After a kill before saving, a rotated refresh token without a session leads to a required login")
+    func reportsLoginAfterKillWithRotation() async throws {
         try await with(session: nil, token: Bench.old(session: nil), .set { Bench.knowsOld(&$0) }) { place in
             try await killBeforeSaving(place)
             let next = try place.start("ask")

@@ -8,15 +8,15 @@ import SignetTesting
 import Synchronization
 import Testing
 
-@Suite("A source of tokens")
+@Suite("A token source")
 struct TokenSourceTests {
-    @Test("A token that is good is answered at once: no task is made, and nothing is waited for")
-    func atOnce() async throws {
+    @Test("A valid token is returned at once, without a new task and without waiting")
+    func returnsValidTokenAtOnce() async throws {
         try await Bench.with(token: Bench.old(left: 3600)) { (bench: Bench) async throws in
             let token = try await bench.tokens.token()
             guard #available(macOS 26, iOS 26, *) else { return }
             let answered = Mutex<AccessToken?>(nil)
-            // It runs here up to where it first waits.
+            // The call runs up to its first suspension here.
             let task = Task.immediate {
                 let token = try await bench.tokens.token()
                 answered.withLock { $0 = token }
@@ -28,8 +28,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("turns a session into tokens, once, and answers from memory afterwards")
-    func session() async throws {
+    @Test("A session is exchanged for tokens once, and later calls return the token from memory")
+    func exchangesSessionOnce() async throws {
         try await Bench.with { bench in
             let token = try await bench.tokens.token()
             #expect(token.text.hasPrefix("access-") && token.refreshToken != nil && token.idToken != nil)
@@ -42,16 +42,16 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("finds what the app did not say in the server's own description")
-    func discovery() async throws {
+    @Test("Endpoints that the app does not set are taken from the server's discovery document")
+    func discoversEndpoints() async throws {
         try await Bench.with(endpoints: .from { OAuthEndpoints(discovery: "\($0.url)/discovery") }) { bench in
             _ = try await bench.tokens.token()
             #expect(bench.provider.count("discovery") == 1)
         }
     }
 
-    @Test("renews within the threshold and not before, and keeps the old refresh token where no new one comes")
-    func refresh() async throws {
+    @Test("A token is renewed within the threshold, and the old refresh token is kept if no new one comes")
+    func renewsWithinThreshold() async throws {
         try await Bench.with(
             token: Bench.old(left: 100),
             .set {
@@ -72,8 +72,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("renews a token that lives no longer than the threshold when half of its life is over, and not at every call")
-    func shortLife() async throws {
+    @Test("A token whose lifetime is below the threshold is renewed after half of its lifetime")
+    func renewsShortLivedToken() async throws {
         try await Bench.with(.set { $0.lifetime = 30 }) { bench in
             let token = try await bench.tokens.token()
             let other = TokenSource(
@@ -91,8 +91,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("stores a token before anybody gets it")
-    func savedFirst() async throws {
+    @Test("A token is stored before it is returned")
+    func storesTokenBeforeReturning() async throws {
         let storage = RefusingStorage()
         let store = try SessionStore(
             tokens: storage, session: MemoryStorage<SSOToken>(), cookies: MemoryStorage<CookieJar>())
@@ -106,8 +106,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("asks once for a hundred who ask at once, and all get the same", arguments: [true, false])
-    func oneFlight(byRefresh: Bool) async throws {
+    @Test("A hundred concurrent calls cause one request and return the same token", arguments: [true, false])
+    func concurrentCallsShareRequest(byRefresh: Bool) async throws {
         try await Bench.with(
             token: byRefresh ? Bench.old() : nil,
             .set {
@@ -124,8 +124,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("lets go of who gives up, and goes on for the others")
-    func cancellation() async throws {
+    @Test("A cancelled caller stops waiting, and the request continues for the others")
+    func cancelledCallerStopsWaiting() async throws {
         try await Bench.with(
             token: Bench.old(),
             .set {
@@ -143,8 +143,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("is of one mind with another source over the same place, in one process")
-    func twoSources() async throws {
+    @Test("Two token sources over the same store in one process agree")
+    func twoSourcesAgree() async throws {
         try await TemporaryDirectory.with { directory in
             let places = (MemoryStorage<AccessToken>(), MemoryStorage<SSOToken>(), MemoryStorage<CookieJar>())
             func store() throws -> SessionStore {
@@ -164,7 +164,7 @@ struct TokenSourceTests {
                 async let second = other.token()
                 #expect(try await first == second)
                 #expect(bench.provider.count("token") == 1)
-                // What one removes, the other no longer answers from memory.
+                // After one source removes a token, the other no longer returns it from memory.
                 _ = await bench.tokens.logOut()
                 let outcome = await outcome { try await other.token() }
                 #expect(outcome.tokenError?.code == .loginRequired)
@@ -172,8 +172,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("does not answer what was removed, also where no lock file counts the changes")
-    func removed() async throws {
+    @Test("A removed token is not returned, even without a lock file that counts the changes")
+    func removedTokenIsNotReturned() async throws {
         try await Bench.with { bench in
             let other = TokenSource(
                 bench.provider.endpoints(), client: Bench.client, store: bench.store, transport: bench.transport,
@@ -186,14 +186,14 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("does not remember a token that was read before a log-out and answered after it")
-    func lateReader() async throws {
+    @Test("A token read before a logout and returned after it is not kept in memory")
+    func forgetsTokenReadBeforeLogout() async throws {
         let session = GatedStorage(Bench.session)
         let store = try SessionStore(
             tokens: MemoryStorage<AccessToken>(), session: session, cookies: MemoryStorage<CookieJar>())
         try await Bench.with(session: nil, token: Bench.old(left: 3600), store: store) { (bench: Bench) async throws in
             let early = Task { await outcome { try await bench.tokens.token() } }
-            // The token has been read; the session is about to be.
+            // The token has been read; the session is read next.
             await session.arrival()
             _ = await bench.tokens.logOut()
             session.open()
@@ -203,7 +203,7 @@ struct TokenSourceTests {
         }
     }
 
-    /// Holds up who reads it first.
+    /// A storage that holds its first reader.
     private final class GatedStorage: Storage, Sendable {
         private let inner = MemoryStorage<SSOToken>()
         private let first: SSOToken
@@ -227,8 +227,8 @@ struct TokenSourceTests {
         func delete() async throws { try await inner.delete() }
     }
 
-    @Test("falls back to the session where a refresh token is missing, ended, or refused without a word")
-    func fallback() async throws {
+    @Test("The session is used if the refresh token is missing, ended, or refused without a reason")
+    func fallsBackToSession() async throws {
         try await Bench.with(token: Bench.old(refreshToken: nil)) { bench in
             _ = try await bench.tokens.token()
             #expect(bench.provider.count("authorize") == 1)
@@ -239,8 +239,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("says that a login is needed when nothing is left, and has removed what ended")
-    func loginRequired() async throws {
+    @Test("A login is required when nothing valid is left, and what has ended is removed")
+    func reportsRequiredLogin() async throws {
         for old in [Bench.old(refreshToken: "unknown", session: nil), Bench.old(refreshToken: nil, session: nil)] {
             try await Bench.with(session: nil, token: old) { (bench: Bench) async throws in
                 let outcome = await outcome { try await bench.tokens.token() }
@@ -254,14 +254,14 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("removes a session only when the server says of it that it is over")
-    func sessionOver() async throws {
+    @Test("A session is removed only when the server says that it has ended")
+    func removesOnlyEndedSession() async throws {
         try await Bench.with(session: SSOToken(value: Secret("sso-gone".utf8)), token: nil) { (bench: Bench) async throws in
             let outcome = await outcome { try await bench.tokens.token() }
             #expect(outcome.tokenError?.code == .loginRequired)
             #expect(try await bench.kept() == Bench.Kept(token: nil, session: nil))
         }
-        // A login page alone is no such word: the session's own address says something else here.
+        // A login page alone does not say so: the session's own address reports a valid session here.
         try await Bench.with(.set { $0.faults["authorize"] = .status(302, ["Location: /login"], "") }) {
             (bench: Bench) async throws in
             let outcome = await outcome { try await bench.tokens.token() }
@@ -271,9 +271,9 @@ struct TokenSourceTests {
     }
 
     @Test(
-        "tells what the server wants of the person from that nothing is left: another login would come to the same end",
+        "A requirement of the server that another login cannot meet is reported as such",
         arguments: ["consent_required", "interaction_required", "login_required"])
-    func interaction(error: String) async throws {
+    func reportsRequiredInteraction(error: String) async throws {
         try await Bench.with(.set { $0.authorizeError = error }) { (bench: Bench) async throws in
             let failure = await outcome { try await bench.tokens.token() }.tokenError
             #expect(failure?.code == .interactionRequired && failure?.isRetryable == false)
@@ -281,15 +281,15 @@ struct TokenSourceTests {
             #expect(said.code.rawValue == error)
             #expect(try await bench.kept() == Bench.Kept(token: nil, session: Bench.session))
         }
-        // A token that has not ended is used on.
+        // A token that has not expired is still used.
         try await Bench.with(token: Bench.old(left: 30, refreshToken: nil), .set { $0.authorizeError = error }) {
             (bench: Bench) async throws in
             #expect(try await bench.tokens.token().text == "access-old")
         }
     }
 
-    @Test("uses a token on where the server wants to see the person, and does not say that the session is over")
-    func loginPage() async throws {
+    @Test("A valid token is still used when the server shows a login page, and the session is not reported as ended")
+    func usesTokenDespiteLoginPage() async throws {
         try await Bench.with(
             token: Bench.old(left: 30, refreshToken: nil),
             .set { $0.faults["authorize"] = .status(302, ["Location: /login"], "") }
@@ -297,7 +297,7 @@ struct TokenSourceTests {
             let before = try await bench.kept()
             for _ in 0..<3 { #expect(try await bench.tokens.token().text == "access-old") }
             #expect(bench.provider.count("authorize") == 1 && bench.provider.count("sessions") == 1)
-            // One that is asked for in its place, or has ended, is another matter.
+            // A requested replacement or an expired token causes the error.
             let refreshError = await outcome { try await bench.tokens.refresh() }.tokenError
             #expect(refreshError?.code == .interactionRequired)
             bench.clock.advance(by: 31)
@@ -307,8 +307,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("revokes and removes tokens of another session, and gets new ones")
-    func orphans() async throws {
+    @Test("Tokens of another session are revoked and replaced")
+    func replacesTokensOfOtherSession() async throws {
         let other = SSOToken(value: Secret("sso-2".utf8))
         try await Bench.with(token: Bench.old(left: 3600, session: other), .set { Bench.knowsOld(&$0) }) { bench in
             let token = try await bench.tokens.token()
@@ -317,8 +317,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("removes and revokes tokens of a session that is stored no more: who shares it has logged out")
-    func goneSession() async throws {
+    @Test("Tokens of a session that is no longer stored are revoked and removed")
+    func removesTokensOfGoneSession() async throws {
         try await Bench.with(session: nil, token: Bench.old(left: 3600), .set { Bench.knowsOld(&$0) }) {
             (bench: Bench) async throws in
             let error = await outcome { try await bench.tokens.token() }.tokenError
@@ -327,8 +327,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("says that orphaned tokens could not be revoked, once, and gets new ones then", arguments: [true, false])
-    func unrevokedOrphans(isOffered: Bool) async throws {
+    @Test("A failure to revoke orphaned tokens is reported once, and the next call gets new tokens", arguments: [true, false])
+    func reportsUnrevokedTokensOnce(isOffered: Bool) async throws {
         let addresses = Bench.Addresses.from {
             var endpoints = $0.endpoints()
             if !isOffered { endpoints.revoke = nil }
@@ -352,14 +352,14 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("lets others have their turn while orphaned tokens are revoked")
-    func orphansHoldNobodyUp() async throws {
+    @Test("Other callers can proceed while orphaned tokens are revoked")
+    func revocationDoesNotBlockOthers() async throws {
         let store = try SessionStore.memory()
         let network = AsyncHTTPTransport()
         let turns = Counter()
         let transport = ScriptedTransport { (request) throws(TransportError) in
             if request.url.hasSuffix("/revoke") {
-                // Whoever changes what is stored takes a turn.
+                // A change of the stored data takes the lock.
                 let other = TokenSource(OAuthEndpoints(), client: Bench.client, store: store, transport: network)
                 Task {
                     _ = try await other.adopt(SSOToken(value: Secret("".utf8)))
@@ -381,8 +381,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("keeps using a token that has not ended when its renewal fails, and asks again later")
-    func timeout() async throws {
+    @Test("A valid token is still used after a failed renewal, which is tried again later")
+    func usesTokenAfterFailedRenewal() async throws {
         try await Bench.with(
             token: Bench.old(left: 30),
             .set {
@@ -403,8 +403,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("renews by force, and replaces a token that a server refused only once for all who were refused")
-    func refused() async throws {
+    @Test("A token that a server refused is replaced once for all callers that use it")
+    func replacesRefusedTokenOnce() async throws {
         try await Bench.with(
             token: Bench.old(left: 3600),
             .set {
@@ -424,8 +424,10 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("does not take an id_token that does not hold", arguments: ["aud", "iss", "exp", "nonce", "at_hash", "sub"])
-    func idToken(claim: String) async throws {
+    @Test(
+        "An invalid ID token causes an error, and its tokens are not kept",
+        arguments: ["aud", "iss", "exp", "nonce", "at_hash", "sub"])
+    func refusesInvalidIDToken(claim: String) async throws {
         let wrong: JSONValue = claim == "exp" ? .integer(1) : .string("wrong")
         let changes = claim == "sub" ? ["sub": JSONValue.null] : [claim: wrong]
         try await Bench.with(.set { $0.claims = changes }) { (bench: Bench) async throws in
@@ -433,12 +435,12 @@ struct TokenSourceTests {
             #expect(outcome.tokenError?.code == .idTokenRefused)
             #expect(try await bench.store.token() == nil)
             #expect(try await bench.store.session() == Bench.session)
-            #expect(bench.provider.now.accessTokens.isEmpty, "a token lives on at the server")
+            #expect(bench.provider.now.accessTokens.isEmpty, "a token is still valid at the server")
         }
     }
 
-    @Test("wants the id_token that was granted")
-    func noIDToken() async throws {
+    @Test("A missing ID token is refused if it was granted")
+    func requiresGrantedIDToken() async throws {
         try await Bench.with(.set { $0.omitsIDToken = true }) { (bench: Bench) async throws in
             let outcome = await outcome { try await bench.tokens.token() }
             #expect(outcome.tokenError?.cause == .idToken(IDTokenError(.form)))
@@ -446,9 +448,9 @@ struct TokenSourceTests {
     }
 
     @Test(
-        "keeps the old id_token where a new one cannot be checked for a while, and takes no token where it never can be",
+        "The old ID token is kept while a new one cannot be verified; the refresh fails if it never can be",
         arguments: [(TestProvider.Fault.busy, true), (.cut, true), (.status(404, [], ""), false)])
-    func refreshedIDToken(fault: TestProvider.Fault, isTaken: Bool) async throws {
+    func keepsOldIDTokenWhileUnverifiable(fault: TestProvider.Fault, isTaken: Bool) async throws {
         let old = Bench.old(session: nil, idToken: "e30.eyJzdWIiOiJhbGljZSJ9.e30")
         try await Bench.with(
             session: nil, token: old,
@@ -461,7 +463,7 @@ struct TokenSourceTests {
             let outcome = await outcome { try await bench.tokens.token() }
             #expect(((try? outcome.get()) != nil) == isTaken)
             #expect(try await bench.store.token()?.idToken == old.idToken)
-            // The refresh token was not used up for nothing.
+            // The refresh token was not used up in vain.
             #expect(bench.provider.count("token") == (isTaken ? 1 : 0))
             bench.provider.change { $0.faults = [:] }
             let new = try await bench.tokens.refresh()
@@ -469,8 +471,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("takes no id_token with a refresh that it has no keys for")
-    func noKeys() async throws {
+    @Test("A refreshed ID token is refused if there are no keys to verify it")
+    func refusesRefreshedIDTokenWithoutKeys() async throws {
         let keyless = Bench.Addresses.from {
             var endpoints = $0.endpoints()
             endpoints.jwks = nil
@@ -490,8 +492,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("uses up no code as long as there are no keys to check with")
-    func keysFirst() async throws {
+    @Test("A code is not used as long as the server's keys are not available")
+    func waitsForKeysBeforeUsingCode() async throws {
         try await Bench.with(.set { $0.faults["jwks"] = .busy }) { (bench: Bench) async throws in
             let error = await outcome { try await bench.tokens.token() }.tokenError
             #expect(error?.isRetryable == true)
@@ -499,8 +501,9 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("takes the server's word for the time, so that a wrong clock here locks nobody out", arguments: [true, false])
-    func wrongClock(tellsTime: Bool) async throws {
+    @Test(
+        "The server's time is used to check an ID token, so that a wrong local clock causes no refusal", arguments: [true, false])
+    func usesServerTime(tellsTime: Bool) async throws {
         try await Bench.with(.set { $0.tellsTime = tellsTime }) { (bench: Bench) async throws in
             bench.clock.advance(by: -7200)
             let outcome = await outcome { try await bench.tokens.token() }
@@ -508,8 +511,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("asks again for keys that were replaced under their old name")
-    func replacedKeys() async throws {
+    @Test("Keys that were replaced under their old id are loaded again")
+    func reloadsReplacedKeys() async throws {
         try await Bench.with { bench in
             _ = try await bench.tokens.token()
             try await bench.tokens.revoke()
@@ -520,13 +523,13 @@ struct TokenSourceTests {
     }
 
     @Test(
-        "does not take an answer with another state, another issuer, no code or an error",
+        "A response with a wrong state, a wrong issuer, no code or an error is refused",
         arguments: [
             (["state": "x"], OAuthError.Code.stateMismatch), (["state": ""], .stateMismatch),
             (["iss": "https://evil.example.com"], .issuerMismatch), (["code": ""], .noCode),
             (["error": "access_denied"], .accessDenied), (["error": "access_denied", "state": "x"], .stateMismatch),
         ])
-    func answers(changes: [String: String], code: OAuthError.Code) async throws {
+    func refusesInvalidAuthorizationResponse(changes: [String: String], code: OAuthError.Code) async throws {
         try await Bench.with(.set { $0.authorizeChanges = changes }) { (bench: Bench) async throws in
             let error = await outcome { try await bench.tokens.token() }.tokenError
             guard case .server(let said) = error?.cause else {
@@ -538,8 +541,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("sends and keeps the cookies of the server")
-    func cookies() async throws {
+    @Test("The server's cookies are kept and sent back")
+    func keepsServerCookies() async throws {
         try await Bench.with(.set { $0.cookies = ["amlbcookie=01; Path=/"] }) { bench in
             _ = try await bench.tokens.token()
             #expect(try await bench.store.cookies().cookies.map(\.name) == ["amlbcookie"])
@@ -552,8 +555,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("does not send a secret over plain http to another machine")
-    func plain() async throws {
+    @Test("A secret is not sent over plain http to another machine")
+    func refusesPlainHTTP() async throws {
         try await Bench.with(endpoints: .from { _ in OAuthEndpoints(authorize: "http://am.example.com/authorize", issuer: "x") })
         { (bench: Bench) async throws in
             let outcome = await outcome { try await bench.tokens.token() }
@@ -561,8 +564,8 @@ struct TokenSourceTests {
         }
     }
 
-    @Test("can be read without a network, by a reader that never asks")
-    func reader() async throws {
+    @Test("A token can be read without a network by a reader that sends no requests")
+    func readsTokenOffline() async throws {
         try await Bench.with(token: Bench.old(left: 5, idToken: "e30.eyJzdWIiOiJhbGljZSJ9.e30")) { (bench: Bench) async throws in
             let reader = TokenReader(bench.store, clock: bench.clock)
             #expect(try await reader.token()?.text == "access-old")
