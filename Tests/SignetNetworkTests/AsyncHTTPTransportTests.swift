@@ -2,7 +2,7 @@ import SignetNetwork
 import SignetTesting
 import Testing
 
-@Suite("A transport")
+@Suite("The HTTP transport")
 struct AsyncHTTPTransportTests {
     /// A server that counts the connections that its clients have ended.
     private func server() throws -> (RawServer, ended: Counter) {
@@ -14,8 +14,8 @@ struct AsyncHTTPTransportTests {
         return (server, ended)
     }
 
-    @Test("that is let go of ends its connections, also when nobody closed it")
-    func forgotten() async throws {
+    @Test("A transport that is released without being closed ends its connections")
+    func releasedTransportEndsConnections() async throws {
         let (server, ended) = try server()
         func ask() async throws {
             _ = try await AsyncHTTPTransport().send(HTTPRequest("GET", "http://127.0.0.1:\(server.port)/"))
@@ -25,8 +25,8 @@ struct AsyncHTTPTransportTests {
         #expect(hasEnded)
     }
 
-    @Test("that was closed has ended its connections, sends nothing any more, and may be closed again")
-    func closed() async throws {
+    @Test("A closed transport has ended its connections, refuses requests, and may be closed again")
+    func closedTransportRefusesRequests() async throws {
         let (server, ended) = try server()
         let transport = AsyncHTTPTransport()
         let request = HTTPRequest("GET", "http://127.0.0.1:\(server.port)/")

@@ -5,9 +5,9 @@ import SwiftASN1
 import TestSupport
 import Testing
 
-@Suite("A server's pinned key")
+@Suite("Public key pinning")
 struct PinningTests {
-    /// A transport that trusts `authority`, closed afterwards.
+    /// Runs the body with a transport that trusts `authority` and is closed afterwards.
     private func with<R>(
         _ authority: TestAuthority, _ body: (AsyncHTTPTransport) async throws -> R
     ) async throws -> R {
@@ -28,13 +28,13 @@ struct PinningTests {
         }
     }
 
-    @Test("is found in a certificate of any kind of key, and no other will do", arguments: TestAuthority.Kind.allCases)
-    func kinds(kind: TestAuthority.Kind) async throws {
+    @Test("A pin matches a certificate with its key, of any key type, and no other", arguments: TestAuthority.Kind.allCases)
+    func matchesPinOfEveryKeyType(kind: TestAuthority.Kind) async throws {
         let authority = try TestAuthority()
         let (theirs, another) = (try authority.identity(kind), try authority.identity(kind))
         try await TLSServer.with(theirs) { server in
             try await with(authority) { (transport: AsyncHTTPTransport) async throws in
-                // The same as another library finds it in the certificate.
+                // Another library computes the same pin from the certificate.
                 let certificate = try PEMDocument(pemString: theirs.certificate).derBytes
                 #expect(PublicKeyPin(ofCertificate: certificate) == theirs.pin)
                 let right = await outcome(transport, server.url, [another.pin, theirs.pin])
@@ -44,7 +44,7 @@ struct PinningTests {
                 if case .failure(let error) = wrong {
                     #expect(error.code == .wrongKey && error.code.isBeforeRequest && !error.isRetryable)
                 }
-                #expect(server.requests == 1, "a request left before the key was looked at")
+                #expect(server.requests == 1, "a request was sent before the key was checked")
                 #expect(server.connections >= 2)
                 let unpinned = await outcome(transport, server.url, [])
                 #expect(unpinned == .success(200))
@@ -52,8 +52,8 @@ struct PinningTests {
         }
     }
 
-    @Test("is asked for on top of a valid chain, not instead of one")
-    func chains() async throws {
+    @Test("A pin is checked in addition to a valid certificate chain")
+    func checksPinAndChain() async throws {
         let (trusted, foreign) = (try TestAuthority(), try TestAuthority("Another authority"))
         let rows = [
             ("another authority", try foreign.identity()), ("another name", try trusted.identity(for: "other.example.com")),
@@ -65,7 +65,7 @@ struct PinningTests {
                     for pins: Set<PublicKeyPin> in [[identity.pin], []] {
                         let outcome = await outcome(transport, server.url, pins)
                         guard case .failure(let error) = outcome else {
-                            Issue.record("\(what) was taken")
+                            Issue.record("\(what) was accepted")
                             return
                         }
                         #expect(error.code == .tls, "\(what)")
@@ -76,8 +76,8 @@ struct PinningTests {
         }
     }
 
-    @Test("that is wrong stops two hundred requests at once, and the process lives")
-    func many() async throws {
+    @Test("A wrong pin stops two hundred concurrent requests without a crash")
+    func wrongPinStopsConcurrentRequests() async throws {
         let authority = try TestAuthority()
         let (theirs, another) = (try authority.identity(), try authority.identity())
         try await TLSServer.with(theirs) { server in
@@ -103,8 +103,8 @@ struct PinningTests {
         }
     }
 
-    @Test("cannot be promised without https, nor by a transport that does not look, and then nothing is sent")
-    func refusal() async throws {
+    @Test("A pinned request without https, or over a transport that cannot check pins, is not sent")
+    func refusesUncheckablePin() async throws {
         let pin = PublicKeyPin(of: [1, 2, 3])
         let scripted = ScriptedTransport { _ in HTTPResponse(status: 200) }
         await #expect(throws: TransportError.self) {
@@ -114,25 +114,25 @@ struct PinningTests {
         let transport = AsyncHTTPTransport()
         let server = try RawServer { $0.answer("200 OK") }
         let plain = await outcome(transport, "http://127.0.0.1:\(server.port)/", [pin])
-        if case .failure(let error) = plain { #expect(error.code == .cannotPin) } else { Issue.record("it was sent") }
+        if case .failure(let error) = plain { #expect(error.code == .cannotPin) } else { Issue.record("the request was sent") }
         await transport.close()
     }
 
-    @Test("is not found in what is no certificate, wherever that ends")
-    func noCertificate() throws {
+    @Test("A truncated certificate has no pin, and a changed one causes no crash")
+    func toleratesInvalidCertificate() throws {
         let der = try PEMDocument(pemString: try TestAuthority().identity().certificate).derBytes
         for length in 0..<der.count { #expect(CertificateKey.info(inCertificate: der.prefix(length)) == nil) }
         #expect(CertificateKey.info(inCertificate: der + [0]) == nil)
         for place in der.indices {
             var other = der
             other[place] ^= 0xFF
-            // Whatever it finds, it does not fall.
+            // Whatever the parser finds, it must not crash.
             if let key = CertificateKey.info(inCertificate: other) { #expect(key.count < other.count) }
         }
     }
 
-    @Test("is written as base64 of a SHA-256, with its name in front or not")
-    func spelling() throws {
+    @Test("A pin is read from the base64 of a SHA-256 with or without the prefix")
+    func readsPinSpellings() throws {
         let text = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
         let pin = try PublicKeyPin(text)
         #expect(pin == PublicKeyPin(of: []) && pin.description == text)

@@ -3,10 +3,10 @@ import SignetCore
 import SignetNetwork
 import Testing
 
-@Suite("What a response says beside its content")
+@Suite("Header fields of a response")
 struct ResponseFieldTests {
     @Test(
-        "Cookies that were joined come apart where one ends, and not in a date",
+        "Joined Set-Cookie headers are split between cookies and not inside a date",
         arguments: [
             ("a=1", ["a=1"]), ("a=1; Path=/, b=2", ["a=1; Path=/", "b=2"]), ("", [""]),
             (
@@ -16,25 +16,25 @@ struct ResponseFieldTests {
                 ]
             ),
         ])
-    func joined(text: String, cookies: [String]) {
+    func splitsJoinedCookies(text: String, cookies: [String]) {
         #expect(HTTPHeaders.cookies(joined: text) == cookies)
     }
 
     static let now = Date(timeIntervalSince1970: 784_111_777)
 
     @Test(
-        "How long to wait",
+        "The wait time is read from a Retry-After header in seconds or as a date",
         arguments: [
             ("120", .seconds(120)), ("0", .zero), (" 5 ", .seconds(5)), ("-1", nil), ("soon", nil), ("", nil),
             ("99999999999999999999", .seconds(86_400)),
             ("Sun, 06 Nov 1994 08:50:37 GMT", .seconds(60)), ("Sun, 06 Nov 1994 08:40:00 GMT", .zero),
         ] as [(String, Duration?)])
-    func retryAfter(text: String, wait: Duration?) {
+    func readsRetryAfter(text: String, wait: Duration?) {
         #expect(HTTPResponse(status: 503, headers: ["Retry-After": text]).retryAfter(now: Self.now) == wait)
     }
 
-    @Test("A date to wait for is one of the server's clock, if it tells the time")
-    func serverTime() {
+    @Test("A Retry-After date is relative to the server's clock if the response has a Date header")
+    func retryAfterUsesServerTime() {
         let response = HTTPResponse(
             status: 503,
             headers: ["Date": "Sun, 06 Nov 1994 10:00:00 GMT", "Retry-After": "Sun, 06 Nov 1994 10:00:30 GMT"])
@@ -43,8 +43,10 @@ struct ResponseFieldTests {
         #expect(HTTPResponse(status: 503).retryAfter(now: Self.now) == nil)
     }
 
-    @Test("Cookies are taken from a success, and go back with the next request", arguments: [200, 302, 303, 400, 401, 500])
-    func cookies(status: Int) {
+    @Test(
+        "Cookies of a response with status 200 to 302 are sent back, and those of another status are ignored",
+        arguments: [200, 302, 303, 400, 401, 500])
+    func sendsCookiesBack(status: Int) {
         var response = HTTPResponse(status: status)
         response.headers.append("Set-Cookie", "a=1; Path=/")
         response.headers.append("set-cookie", "b=2; Path=/; Expires=Wed, 09 Jun 2100 10:18:14 GMT")
@@ -54,8 +56,8 @@ struct ResponseFieldTests {
         #expect(jar.header(for: request.url, now: Self.now) == ((200...302).contains(status) ? "a=1; b=2" : nil))
     }
 
-    @Test("A summary for a log has none of the secrets")
-    func summary() {
+    @Test("The summary of a request for a log contains no secrets")
+    func summaryHidesSecrets() {
         let request = HTTPRequest(
             "POST", "https://am.example.com/authorize?code=SECRET1&state=SECRET2&flag#SECRET3",
             headers: [
@@ -78,8 +80,8 @@ struct ResponseFieldTests {
         #expect(failed.description.hasSuffix("failed: no answer in time"))
     }
 
-    @Test("Putting a header in place leaves one of its name")
-    func headers() {
+    @Test("Setting a header replaces all headers of that name")
+    func settingHeaderReplaces() {
         var headers: SignetNetwork.HTTPHeaders = ["a": "1", "B": "2", "A": "3"]
         headers.set("a", "4")
         #expect(headers.fields.map(\.name) == ["B", "a"] && headers.all("A") == ["4"])
