@@ -6,7 +6,7 @@ import SignetOAuth
 import SignetTesting
 import Testing
 
-/// One of each callback, as the servers send it (protocol/journey.md section 2.6).
+/// One recorded callback of each type, as the servers send it (protocol/journey.md section 2.6).
 enum Recorded {
     static let all: [JourneyCallback] = (try? load()) ?? []
 
@@ -22,16 +22,16 @@ enum Recorded {
 }
 
 extension JourneyCallback {
-    /// What is in the inputs, by their names without what all names of the callback begin with.
+    /// The values of the inputs, by their names without the prefix that all input names of the callback share.
     var inputs: [String: JSONValue] {
         Dictionary((input ?? []).map { (String($0.name.trimmingPrefix("IDToken1")), $0.value) }, uniquingKeysWith: { $1 })
     }
 }
 
-@Suite("Callbacks")
+@Suite("Journey callbacks")
 struct CallbackTests {
-    @Test("Every recorded one is known by its type")
-    func known() throws {
+    @Test("Every recorded callback has a typed view")
+    func recordedCallbacksAreTyped() throws {
         #expect(Recorded.all.count == 36)
         for callback in Recorded.all {
             let typed = try #require(callback.typed, "\(callback)")
@@ -40,9 +40,9 @@ struct CallbackTests {
         }
     }
 
-    /// Each output and input left out, emptied, and of every wrong type.
-    @Test("None of them makes the program stop, whatever a server leaves out or mixes up", arguments: Recorded.all.indices)
-    func hostile(index: Int) async throws {
+    /// Each output and input missing, empty, and of every wrong type.
+    @Test("A callback with missing or malformed members causes no crash", arguments: Recorded.all.indices)
+    func malformedCallbacksCauseNoCrash(index: Int) async throws {
         let callback = Recorded.all[index]
         let values: [JSONValue] = [
             .null, .bool(true), .integer(-1), .integer(.max), .number(1e300), .string(""), .string("\u{0}"), .array([.null]),
@@ -78,7 +78,7 @@ struct CallbackTests {
         #expect(try await journeys.start().step.callbacks.count == broken.count)
     }
 
-    /// What a server proposes and has filled in, what a person is shown of it, and what goes back if they touch nothing.
+    /// A server's proposed and prefilled values, and the value that is shown to the user and sent back unchanged.
     struct Proposal: Sendable {
         let type: String
         var proposed: [String: JSONValue] = [:]
@@ -117,14 +117,14 @@ struct CallbackTests {
         Proposal(type: "BooleanAttributeInputCallback", input: .null, sent: .bool(false)),
         Proposal(
             type: "BooleanAttributeInputCallback", proposed: ["value": .bool(true)], input: .bool(false), sent: .bool(false)),
-        // Nothing is pressed for anybody.
+        // No option is selected in advance.
         Proposal(
             type: "ConfirmationCallback", proposed: ["options": .array([.string("Yes")]), "defaultOption": .integer(0)],
             input: .integer(100), sent: .integer(100)),
     ]
 
-    @Test("What nobody touches goes back as it was shown, and what somebody empties goes back empty", arguments: proposals)
-    func untouched(row: Proposal) async throws {
+    @Test("An untouched callback is sent back with the shown value, and a cleared text is sent back empty", arguments: proposals)
+    func sendsShownValue(row: Proposal) async throws {
         let given = JSON.text(of: JourneyStep(authId: "a", callbacks: [row.callback]).json)
         let transport = answering((200, given), (200, given), (200, #"{"tokenId":"t"}"#))
         let journeys = Journey(try profile(), transport: transport)
@@ -143,7 +143,7 @@ struct CallbackTests {
         #expect(try sent() == .string(""))
     }
 
-    /// What the view of a callback shows, as it would stand in the input.
+    /// Returns the value that the view of a callback shows, in the form of the input.
     private func shown(_ callback: JourneyCallback) -> JSONValue? {
         switch callback.typed {
         case let typed as TextInputCallback: .string(typed.text)
@@ -181,8 +181,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("A name, a password, a text")
-    func entries() throws {
+    @Test("Name, password and text callbacks are filled in")
+    func fillsTextCallbacks() throws {
         var name = try #require(NameCallback(try Recorded.first("NameCallback")))
         #expect(name.prompt == "User Name")
         name.name = "mira"
@@ -198,8 +198,8 @@ struct CallbackTests {
         #expect(text.callback.inputs == ["": .string("mi")])
     }
 
-    @Test("A password is in no print of a step")
-    func redaction() throws {
+    @Test("A password does not appear in any text form of a step")
+    func stepHidesPassword() throws {
         var step = JourneyStep(
             authId: "handle", callbacks: [try Recorded.first("PasswordCallback"), try Recorded.first("HiddenValueCallback")])
         try step.fill(PasswordCallback.self) { $0.fill("sesame") }
@@ -216,8 +216,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("A choice must be among those that are offered")
-    func choice() throws {
+    @Test("Only one of the offered choices can be selected")
+    func selectsOfferedChoice() throws {
         var choice = try #require(ChoiceCallback(try Recorded.first("ChoiceCallback")))
         #expect(choice.selectedIndex == 0)
         try choice.select("SMS")
@@ -232,8 +232,8 @@ struct CallbackTests {
         #expect(ChoiceCallback(callback)?.selectedIndex == 1)
     }
 
-    @Test("A button: one of the server's own by its position, one of the usual by Java's number")
-    func confirmation() throws {
+    @Test("A custom button is sent by its index, and a standard button by its Java constant")
+    func selectsConfirmationOption() throws {
         var confirmation = try #require(ConfirmationCallback(try Recorded.first("ConfirmationCallback")))
         #expect(confirmation.options == ["Yes", "No"])
         #expect(confirmation.selectedIndex == nil)
@@ -265,8 +265,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("What is told")
-    func outputs() throws {
+    @Test("Output callbacks expose their texts and values")
+    func readsOutputCallbacks() throws {
         let text = try #require(TextOutputCallback(try Recorded.first("TextOutputCallback")))
         #expect(text.message == "Hello")
         #expect(text.messageType == .information)
@@ -280,8 +280,8 @@ struct CallbackTests {
         #expect(hidden.map(\.sentValue) == ["false", "false"])
     }
 
-    @Test("Consent, terms, questions, providers")
-    func agreements() throws {
+    @Test("Consent, terms, security question and identity provider callbacks are filled in")
+    func fillsAgreementCallbacks() throws {
         var step = JourneyStep(authId: "a", callbacks: Recorded.all)
         try step.fill(ConsentMappingCallback.self) { $0.isAccepted = true }
         try step.fill(TermsAndConditionsCallback.self) { $0.isAccepted = true }
@@ -303,8 +303,8 @@ struct CallbackTests {
         #expect(step.first(SelectIdPCallback.self)?.providers.first?.look["buttonDisplayName"] == .string("Google"))
     }
 
-    @Test("A question of one's own only where it is allowed")
-    func ownQuestion() throws {
+    @Test("A custom security question is accepted only if the server allows it")
+    func customQuestionNeedsPermission() throws {
         var callback = try Recorded.first("KbaCreateCallback")
         var kba = try #require(KbaCreateCallback(callback))
         try kba.fill(question: "Mine?", answer: "x")
@@ -314,8 +314,8 @@ struct CallbackTests {
         #expect(strict.callback == callback)
     }
 
-    @Test("Rules, what was not kept of them, and judging only")
-    func validated() throws {
+    @Test("A validated callback exposes policies and failures and can ask for validation only")
+    func readsValidatedCallback() throws {
         var username = try #require(
             ValidatedCreateUsernameCallback(try Recorded.first("ValidatedCreateUsernameCallback")))
         #expect(username.policies.map(\.id) == ["not-empty", "minimum-length"])
@@ -332,8 +332,8 @@ struct CallbackTests {
         #expect(throws: CallbackError.self) { try older.validateOnly() }
     }
 
-    @Test("Properties: a text, a number, a yes or no")
-    func attributes() throws {
+    @Test("String, number and boolean attribute callbacks are filled in")
+    func fillsAttributeCallbacks() throws {
         let lastRecorded = Recorded.all.last { $0.type == "NumberAttributeInputCallback" }
         let last = try #require(lastRecorded)
         var number = try #require(NumberAttributeInputCallback(last))
@@ -351,8 +351,8 @@ struct CallbackTests {
         #expect(text.callback.inputs[""] == .string("x"))
     }
 
-    @Test("Devices: every input under the server's own name")
-    func devices() throws {
+    @Test("Device callbacks are filled in under the server's input names")
+    func fillsDeviceCallbacks() throws {
         var step = JourneyStep(authId: "a", callbacks: Recorded.all)
         try step.fill(DeviceBindingCallback.self) { $0.fill(jws: "j", deviceID: "d", deviceName: "n") }
         try step.fill(DeviceSigningVerifierCallback.self) { $0.fail(.clientNotRegistered) }
@@ -382,8 +382,8 @@ struct CallbackTests {
         #expect(inputs("PingOneProtectEvaluationCallback") == ["signals": .string("s"), "clientError": .string("")])
     }
 
-    @Test("PingOne Protect also where it is metadata")
-    func protect() throws {
+    @Test("PingOne Protect callbacks are also recognized as metadata")
+    func recognizesProtectMetadata() throws {
         func step(_ action: String, _ hidden: String) -> JourneyStep {
             let data: JSONValue = .object([
                 "_type": .string("PingOneProtect"), "_action": .string(action), "envId": .string("e"),
@@ -410,8 +410,8 @@ struct CallbackTests {
         #expect(throws: CallbackError.self) { try initialize.fillProtect(signals: "s") }
     }
 
-    @Test("Recovery codes are read out of the script that shows them")
-    func recoveryCodes() throws {
+    @Test("Recovery codes are read from the script that displays them")
+    func readsRecoveryCodes() throws {
         let script = #"""
             var text = "Your Recovery Codes"; var newLocation = document.getElementById("w"); newLocation.innerHTML =
             "<h3>x</h3> <em>Work key</em>" + "<div>" + "T7HU4-K3\n" + "0Z1hG4AtSn\n" + "not a code\n" + "abc" + "</div>";
@@ -435,8 +435,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("A callback that nobody knows is handed over whole, and can be filled in")
-    func unknown() throws {
+    @Test("A callback of an unknown type is passed on unchanged and can be filled in")
+    func passesUnknownCallback() throws {
         var step = try JourneyStep(
             json: try JSON.value(
                 of:
@@ -450,7 +450,7 @@ struct CallbackTests {
     }
 
     @Test("The second of two callbacks of one type is filled in by its position")
-    func positions() throws {
+    func fillsCallbackByPosition() throws {
         let callback = try Recorded.first("NameCallback")
         var step = JourneyStep(authId: "a", callbacks: [callback, callback])
         try step.fill(NameCallback.self, at: 1) { $0.name = "x" }

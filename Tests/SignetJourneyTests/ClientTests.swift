@@ -8,7 +8,7 @@ import SignetTesting
 import Synchronization
 import Testing
 
-@Suite("An app at a server")
+@Suite("An app's client at a server")
 struct ClientTests {
     private static let client = OAuthClient(
         clientID: "app", redirectURI: "https://app.example.test/cb", scopes: ["openid", "profile"],
@@ -40,8 +40,10 @@ struct ClientTests {
         return try await app.journeys.next(step, options: options).token
     }
 
-    @Test("logs in, gets tokens, renews them, says who it is, and logs out", arguments: [("/", "demo"), ("/alpha", "mira")])
-    func life(realm: String, user: String) async throws {
+    @Test(
+        "A client logs in, gets and renews tokens, reads the user's claims, and logs out",
+        arguments: [("/", "demo"), ("/alpha", "mira")])
+    func clientLifeCycle(realm: String, user: String) async throws {
         try await LiveServer.with(realm: Realm(realm), clients: [Self.registered(realm: realm)]) { server in
             let (store, log) = (try SessionStore.memory(), RequestRecorder())
             let app = try Self.app(server, store: store, log: log) { $0.refreshThreshold = .seconds(1700) }
@@ -52,12 +54,12 @@ struct ClientTests {
             let token = try await app.tokens.token()
             #expect(try await app.reader.token() == token)
             #expect(try await app.userInfo().subject?.isEmpty == false)
-            // The profile's threshold is what counts.
+            // The profile's threshold applies.
             server.clock.advance(by: 1901)
             let renewed = try await app.tokens.token()
             #expect(renewed.value != token.value)
 
-            // The program starts again: what is stored goes on.
+            // The program restarts: the stored session continues.
             let again = try Self.app(server, store: store)
             #expect(try await again.tokens.token() == renewed)
 
@@ -65,7 +67,7 @@ struct ClientTests {
             #expect(report.isComplete && report.session == .done && report.tokens == .done && report.openIDSession == .done)
             #expect(try await app.reader.session() == nil)
             await #expect { try await app.tokens.token() } throws: { ($0 as? TokenError)?.code == .loginRequired }
-            // The server knows the session no more: with it a journey begins with its first step, and not at its end.
+            // The server no longer knows the session: a journey with it begins with its first step.
             let options = JourneyOptions { $0.session = session.value }
             _ = try await server.journeys.start(options: options).step
             let steps = [
@@ -73,13 +75,13 @@ struct ClientTests {
                 "REFRESH_TOKEN",
             ]
             #expect(Array(log.actions.prefix(8)) == steps)
-            // These do not wait for one another.
+            // These requests run concurrently.
             #expect(log.actions.dropFirst(8).sorted() == ["END_SESSION", "LOGOUT", "REVOKE_TOKEN"])
         }
     }
 
-    @Test("ends a journey at once for who is logged in, and walks it when that is asked for; another session takes the place")
-    func upgrade() async throws {
+    @Test("A journey of a logged-in user ends at once unless the app forces it, and a new session replaces the old one")
+    func forcesJourneyAndReplacesSession() async throws {
         try await LiveServer.with(clients: [Self.registered()]) { server in
             let store = try SessionStore.memory()
             let app = try Self.app(server, store: store)
@@ -88,7 +90,7 @@ struct ClientTests {
             #expect(try await app.journeys.start().token.value == first.value)
             #expect(try await app.tokens.token() == token)
 
-            // Somebody logs in beside it; the app hands over the new session.
+            // The user logs in separately; the app passes the new session to the client.
             let second = try await Self.logIn(try Self.app(server, store: try .memory()))
             #expect(try await app.tokens.adopt(second).isComplete)
             #expect(try await app.reader.session() == second)
@@ -100,8 +102,8 @@ struct ClientTests {
         }
     }
 
-    @Test("keeps two servers apart, in one vault")
-    func twoServers() async throws {
+    @Test("Two servers in one vault are kept apart")
+    func keepsServersApart() async throws {
         try await TemporaryDirectory.with { directory in
             let memory = MemoryStore()
             let keychain = VaultProvider { () throws(StoreError) in memory }
@@ -120,7 +122,7 @@ struct ClientTests {
                     let token = try await there.tokens.token()
                     #expect(await here.logOut().isComplete)
                     #expect(try await there.tokens.token() == token)
-                    // The same server written otherwise is the same place; another realm is another one.
+                    // The same server with a differently written address is the same place; another realm is another place.
                     let again = try await Self.logIn(here)
                     #expect(again != session)
                     #expect(try await TokenReader(store(first, at: "/", realm: "realms/root").1).session() == again)
@@ -130,8 +132,8 @@ struct ClientTests {
         }
     }
 
-    @Test("without a client has sessions, and says what tokens lack")
-    func noClient() async throws {
+    @Test("A client without an OAuth configuration has sessions, and reports what tokens need")
+    func sessionsWithoutOAuthClient() async throws {
         try await LiveServer.with { server in
             let app = try Self.app(server, store: try .memory()) { $0.client = nil }
             _ = try await Self.logIn(app)
@@ -141,8 +143,8 @@ struct ClientTests {
         }
     }
 
-    @Test("keeps the cookies of a journey and sends them back, unless the profile says no", arguments: [true, false])
-    func cookies(keeps: Bool) async throws {
+    @Test("The cookies of a journey are kept and sent back unless the profile turns that off", arguments: [true, false])
+    func keepsJourneyCookies(keeps: Bool) async throws {
         let step = #"{"authId":"1","callbacks":[{"type":"PollingWaitCallback","output":[{"name":"waitTime","value":"0"}]}]}"#
         let answers = Mutex([step, #"{"tokenId":"t"}"#, #"{"tokenId":"t"}"#])
         let transport = ScriptedTransport { _ in
@@ -154,7 +156,7 @@ struct ClientTests {
         _ = try await app.journeys.next(try await app.journeys.start().step)
         _ = try await app.journeys.start()
         let sent = transport.requests.map { $0.headers["Cookie"] }
-        // Once there is a session, its own cookie goes before the jar's.
+        // The current session's cookie precedes the cookies of the jar.
         #expect(
             sent
                 == (keeps
@@ -164,12 +166,12 @@ struct ClientTests {
     }
 
     @Test(
-        "asks OpenAM in its own version, and with a cookie whatever the profile says",
+        "Requests to OpenAM use its API version and always carry the session cookie",
         arguments: [
             (.openAM, true, "2.0", "iPlanetDirectoryPro=t"), (.openAM, false, "2.0", "iPlanetDirectoryPro=t"),
             (.accessManager, true, "3.1", "iPlanetDirectoryPro=t"), (.accessManager, false, "3.1", nil),
         ] as [(ServerProfile.Dialect, Bool, String, String?)])
-    func dialects(dialect: ServerProfile.Dialect, keepsCookies: Bool, version: String, cookie: String?) async throws {
+    func usesOpenAMVersions(dialect: ServerProfile.Dialect, keepsCookies: Bool, version: String, cookie: String?) async throws {
         let transport = answering((200, #"{"tokenId":"t"}"#), (200, "{}"))
         let profile = try profile {
             $0.dialect = dialect
@@ -183,8 +185,8 @@ struct ClientTests {
         #expect(request.headers["Cookie"] == cookie && request.headers["iPlanetDirectoryPro"] == "t")
     }
 
-    @Test("tells of a session that cannot be stored, and does not pretend")
-    func noRoom() async throws {
+    @Test("A session that cannot be stored causes an error")
+    func reportsUnstoredSession() async throws {
         let keychain = VaultProvider { () throws(StoreError) in
             throw StoreError(.full, "open", "no room")
         }
@@ -197,8 +199,9 @@ struct ClientTests {
         }
     }
 
-    @Test("sends every request with the profile's pins and timeout, and none where nothing can pin", arguments: [true, false])
-    func road(canPin: Bool) async throws {
+    @Test(
+        "Every request uses the profile's pins and timeout, and none is sent if pins cannot be checked", arguments: [true, false])
+    func usesProfilePinsAndTimeout(canPin: Bool) async throws {
         let transport = ScriptedTransport(canPin: canPin) { _ in HTTPResponse(status: 503) }
         let pins: Set = [PublicKeyPin(of: [1])]
         let profile = try profile {
@@ -238,7 +241,7 @@ struct ClientTests {
     }
 }
 
-/// What a client did, by the names of actions.
+/// The requests that a client sent, by the names of their actions.
 private final class RequestRecorder: Sendable {
     private let names = Mutex<[String]>([])
 

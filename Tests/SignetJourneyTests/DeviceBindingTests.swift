@@ -8,7 +8,7 @@ import SignetTesting
 import Synchronization
 import Testing
 
-@Suite("Keys that are bound to a device")
+@Suite("Device binding keys")
 struct DeviceBindingTests {
     private static let device = DeviceBinding.Device(identifier: "d-1", name: "Mira's laptop", application: "org.example.app")
     private static let clock = ManualClock(Date(timeIntervalSince1970: 1_735_689_600))
@@ -62,8 +62,8 @@ struct DeviceBindingTests {
         }
     }
 
-    @Test("A key is made, its signature holds with the key that it brings, and it signs again later")
-    func bindAndSign() async throws {
+    @Test("A bound key's signature verifies with its public key, and the key signs again later")
+    func bindsAndSigns() async throws {
         try await TemporaryDirectory.with { directory in
             let vault = try vault(directory)
             var step = try self.step()
@@ -86,7 +86,7 @@ struct DeviceBindingTests {
                         "nbf": .integer(1_735_689_600), "exp": .integer(1_735_689_660),
                     ]))
 
-            // Another process, another day.
+            // Another process at a later time.
             let again = try binding(VaultDeviceKeys(vault))
             let failure = try await step.answerDeviceSigning(with: again, claims: ["amount": .integer(7)])
             #expect(failure == nil)
@@ -97,8 +97,8 @@ struct DeviceBindingTests {
         }
     }
 
-    @Test("What is kept is sealed, and survives the program")
-    func sealed() async throws {
+    @Test("Keys are stored encrypted and remain after a restart")
+    func keysAreStoredEncrypted() async throws {
         try await TemporaryDirectory.with { directory in
             let store = MemoryStore()
             let vault = try vault(directory, in: store)
@@ -116,8 +116,8 @@ struct DeviceBindingTests {
         }
     }
 
-    @Test("A key that the person must agree to is made and used only when they do")
-    func presence() async throws {
+    @Test("A key that requires the user's consent is created and used only with it")
+    func keyRequiresConsent() async throws {
         try await TemporaryDirectory.with { directory in
             let vault = try vault(directory)
             func told(_ presence: Presence?, _ type: DeviceAuthenticationType) async throws -> JSONValue? {
@@ -131,7 +131,7 @@ struct DeviceBindingTests {
             #expect(try await VaultDeviceKeys(vault).keys().isEmpty)
             #expect(try await told(Presence(supported: [.biometricOnly]), .biometricOnly) == .string(""))
             #expect(try await VaultDeviceKeys(vault).keys().map(\.authenticationType) == [.biometricOnly])
-            // The key outlives who can ask; it is not used without asking.
+            // The key outlives its prompt; it is not used without asking.
             var step = try self.step()
             #expect(try await step.answerDeviceSigning(with: binding(VaultDeviceKeys(vault)))?.told == .unsupported)
         }
@@ -143,8 +143,8 @@ struct DeviceBindingTests {
         func confirm(_ type: DeviceAuthenticationType, username: String) async throws -> Bool { agrees }
     }
 
-    @Test("The server is told by name why there is nothing", arguments: DeviceClientError.allCases)
-    func told(error: DeviceClientError) async throws {
+    @Test("A binding failure is reported to the server by its name", arguments: DeviceClientError.allCases)
+    func reportsBindingFailure(error: DeviceClientError) async throws {
         var step = try self.step()
         let keys = BrokenKeys(error: error)
         #expect(try await step.answerDeviceBinding(with: binding(keys)).key == nil)
@@ -152,8 +152,8 @@ struct DeviceBindingTests {
         #expect(step.callbacks[0].inputs["jws"] == .string(""))
     }
 
-    @Test("Anything else is an abort to the server, and being cancelled is told nobody")
-    func otherErrors() async throws {
+    @Test("Any other error is reported to the server as Abort, and a cancellation is not reported")
+    func reportsOtherErrorsAsAbort() async throws {
         var step = try self.step()
         try await step.answerDeviceBinding(with: binding(BrokenKeys(error: Unexpected())))
         #expect(step.callbacks[0].inputs["clientError"] == .string("Abort"))
@@ -168,8 +168,8 @@ struct DeviceBindingTests {
         #expect(unknown.callbacks[0].inputs["clientError"] == .string("Unsupported"))
     }
 
-    @Test("What fails on this machine is told the app whole, and the server by a name")
-    func localCause() async throws {
+    @Test("The app receives the full local error, and the server its name only")
+    func localErrorStaysWithApp() async throws {
         let locked = StoreError(.keyUnavailable, "open the vault", "the keyring is locked")
         let keys = BrokenKeys(error: locked, failsToList: true)
         var step = try self.step()
@@ -202,8 +202,8 @@ struct DeviceBindingTests {
         func remove(_ key: DeviceKey) async throws {}
     }
 
-    @Test("A server that wants hardware to vouch for the key is told that this device cannot")
-    func attestation() async throws {
+    @Test("A request for hardware attestation is answered with Unsupported")
+    func refusesAttestation() async throws {
         try await TemporaryDirectory.with { directory in
             let keys = VaultDeviceKeys(try vault(directory))
             var step = try self.step(["authenticationType": .string("NONE"), "attestation": .bool(true)])
@@ -214,8 +214,8 @@ struct DeviceBindingTests {
         }
     }
 
-    @Test("A person who takes too long is told the server as a timeout, and no key is left behind")
-    func timeout() async throws {
+    @Test("A user who takes too long causes a Timeout, and no key is left")
+    func userTimeoutRemovesKey() async throws {
         try await TemporaryDirectory.with { directory in
             let timer = RungTimer()
             let keys = VaultDeviceKeys(try vault(directory), presence: Sleeper(timer: timer))
@@ -226,7 +226,7 @@ struct DeviceBindingTests {
         }
     }
 
-    /// A person who never answers; when they are asked, the time is up.
+    /// A user who never answers; when asked, the time is up.
     private struct Sleeper: DevicePresence {
         let timer: RungTimer
         let supported: Set<DeviceAuthenticationType> = [.applicationPIN]
@@ -238,15 +238,15 @@ struct DeviceBindingTests {
     }
 
     @Test(
-        "A key that is finished only after the time is up, or after nobody waits any more, is removed", arguments: [true, false])
-    func late(isCancelled: Bool) async throws {
+        "A key that is created after a timeout or a cancellation is removed", arguments: [true, false])
+    func removesLateKey(isCancelled: Bool) async throws {
         try await TemporaryDirectory.with { directory in
             let timer = RungTimer()
             let kept = VaultDeviceKeys(try vault(directory))
             let (made, makes) = AsyncStream<Void>.makeStream()
             let keys = OddKeys(kept: kept) {
                 if isCancelled { makes.yield() } else { timer.ring() }
-                // Ends when the task is cancelled, and goes on all the same.
+                // The wait ends when the task is cancelled, and the function continues.
                 try? await Task.sleep(for: .seconds(3600))
                 return nil
             }
@@ -266,9 +266,9 @@ struct DeviceBindingTests {
     }
 
     @Test(
-        "A key whose first signature fails is removed, and the error stays what it was",
+        "A key whose first signature fails is removed, and the original error is reported",
         arguments: [nil, [UInt8](repeating: 1, count: 63)])
-    func firstSignature(signature: [UInt8]?) async throws {
+    func removesKeyAfterFailedSignature(signature: [UInt8]?) async throws {
         try await TemporaryDirectory.with { directory in
             let kept = VaultDeviceKeys(try vault(directory))
             let keys = OddKeys(kept: kept) {
@@ -283,10 +283,10 @@ struct DeviceBindingTests {
         }
     }
 
-    /// Real keys, of which only the signature is another one.
+    /// Real keys whose signature is replaced.
     private struct OddKeys: DeviceBindingKeys {
         let kept: VaultDeviceKeys
-        /// The signature; nil for the right one.
+        /// The signature; nil for the real one.
         let signature: @Sendable () async throws -> [UInt8]?
         func makeKey(for owner: DeviceKeyOwner, protection: DeviceAuthenticationType, at now: Date) async throws -> DeviceKey {
             try await kept.makeKey(for: owner, protection: protection, at: now)
@@ -300,7 +300,7 @@ struct DeviceBindingTests {
         func remove(_ key: DeviceKey) async throws { try await kept.remove(key) }
     }
 
-    /// A clock by which waits end when a test says so, and not before.
+    /// A clock whose waits end only when a test says so.
     private final class RungTimer: Clock {
         typealias Duration = Swift.Duration
         struct Instant: InstantProtocol {
@@ -323,8 +323,8 @@ struct DeviceBindingTests {
         }
     }
 
-    @Test("A key that the server was not seen to take stands in no other's way")
-    func unconfirmed() async throws {
+    @Test("A key that the server has not confirmed does not take precedence over a confirmed one")
+    func prefersConfirmedKey() async throws {
         try await TemporaryDirectory.with { directory in
             let keys = VaultDeviceKeys(try vault(directory))
             let binding = try binding(keys)
@@ -338,7 +338,7 @@ struct DeviceBindingTests {
                 return try await keys.makeKey(for: owner("id=demo,ou=user,dc=am"), protection: .none, at: time)
             }
             let first = try await make(1)
-            // The program ended before it heard from the server: there is nothing better.
+            // The program ended before the server's response: there is no better key.
             #expect(try await signer() == .string(first.id))
             try await binding.confirm(first)
             #expect(try await keys.keys().map(\.isConfirmed) == [true])
@@ -353,8 +353,8 @@ struct DeviceBindingTests {
         }
     }
 
-    @Test("Keys of another server or another realm do not sign, whatever the person is called there")
-    func servers() async throws {
+    @Test("A key of another server or realm does not sign, even for the same user name")
+    func keysBelongToServerAndRealm() async throws {
         try await TemporaryDirectory.with { directory in
             let keys = VaultDeviceKeys(try vault(directory))
             let elsewhere = "https://other.example.test/am"
@@ -370,8 +370,8 @@ struct DeviceBindingTests {
         }
     }
 
-    @Test("Of several keys that of the person whom the server names signs, the newest, or the one that is chosen")
-    func several() async throws {
+    @Test("The newest key of the user that the server names signs, or the key that the app chooses")
+    func choosesSigningKey() async throws {
         try await TemporaryDirectory.with { directory in
             let keys = VaultDeviceKeys(try vault(directory))
             var made: [DeviceKey] = []
@@ -399,9 +399,9 @@ struct DeviceBindingTests {
     }
 
     @Test(
-        "A claim that the signature has already is refused",
+        "A custom claim with the name of a standard claim is refused",
         arguments: ["sub", "challenge", "exp", "iat", "nbf", "iss", "platform"])
-    func claims(name: String) async throws {
+    func refusesReservedClaims(name: String) async throws {
         var step = try self.step()
         await #expect(throws: CallbackError.self) {
             try await step.answerDeviceSigning(with: binding(BrokenKeys(error: nil)), claims: [name: .string("x")])
@@ -409,8 +409,8 @@ struct DeviceBindingTests {
         #expect(step == (try self.step()))
     }
 
-    @Test("A record that is not what was written is an error, and is left as it is")
-    func damaged() async throws {
+    @Test("A damaged key record causes an error and is not overwritten")
+    func reportsDamagedKeyRecord() async throws {
         try await TemporaryDirectory.with { directory in
             let vault = try vault(directory)
             let key = RecordKey(.item, "signet.device-keys")
@@ -428,7 +428,7 @@ struct DeviceBindingTests {
     }
 }
 
-@Suite("What a device says of itself")
+@Suite("Device profiles")
 struct DeviceProfileTests {
     private static let files = [
         "/proc/sys/kernel/ostype": "Linux\n",
@@ -445,8 +445,8 @@ struct DeviceProfileTests {
             identifier: "id", environment: environment, file: { files[$0] }, folder: { folders[$0] })
     }
 
-    @Test("It is read out of the system's files")
-    func sections() {
+    @Test("A device profile is read from system files")
+    func readsDeviceProfile() {
         let profile = collector(
             Self.files,
             folders: [
@@ -469,8 +469,8 @@ struct DeviceProfileTests {
             ])
     }
 
-    @Test("What cannot be seen is left out, whole sections too")
-    func nothing() {
+    @Test("Unavailable values and sections are omitted from a device profile")
+    func omitsUnavailableValues() {
         #expect(collector([:]).collect().metadata == [:])
         let some = collector(["/proc/sys/kernel/ostype": "Linux\n"], folders: ["/sys/class": ["bluetooth"]]).collect()
         #expect(
@@ -481,13 +481,13 @@ struct DeviceProfileTests {
     }
 
     @Test(
-        "Whether there is a network is said only when the interfaces say it",
+        "The network state is included only if the interfaces report it",
         arguments: [
             (["lo": "unknown\n"], false), (["lo": "unknown\n", "eth0": "down\n"], false),
             (["eth0": "up\n", "tun0": "unknown\n"], true),
             (["tun0": "unknown\n"], nil), (["eth0": nil], nil),
         ] as [([String: String?], Bool?)])
-    func network(interfaces: [String: String?], isConnected: Bool?) {
+    func readsNetworkState(interfaces: [String: String?], isConnected: Bool?) {
         let files = Dictionary(
             uniqueKeysWithValues: interfaces.compactMap { name, state in state.map { ("/sys/class/net/\(name)/operstate", $0) } })
         let profile = collector(files, folders: ["/sys/class/net": Array(interfaces.keys)]).collect()
@@ -495,8 +495,8 @@ struct DeviceProfileTests {
         #expect(profile.metadata["network"] == expected)
     }
 
-    @Test("Only what the server asks for is sent")
-    func asked() throws {
+    @Test("Only the requested sections are sent")
+    func sendsRequestedSections() throws {
         var callback = try Recorded.first("DeviceProfileCallback")
         let profile = DeviceProfile(
             identifier: "id", metadata: ["x": .integer(1)], location: .init(latitude: 46.9, longitude: 7.4))
@@ -516,8 +516,10 @@ struct DeviceProfileTests {
                 ]))
     }
 
-    @Test("This machine has a profile", .enabled(if: FileManager.default.fileExists(atPath: "/proc/meminfo"), "it is not Linux"))
-    func thisMachine() {
+    @Test(
+        "This machine has a device profile",
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/meminfo"), "requires Linux"))
+    func readsProfileOfThisMachine() {
         let profile = DeviceProfileCollector(identifier: "id").collect()
         #expect(profile.metadata["hardware"]?["memory"]?.wholeNumber ?? 0 > 0)
     }

@@ -6,15 +6,15 @@ import SignetTesting
 import Synchronization
 import Testing
 
-@Suite("A journey")
+@Suite("Journeys")
 struct JourneyTests {
     private static let end = #"{"tokenId":"t","successUrl":"/console","realm":"/alpha"}"#
     private static let authenticate = "https://am.example.test/am/json/realms/root/authenticate"
     private static let step =
         #"{"authId":"a","callbacks":[{"type":"NewCallback","output":[],"x":1}],"template":"t","stage":"s","header":"h"}"#
 
-    @Test("is started by its name, with the headers that every server wants")
-    func start() async throws {
+    @Test("A journey is started by its name with the headers that every server requires")
+    func startsByName() async throws {
         let transport = answering((200, Self.end))
         _ = try await Journey(try profile { $0.timeout = .seconds(5) }, transport: transport).start("Log in & out")
         let request = transport.requests[0]
@@ -29,7 +29,7 @@ struct JourneyTests {
     }
 
     @Test(
-        "is started by every index",
+        "A journey can be started by every index type",
         arguments: [
             (.standard, ""), (.service("Login"), "?authIndexType=service&authIndexValue=Login"),
             (.module("DataStore"), "?authIndexType=module&authIndexValue=DataStore"),
@@ -40,14 +40,14 @@ struct JourneyTests {
                     + "TransactionConditionAdvice%22%2F%3E%3CValue%3Ea%26amp%3Bb%3C%2FValue%3E%3C%2FAttributeValuePair%3E%3C%2FAdvices%3E"
             ),
         ] as [(AuthenticationIndex, String)])
-    func indexes(index: AuthenticationIndex, query: String) async throws {
+    func startsByIndex(index: AuthenticationIndex, query: String) async throws {
         let transport = answering((200, Self.end))
         _ = try await Journey(try profile(), transport: transport).start(index)
         #expect(transport.requests.map(\.url) == [Self.authenticate + query])
     }
 
-    @Test("carries its options through every step, and says nothing of those that were not asked for")
-    func options() async throws {
+    @Test("A journey's options apply to every step, and options that are not set are not sent")
+    func sendsOptions() async throws {
         let transport = answering((200, Self.step), (200, Self.step), (200, Self.end))
         let journeys = Journey(try profile(), transport: transport)
         let options = JourneyOptions {
@@ -71,16 +71,16 @@ struct JourneyTests {
         #expect(cookies.isEmpty)
     }
 
-    @Test("hands the session to OpenAM as a cookie too")
-    func openAMSession() async throws {
+    @Test("The session is also sent as a cookie to OpenAM")
+    func sendsSessionCookieToOpenAM() async throws {
         let transport = answering((200, Self.end))
         let options = JourneyOptions { $0.session = Secret("t".utf8) }
         _ = try await Journey(try profile { $0.dialect = .openAM }, transport: transport).start("Login", options: options)
         #expect(transport.requests[0].headers["Cookie"] == "iPlanetDirectoryPro=t")
     }
 
-    @Test("sends no session token that is none", arguments: ["", "a b", "a\r\nX: y", "a;b", "ä"])
-    func badSession(token: String) async throws {
+    @Test("An invalid session token is not sent", arguments: ["", "a b", "a\r\nX: y", "a;b", "ä"])
+    func refusesInvalidSessionToken(token: String) async throws {
         let transport = answering((200, Self.end))
         let options = JourneyOptions { $0.session = Secret(token.utf8) }
         await #expect {
@@ -89,8 +89,8 @@ struct JourneyTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("sends a step back with every member it came with")
-    func echo() async throws {
+    @Test("A step is sent back with all its members")
+    func sendsStepBack() async throws {
         let transport = answering((200, Self.step), (200, Self.end))
         let journeys = Journey(try profile(), transport: transport)
         _ = try await journeys.next(try await journeys.start("Login").step)
@@ -98,14 +98,14 @@ struct JourneyTests {
     }
 
     @Test(
-        "drops nothing that it does not know, and adds nothing that did not come",
+        "Unknown members are sent back, and missing members are not added",
         arguments: [
             #"{"type":"FutureCallback","input":[{"name":"a","value":"","hint":{"x":[1]}}]}"#,
             #"{"type":"FutureCallback","output":[{"name":"a","value":1,"format":"date"}],"_id":1,"lang":null}"#,
             #"{"type":"FutureCallback","output":null,"input":null}"#, #"{"type":"FutureCallback","output":[],"input":[]}"#,
             #"{"type":"FutureCallback","output":[{"name":"a"},{"name":"b","value":null}]}"#, #"{"type":"FutureCallback"}"#,
         ])
-    func unknown(callback: String) async throws {
+    func keepsUnknownStepMembers(callback: String) async throws {
         let step = #"{"authId":"a","callbacks":[\#(callback)],"stage":null,"future":{"a":1}}"#
         let transport = answering((200, step), (200, Self.end))
         let journeys = Journey(try profile(), transport: transport)
@@ -113,8 +113,8 @@ struct JourneyTests {
         #expect(try JSON.value(of: transport.requests[1].body) == JSON.value(of: step.utf8))
     }
 
-    @Test("leaves scripts behind, and nothing else; OpenAM gets them too")
-    func scripts() async throws {
+    @Test("Script callbacks are not sent back, except to OpenAM")
+    func omitsScripts() async throws {
         let outputs = ["0", "4", "1"].map {
             #"{"type":"TextOutputCallback","output":[{"name":"message","value":"m"},{"name":"messageType","value":"\#($0)"}]}"#
         }
@@ -128,39 +128,41 @@ struct JourneyTests {
     }
 
     @Test(
-        "ends with a session, or without one",
+        "A journey ends with a session",
         arguments: [
             (Self.end, .loggedIn(SSOToken(value: Secret("t".utf8), successURL: "/console", realm: "/alpha"))),
             (#"{"tokenId":"t"}"#, .loggedIn(SSOToken(value: Secret("t".utf8)))),
         ] as [(String, JourneyState)])
-    func success(body: String, state: JourneyState) async throws {
+    func endsWithSession(body: String, state: JourneyState) async throws {
         #expect(try await Journey(try profile(), transport: answering((200, body))).start("Login") == state)
     }
 
     @Test(
-        "comes to its end without a session where none was asked for, or the token is empty",
+        "A journey ends without a session if none was requested or the token is empty",
         arguments: [
             #"{"message":"Authentication Successful","successUrl":"/console","realm":"/"}"#,
             #"{"tokenId":"","successUrl":"/console","realm":"/"}"#,
         ])
-    func passage(body: String) async throws {
+    func endsWithoutSession(body: String) async throws {
         let state = try await Journey(try profile(), transport: answering((200, body))).start("Login")
         guard case .completed(let completion) = state else { throw Unexpected() }
         #expect(completion.successURL == "/console")
         #expect(completion.realm == "/")
     }
 
-    @Test("goes on from a link", arguments: ["https://app.test/?realm=/&suspendedId=a%2Bb#x", "app://go?suspendedId=a%2Bb"])
-    func resume(link: String) async throws {
+    @Test(
+        "A journey is resumed from a link",
+        arguments: ["https://app.test/?realm=/&suspendedId=a%2Bb#x", "app://go?suspendedId=a%2Bb"])
+    func resumesFromLink(link: String) async throws {
         let transport = answering((200, Self.end))
         _ = try await Journey(try profile(), transport: transport).resume(link)
         #expect(transport.requests.map(\.url) == ["\(Self.authenticate)?suspendedId=a%2Bb"])
     }
 
     @Test(
-        "sends nothing for a link that belongs to no journey",
+        "A link that belongs to no journey is refused before any request",
         arguments: ["https://app.test/", "?suspendedId=", "", "suspendedId=a"])
-    func foreignLink(link: String) async throws {
+    func refusesForeignLink(link: String) async throws {
         let transport = answering((200, Self.end))
         await #expect {
             try await Journey(try profile(), transport: transport).resume(link)
@@ -168,8 +170,8 @@ struct JourneyTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("hands over what a person brings back from elsewhere, and no more")
-    func comingBack() async throws {
+    @Test("Only the code and the state of a redirect back from a provider are sent")
+    func sendsRedirectParameters() async throws {
         let transport = answering((200, Self.step), (200, Self.end))
         let journeys = Journey(try profile(), transport: transport)
         let step = try await journeys.start("Login").step
@@ -178,8 +180,8 @@ struct JourneyTests {
         #expect(try JSON.value(of: transport.requests[1].body)["authId"] == .string("a"))
     }
 
-    @Test("tells interceptors what each request is for, and sends what they give back")
-    func interceptors() async throws {
+    @Test("Interceptors see the action of each request, and their changes are sent")
+    func interceptorsChangeRequests() async throws {
         let recorder = Recorder()
         let transport = answering((200, Self.step), (200, Self.end), (200, Self.end))
         let journeys = Journey(try profile(), transport: transport, interceptors: [recorder])
@@ -208,10 +210,10 @@ struct JourneyTests {
     }
 }
 
-@Suite("What an answer means")
+@Suite("Responses to a journey")
 struct AnswerTests {
     @Test(
-        "A refusal is told by its kind",
+        "A refused step has the error code of its kind",
         arguments: [
             (401, #"{"code":401,"reason":"Unauthorized","message":"Login failure","detail":{"failureUrl":""}}"#, .loginFailed),
             (401, #"{"code":401,"message":"Session has timed out","detail":{"errorCode":"110"}}"#, .timedOut),
@@ -230,13 +232,13 @@ struct AnswerTests {
             (429, "", .serverFailed), (404, "<html>Not found</html>", .serverMisbehaved), (401, "", .serverMisbehaved),
             (302, "", .serverMisbehaved), (307, "{}", .serverMisbehaved),
         ] as [(Int, String, JourneyError.Code)])
-    func refusals(status: Int, body: String, code: JourneyError.Code) async throws {
+    func mapsRefusals(status: Int, body: String, code: JourneyError.Code) async throws {
         let journeys = Journey(try profile(), transport: answering((status, body)))
         await #expect {
             try await journeys.start("Login")
         } throws: { error in
             guard let error = error as? JourneyError else { return false }
-            // A redirect without a word of the server's own is how networks show their page.
+            // A redirect without content from the server is how networks show their login page.
             let isRetryable = code == .serverFailed || status == 302
             return error.code == code && error.status == status && error.isRetryable == isRetryable
                 && !error.message.isEmpty && !error.message.contains("org.forgerock")
@@ -244,7 +246,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "What no AM answers is an error with words, and no crash",
+        "A malformed response causes an error with a message and no crash",
         arguments: [
             "<html><body>Welcome to the hotel</body></html>", "", "{}", "[]", "null", "17", #""tokenId""#, #"{"ok":true}"#,
             #"{"authId":"#,
@@ -256,15 +258,15 @@ struct AnswerTests {
             #"{"tokenId":7}"#, #"{"tokenId":null}"#, "{\"authId\":\"\u{0}\"}", String(repeating: "[", count: 100_000),
             String(repeating: #"{"authId":"#, count: 5_000),
         ])
-    func hostile(body: String) async throws {
+    func malformedResponsesCauseErrors(body: String) async throws {
         let journeys = Journey(try profile(), transport: answering((200, body)))
         await #expect {
             try await journeys.start("Login")
         } throws: { ($0 as? JourneyError)?.code == .serverMisbehaved }
     }
 
-    @Test("A broken step names the member that is wrong, and none of its content")
-    func path() async throws {
+    @Test("The error for a malformed step names the member and repeats none of its content")
+    func malformedStepErrorNamesMember() async throws {
         let body = #"{"authId":"a","callbacks":[{"type":"X"},{"type":"Y","input":[{"name":"IDToken2","value":"secret"},{}]}]}"#
         await #expect {
             try await Journey(try profile(), transport: answering((200, body))).start("Login")
@@ -274,8 +276,8 @@ struct AnswerTests {
         }
     }
 
-    @Test("Every cut of an answer is an error, and no crash")
-    func cuts() async throws {
+    @Test("A response truncated at any byte causes an error and no crash")
+    func truncatedResponsesCauseErrors() async throws {
         let body = Array(
             #"{"authId":"a","callbacks":[{"type":"NameCallback","output":[{"name":"prompt","value":"ü\u00e9"}]}]}"#.utf8)
         for length in 0..<body.count {
@@ -284,8 +286,8 @@ struct AnswerTests {
         }
     }
 
-    @Test("Rules that were not kept come with their parameters")
-    func policies() async throws {
+    @Test("Failed policies are reported with their parameters")
+    func reportsFailedPolicies() async throws {
         let body =
             #"{"code":403,"reason":"Forbidden","message":"Policy validation failed","detail":{"failedPolicyRequirements":"#
             + #"[{"property":"password","policyRequirements":[{"policyRequirement":"MIN_LENGTH","params":{"minLength":8}},"#
@@ -299,8 +301,8 @@ struct AnswerTests {
         }
     }
 
-    @Test("A server that is busy says when to come back")
-    func retryAfter() async throws {
+    @Test("A busy server's response carries the time to wait")
+    func busyServerGivesRetryTime() async throws {
         let transport = ScriptedTransport { _ in HTTPResponse(status: 503, headers: ["Retry-After": "12"]) }
         await #expect {
             try await Journey(try profile(), transport: transport).start("Login")
@@ -308,13 +310,13 @@ struct AnswerTests {
     }
 }
 
-@Suite("Advice of a policy")
+@Suite("Policy advice")
 struct PolicyAdviceTests {
     private static let xml =
         "<Advices><AttributeValuePair><Attribute name=\"TransactionConditionAdvice\"/><Value>tx-1</Value></AttributeValuePair></Advices>"
 
-    @Test("is found wherever a server puts it")
-    func found() throws {
+    @Test("Advice is found in every place where a server sends it")
+    func findsAdvice() throws {
         let expected = PolicyAdvice("TransactionConditionAdvice", "tx-1")
         let json = #"{"advices":{"TransactionConditionAdvice":["tx-1"]}}"#
         let encoded = Self.xml.percentEncoded()
@@ -341,15 +343,15 @@ struct PolicyAdviceTests {
         #expect(PolicyAdvice(xml: expected.xml) == expected)
     }
 
-    @Test("survives names and values that XML has marks for")
-    func escapes() {
+    @Test("Names and values with XML special characters are escaped and read back")
+    func escapesXML() {
         let advice = PolicyAdvice(PolicyAdvice.service, #"/<al&pha>:"Tree""#)
         #expect(PolicyAdvice(xml: advice.xml) == advice)
         #expect(!advice.xml.contains("al&pha"))
     }
 
-    @Test("is not found where there is none")
-    func none() {
+    @Test("Text without advice gives no advice")
+    func findsNoAdvice() {
         let responses = [
             HTTPResponse(status: 200, body: Array(#"{"advices":{"TransactionConditionAdvice":["x"]}}"#.utf8)),
             HTTPResponse(status: 401), HTTPResponse(status: 401, body: Array("<html>".utf8)),
@@ -363,8 +365,8 @@ struct PolicyAdviceTests {
         for response in responses { #expect(PolicyAdvice(response) == nil) }
     }
 
-    @Test("confirms a request by the transaction's id, behind the parameters that are there")
-    func confirming() {
+    @Test("A confirmed request carries the transaction id after its own parameters")
+    func confirmsRequest() {
         let advice = PolicyAdvice(PolicyAdvice.transaction, "a b")
         #expect(advice.address(confirming: "https://a.test/x") == "https://a.test/x?_txid=a%20b")
         #expect(advice.address(confirming: "https://a.test/x?y=z#f") == "https://a.test/x?y=z&_txid=a%20b#f")

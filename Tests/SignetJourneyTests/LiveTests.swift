@@ -6,10 +6,10 @@ import SignetServer
 import SignetTesting
 import Testing
 
-@Suite("A journey with a real server")
+@Suite("Journeys at a real server")
 struct LiveTests {
-    @Test("logs in, in each realm", arguments: [("", "demo"), ("root/realms/alpha", "mira"), ("/alpha", "mira")])
-    func login(realm: String, user: String) async throws {
+    @Test("A user logs in, in each realm", arguments: [("", "demo"), ("root/realms/alpha", "mira"), ("/alpha", "mira")])
+    func logsInPerRealm(realm: String, user: String) async throws {
         try await LiveServer.with(realm: Realm(realm)) { server in
             var step = try await server.journeys.start().step
             let types = step.callbacks.compactMap(\.typed).map { type(of: $0).type }
@@ -21,8 +21,8 @@ struct LiveTests {
         }
     }
 
-    @Test("is refused with a wrong password, an unknown journey, an unknown realm and a handle that was tampered with")
-    func refusals() async throws {
+    @Test("A wrong password, an unknown journey, an unknown realm and a changed handle are refused")
+    func refusesInvalidInput() async throws {
         try await LiveServer.with { server in
             var step = try await server.journeys.start("Login").step
             try step.fill(name: "demo", password: Secret("wrong".utf8))
@@ -40,8 +40,8 @@ struct LiveTests {
         }
     }
 
-    @Test("takes longer than the server waits")
-    func timeout() async throws {
+    @Test("A journey that takes longer than the server waits times out")
+    func journeyTimesOut() async throws {
         try await LiveServer.with { server in
             var step = try await server.journeys.start("Login").step
             try step.fill(name: "demo", password: LiveServer.password)
@@ -50,8 +50,8 @@ struct LiveTests {
         }
     }
 
-    @Test("ends without a session when none is asked for")
-    func noSession() async throws {
+    @Test("A journey ends without a session when none is requested")
+    func completesWithoutSession() async throws {
         try await LiveServer.with { server in
             let options = JourneyOptions { $0.withoutSession = true }
             var step = try await server.journeys.start("Login", options: options).step
@@ -63,8 +63,8 @@ struct LiveTests {
         }
     }
 
-    @Test("shows an enrollment URI, and waits")
-    func registration() async throws {
+    @Test("A registration journey shows an enrollment URI and waits")
+    func showsEnrollmentURI() async throws {
         try await LiveServer.with(pushTimeout: 1) { server in
             var step = try await server.journeys.start("PushRegistration").step
             try step.fill(name: "demo", password: LiveServer.password)
@@ -79,8 +79,8 @@ struct LiveTests {
         }
     }
 
-    @Test("is gone when the server is")
-    func noServer() async throws {
+    @Test("A journey fails when the server has stopped")
+    func failsWithoutServer() async throws {
         let transport = AsyncHTTPTransport()
         let profile = try ServerProfile(url: "http://127.0.0.1:1/am")
         await #expect(throws: TransportError.self) { try await Journey(profile, transport: transport).start() }
@@ -94,7 +94,7 @@ func expect(
 ) async {
     do {
         _ = try await body()
-        Issue.record("it went on", sourceLocation: sourceLocation)
+        Issue.record("the journey continued", sourceLocation: sourceLocation)
     } catch {
         #expect((error as? JourneyError)?.code == code, "\(error)", sourceLocation: sourceLocation)
     }

@@ -6,7 +6,7 @@ import SignetTesting
 import Synchronization
 import Testing
 
-@Suite("A walk")
+@Suite("A journey session")
 struct JourneySessionTests {
     private static let login =
         #"{"authId":"1","callbacks":[{"type":"NameCallback","output":[],"input":[{"name":"IDToken1","value":""}]}]}"#
@@ -18,8 +18,8 @@ struct JourneySessionTests {
         JourneySession(Journey(try profile(), transport: transport))
     }
 
-    @Test("refuses a step that it has left, without asking the server")
-    func stale() async throws {
+    @Test("An earlier step is refused without a request")
+    func refusesStaleStep() async throws {
         let transport = answering((200, Self.login), (200, Self.wait), (200, Self.end))
         let walk = try walk(transport)
         let first = try await walk.start("Login").step
@@ -32,8 +32,8 @@ struct JourneySessionTests {
         #expect(transport.requests.count == 3)
     }
 
-    @Test("sends one answer at a time")
-    func busy() async throws {
+    @Test("Only one answer is sent at a time")
+    func sendsOneAnswerAtATime() async throws {
         let (gate, open) = AsyncStream<Void>.makeStream()
         let count = Mutex(0)
         let transport = ScriptedTransport { _ in
@@ -56,8 +56,8 @@ struct JourneySessionTests {
         #expect(transport.requests.count == 2)
     }
 
-    @Test("stays at the step when the network fails, and ends when the server says no")
-    func stalls() async throws {
+    @Test("A journey stays at its step after a network failure and ends when the server refuses it")
+    func staysAtStepAfterNetworkFailure() async throws {
         let answers = Mutex<[HTTPResponse?]>([
             HTTPResponse(status: 200, body: Array(Self.login.utf8)), nil, HTTPResponse(status: 503),
             HTTPResponse(status: 401, body: Array(#"{"code":401,"message":"Login failure"}"#.utf8)),
@@ -80,8 +80,8 @@ struct JourneySessionTests {
         await expect(.staleStep) { try await walk.next(step) }
     }
 
-    @Test("goes on waiting after a failure of the network, as long as before")
-    func waitsOn() async throws {
+    @Test("Waiting continues after a network failure with the same interval")
+    func continuesWaiting() async throws {
         let answers = Mutex<[HTTPResponse?]>([
             HTTPResponse(status: 200, body: Array(Self.wait.utf8)), nil, nil,
             HTTPResponse(status: 200, body: Array(Self.end.utf8)),
@@ -109,8 +109,8 @@ struct JourneySessionTests {
         guard case .loggedIn = try await waiting.value else { throw Unexpected() }
     }
 
-    @Test("tells every listener where it stands, each from where it began to listen")
-    func listeners() async throws {
+    @Test("Every observer receives the states from the moment it starts to observe")
+    func notifiesObservers() async throws {
         let walk = try walk(answering((200, Self.login), (200, Self.wait), (200, Self.end)))
         let early = await walk.states()
         let step = try await walk.start("Login").step
@@ -122,8 +122,8 @@ struct JourneySessionTests {
         #expect(second == ["step 1", "asking", "step 2", "asking", "loggedIn"])
     }
 
-    @Test("ends its streams when nobody has it any more")
-    func streamsEnd() async throws {
+    @Test("The state streams end when the session object is released")
+    func streamsEndWithSession() async throws {
         var walk: JourneySession? = try walk(answering((200, Self.login)))
         let states = await walk?.states()
         walk = nil
@@ -132,8 +132,8 @@ struct JourneySessionTests {
         #expect(count == 1)
     }
 
-    @Test("can be given another answer while it waits, and does not send the old one afterwards")
-    func otherAnswer() async throws {
+    @Test("An answer given during a wait replaces the polling answer")
+    func answerReplacesWait() async throws {
         let transport = answering((200, Self.login), (200, Self.wait), (200, Self.end))
         let clock = GateClock()
         let walk = JourneySession(Journey(try profile(), transport: transport), clock: clock)
@@ -146,8 +146,8 @@ struct JourneySessionTests {
         #expect(transport.requests.count == 3)
     }
 
-    @Test("stands at the step when its wait is given up")
-    func cancelled() async throws {
+    @Test("A cancelled wait leaves the journey at its step")
+    func cancelledWaitKeepsStep() async throws {
         let transport = answering((200, Self.wait), (200, Self.end))
         let clock = GateClock()
         let walk = JourneySession(Journey(try profile(), transport: transport), clock: clock)
@@ -160,8 +160,8 @@ struct JourneySessionTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test("goes through a real server's journey, to its end")
-    func live() async throws {
+    @Test("A session runs a real server's journey to its end")
+    func runsLiveJourney() async throws {
         try await LiveServer.with { server in
             let walk = JourneySession(server.journeys)
             var step = try await walk.start("OATHRegistration").step
@@ -211,13 +211,13 @@ private func expect(
 ) async {
     do {
         _ = try await body()
-        Issue.record("it went on", sourceLocation: sourceLocation)
+        Issue.record("the journey continued", sourceLocation: sourceLocation)
     } catch {
         #expect((error as? JourneyError)?.code == code, "\(error)", sourceLocation: sourceLocation)
     }
 }
 
-/// A clock on which a sleep lasts until the test ends it, or its task is cancelled.
+/// A clock on which a sleep lasts until the test ends it or its task is cancelled.
 private final class GateClock: Clock {
     struct Instant: InstantProtocol {
         var offset = Duration.zero
@@ -238,7 +238,7 @@ private final class GateClock: Clock {
         try Task.checkCancellation()
     }
 
-    /// Returns when somebody sleeps.
+    /// Returns when a task sleeps.
     func sleeper() async { for await _ in asleep { break } }
 
     func wake() { awaken.yield() }

@@ -4,10 +4,10 @@ import SignetOAuth
 import SignetTesting
 import Testing
 
-@Suite("A server profile")
+@Suite("Server profiles")
 struct ProfileTests {
     @Test(
-        "knows a realm however it is written, and prints it for each kind of server",
+        "A realm is read in every spelling and written for each kind of server",
         arguments: [
             ("", "/", "realms/root", "realms/root", ""), ("/", "/", "realms/root", "realms/root", ""),
             ("root", "/", "realms/root", "realms/root", ""), ("realms/root", "/", "realms/root", "realms/root", ""),
@@ -25,7 +25,7 @@ struct ProfileTests {
             ("a b?c", "/a b?c", "realms/root/realms/a%20b%3Fc", "realms/a%20b%3Fc", "a%20b%3Fc"),
             ("root/realms", "/realms", "realms/root/realms/realms", "realms/realms", "realms"),
         ])
-    func realms(written: String, printed: String, full: String, alias: String, legacy: String) {
+    func readsRealmSpellings(written: String, printed: String, full: String, alias: String, legacy: String) {
         let realm = Realm(written)
         #expect(realm.description == printed)
         #expect(realm.path() == full)
@@ -36,7 +36,7 @@ struct ProfileTests {
     }
 
     @Test(
-        "gives the usual addresses",
+        "A profile has the default addresses of its server",
         arguments: [
             (.authenticate, "json/realms/root/realms/alpha/authenticate"), (.session, "json/realms/root/realms/alpha/sessions"),
             (.authorize, "oauth2/realms/root/realms/alpha/authorize"), (.token, "oauth2/realms/root/realms/alpha/access_token"),
@@ -48,13 +48,13 @@ struct ProfileTests {
             (.discovery, "oauth2/realms/root/realms/alpha/.well-known/openid-configuration"),
             (.users, "json/realms/root/realms/alpha/users"),
         ] as [(ServerEndpoint, String)])
-    func addresses(endpoint: ServerEndpoint, path: String) throws {
+    func defaultAddresses(endpoint: ServerEndpoint, path: String) throws {
         let profile = try ServerProfile(url: "https://am.example.test/am//", realm: "alpha")
         #expect(profile.address(of: endpoint) == "https://am.example.test/am/\(path)")
     }
 
-    @Test("names the realm as its server does, also at the top of a server that knows no realms in addresses")
-    func forms() throws {
+    @Test("A realm is written as its server expects, also for a server without realms in addresses")
+    func realmForms() throws {
         let url = "https://am.example.test:8443/am"
         let alias = try ServerProfile(url: url, realm: "alpha", realmForm: .alias)
         #expect(alias.address(of: .authenticate) == "\(url)/json/realms/alpha/authenticate")
@@ -63,7 +63,7 @@ struct ProfileTests {
     }
 
     @Test(
-        "takes overrides as links are taken",
+        "An override is resolved as a link relative to the server's address",
         arguments: [
             ("https://login.example.test/a/b?c=d", "https://login.example.test/a/b?c=d"),
             ("//login.example.test/x", "https://login.example.test/x"), ("/x/y", "https://am.example.test:8443/x/y"),
@@ -71,21 +71,21 @@ struct ProfileTests {
             (" x ", "https://am.example.test:8443/am/x"), ("x?a:b", "https://am.example.test:8443/am/x?a:b"),
             ("x/a:b", "https://am.example.test:8443/am/x/a:b"),
         ])
-    func overrides(written: String, address: String) throws {
+    func resolvesOverrides(written: String, address: String) throws {
         let profile = try ServerProfile(url: "https://am.example.test:8443/am", endpoints: [.authorize: written])
         #expect(profile.address(of: .authorize) == address)
         #expect(profile.address(of: .token) == "https://am.example.test:8443/am/oauth2/realms/root/access_token")
     }
 
     @Test(
-        "refuses an override that a password must not be sent to, and names it",
+        "An override that would receive a password on an unsafe address is refused by its name",
         arguments: [
             ("http://am.example.test/x", .address(.plainHTTP(host: "am.example.test"))), ("", .empty), ("  ", .empty),
             ("ftp://am.example.test/x", .address(.notAWebAddress)), ("javascript:alert(1)", .address(.notAWebAddress)),
             ("https://u:p@am.example.test/x", .address(.carriesCredentials)), ("x y", .address(.notAWebAddress)),
             ("/x#y", .address(.notAWebAddress)),
         ] as [(String, ProfileError.Fault)])
-    func wrongOverrides(written: String, fault: ProfileError.Fault) {
+    func refusesUnsafeOverrides(written: String, fault: ProfileError.Fault) {
         #expect {
             try ServerProfile(url: "https://am.example.test/am", endpoints: [.token: written])
         } throws: { error in
@@ -93,8 +93,8 @@ struct ProfileTests {
         }
     }
 
-    @Test("has the documented defaults")
-    func defaults() throws {
+    @Test("A profile has the documented defaults")
+    func documentedDefaults() throws {
         let profile = try profile()
         #expect(profile.cookieName == "iPlanetDirectoryPro")
         #expect(profile.timeout == .seconds(30))
@@ -114,8 +114,8 @@ struct ProfileTests {
           "parameters": {"acr_values": "push & more", "prompt": "login"}}}
         """
 
-    @Test("is the same from a document and from the environment")
-    func sources() throws {
+    @Test("A document and the environment give the same profile")
+    func readsDocumentAndEnvironment() throws {
         let profile = try ServerProfile(json: Self.document.utf8)
         #expect(profile.realm == "alpha")
         #expect(profile.cookieName == "46b42b4229cd7a3")
@@ -148,9 +148,9 @@ struct ProfileTests {
     }
 
     @Test(
-        "takes parameters from the environment only as a query, each with a name of its own",
+        "The environment gives parameters only as a query, and each parameter name once",
         arguments: ["acr_values", "=push", "a=1&a=2", "a=1&&b=2", "a=1&"])
-    func parametersInEnvironment(text: String) {
+    func readsParametersFromEnvironment(text: String) {
         let client = ["SIGNET_URL": "https://a.test", "SIGNET_CLIENT_ID": "x", "SIGNET_CLIENT_REDIRECT_URI": "a:b"]
         #expect {
             try ServerProfile(environment: client.merging(["SIGNET_CLIENT_PARAMETERS": text]) { $1 })
@@ -158,7 +158,7 @@ struct ProfileTests {
     }
 
     @Test(
-        "says which setting is wrong, and how",
+        "An error names the invalid setting and its fault",
         arguments: [
             (#"{}"#, "url", .missing), (#"{"url":""}"#, "url", .missing), (#"{"url":7}"#, "url", .type(expected: "a text")),
             (#"{"url":"am.example.test"}"#, "url", .address(.notAWebAddress)),
@@ -199,7 +199,7 @@ struct ProfileTests {
             (#"{"url":"https://a.test","authenticationService":""}"#, "authenticationService", .empty),
             (#"[]"#, "", .unreadable("is no object")),
         ] as [(String, String, ProfileError.Fault)])
-    func faults(document: String, key: String, fault: ProfileError.Fault) {
+    func namesInvalidSetting(document: String, key: String, fault: ProfileError.Fault) {
         #expect {
             try ServerProfile(json: document.utf8)
         } throws: { error in
@@ -207,13 +207,13 @@ struct ProfileTests {
         }
     }
 
-    @Test("refuses a cookie's name that would be a header of its own", arguments: ["a b", "a:b", "a\r\nX: y", "a=b", "ä"])
-    func cookieNames(name: String) {
+    @Test("An invalid cookie name is refused", arguments: ["a b", "a:b", "a\r\nX: y", "a=b", "ä"])
+    func refusesInvalidCookieName(name: String) {
         #expect(throws: ProfileError.self) { try profile { $0.cookieName = name } }
     }
 }
 
-@Suite("Discovery")
+@Suite("OpenID discovery")
 struct DiscoveryTests {
     private static let issuer = "https://am.example.test/am/oauth2/realms/root/realms/alpha"
 
@@ -228,8 +228,8 @@ struct DiscoveryTests {
         return JSON.text(of: .object(members))
     }
 
-    @Test("completes a profile; an override goes before it")
-    func completes() async throws {
+    @Test("A discovery document completes a profile, and overrides take precedence")
+    func completesProfile() async throws {
         let transport = answering((200, document()))
         let plain = try ServerProfile(url: "https://am.example.test/am", realm: "alpha", endpoints: [.userInfo: "who"])
         let profile = try await plain.discovering(over: transport)
@@ -245,8 +245,8 @@ struct DiscoveryTests {
         #expect(plain.issuer == nil)
     }
 
-    @Test("makes a profile of an AM from nothing but the document's address")
-    func fromNothing() async throws {
+    @Test("The profile of an AM server is created from the document's address alone")
+    func createsProfileFromAddress() async throws {
         let profile = try await ServerProfile.discovered(
             at: "\(Self.issuer)/.well-known/openid-configuration", over: answering((200, document()))
         ) { $0.cookieName = "c" }
@@ -256,8 +256,8 @@ struct DiscoveryTests {
         #expect(profile.address(of: .authenticate) == "https://am.example.test/am/json/realms/root/realms/alpha/authenticate")
     }
 
-    @Test("gives the OAuth 2.0 part the profile's addresses, what was discovered, and nothing that is to be discovered")
-    func oauth() async throws {
+    @Test("The OAuth configuration gets the profile's and the discovered addresses, and no discovery address")
+    func configuresOAuthEndpoints() async throws {
         let base = "https://am.example.test/am/oauth2/realms/root/realms/alpha"
         let plain = try ServerProfile(url: "https://am.example.test/am", realm: "alpha", endpoints: [.userInfo: "who"]) {
             $0.cookieName = "c"
@@ -284,8 +284,8 @@ struct DiscoveryTests {
         #expect(toBeFound.session == usual.session)
     }
 
-    @Test("ends sessions at Ping's own address, unless a browser is to come back")
-    func endSession() async throws {
+    @Test("Sessions end at Ping's own address unless a browser returns to the app")
+    func choosesEndSessionAddress() async throws {
         let ping = "\(Self.issuer)/ping"
         for (signOut, override, expected) in [
             (nil, nil, ping), ("app://bye", nil, "\(Self.issuer)/bye"), (nil, "x", "https://am.example.test/am/x"),
@@ -301,15 +301,15 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("does not believe OpenAM where it revokes")
-    func openAM() async throws {
+    @Test("OpenAM's discovered revocation address is ignored")
+    func ignoresOpenAMRevocationAddress() async throws {
         let profile = try await profile { $0.dialect = .openAM }.discovering(over: answering((200, document())))
         #expect(OAuthEndpoints(profile).revoke == profile.address(of: .revoke))
         #expect(profile.address(of: .revoke) == "https://am.example.test/am/oauth2/realms/root/token/revoke")
     }
 
     @Test(
-        "says what is wrong with a document",
+        "An invalid discovery document is refused by the name of its fault",
         arguments: [
             (["issuer": nil], "discovery.issuer", .missing), (["token_endpoint": nil], "discovery.token_endpoint", .missing),
             (
@@ -328,7 +328,7 @@ struct DiscoveryTests {
                 .value("is another one than the profile names")
             ),
         ] as [([String: String?], String, ProfileError.Fault)])
-    func faults(changes: [String: String?], key: String, fault: ProfileError.Fault) async throws {
+    func namesInvalidDocumentMember(changes: [String: String?], key: String, fault: ProfileError.Fault) async throws {
         let transport = answering((200, document(changes)))
         await #expect {
             try await profile { $0.issuer = Self.issuer }.discovering(over: transport)
@@ -337,8 +337,10 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("takes only what is JSON and a success", arguments: [(404, "{}"), (200, "<html>"), (302, ""), (200, "[]"), (500, "")])
-    func unreadable(status: Int, body: String) async throws {
+    @Test(
+        "A discovery response must be a success with a JSON object",
+        arguments: [(404, "{}"), (200, "<html>"), (302, ""), (200, "[]"), (500, "")])
+    func refusesOtherDiscoveryResponses(status: Int, body: String) async throws {
         let transport = answering((status, body))
         await #expect { try await profile().discovering(over: transport) } throws: { ($0 as? ProfileError)?.key == "discovery" }
     }

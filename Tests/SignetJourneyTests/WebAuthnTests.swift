@@ -37,7 +37,7 @@ struct WebAuthnTests {
         #""allowCredentials":"allowCredentials: [{ \"type\": \"public-key\", \"id\": new Int8Array([1, -2, 3]).buffer }, { \"type\": \"public-key\", \"id\": new Int8Array([-128, 127]).buffer }]""#
 
     @Test(
-        "A request to sign is read in every form that servers have",
+        "An authentication request is read in every form that servers use",
         arguments: [
             #"{"_action":"webauthn_authentication","_type":"WebAuthn","challenge":"AAECAw==","timeout":"60000","userVerification":"required","#
                 + #""relyingPartyId":"rpId: \"old.example.com\",","_relyingPartyId":"example.com",\#(legacyAllow),"#
@@ -47,7 +47,7 @@ struct WebAuthnTests {
             #"{"_type":"WebAuthn","challenge":"AAECAw==","userVerification":"required","relyingPartyId":"example.com","#
                 + #""acceptableCredentials":"[{ id: new Int8Array([1,254,3]).buffer }, { id: new Int8Array([ 128 , 127 ]) }]"}"#,
         ])
-    func authentications(data: String) throws {
+    func readsAuthenticationRequests(data: String) throws {
         let request = try authentication(try step(data))
         #expect(request.challenge == [0, 1, 2, 3])
         #expect(request.relyingPartyID == "example.com")
@@ -57,7 +57,7 @@ struct WebAuthnTests {
         #expect(!request.acceptsJSON)
     }
 
-    /// A step of OpenAM 16's WebAuthn module, with the members that it has.
+    /// A step of OpenAM 16's WebAuthn module with its members.
     private func moduleStep(_ text: String, beside type: String = "PasswordCallback") -> JourneyStep {
         JourneyStep(
             authId: "a",
@@ -74,34 +74,34 @@ struct WebAuthnTests {
     private static let moduleOptions =
         #"{"challenge":{"value":"QVFJQzV3"},"timeout":60000,"rpId":"openam.example.org","allowCredentials":[],"userVerification":"preferred"}"#
 
-    @Test("OpenAM's WebAuthn module is recognized by the JSON beside its PasswordCallback")
-    func moduleOptions() throws {
+    @Test("OpenAM's WebAuthn module is recognized by the JSON next to its PasswordCallback")
+    func recognizesOpenAMModule() throws {
         let step = moduleStep(Self.moduleOptions)
         #expect(step.webAuthnModuleOptions?["rpId"]?.string == "openam.example.org")
         #expect(step.asksForPasskey && WebAuthnRequest(step) == nil)
     }
 
     @Test(
-        "A page with a password and another text asks for no passkey",
+        "A page with a password and another text contains no passkey request",
         arguments: ["", "Welcome", "{", "[]", #"{"message":"challenge"}"#])
-    func passwordPage(text: String) {
+    func passwordPageHasNoRequest(text: String) {
         let step = moduleStep(text)
         #expect(step.webAuthnModuleOptions == nil && !step.asksForPasskey)
     }
 
-    @Test("The options without a PasswordCallback are a text like any other")
-    func optionsWithoutPassword() {
+    @Test("The options without a PasswordCallback are ordinary text")
+    func optionsWithoutPasswordAreText() {
         #expect(moduleStep(Self.moduleOptions, beside: "NameCallback").webAuthnModuleOptions == nil)
     }
 
-    @Test("A step with the callback for a passkey's outcome asks for one, also when its request cannot be read")
-    func unreadableRequestAsks() throws {
+    @Test("A step with the callback for a passkey's outcome asks for a passkey, even if its request is unreadable")
+    func outcomeCallbackAsksForPasskey() throws {
         let step = try step("{}")
         #expect(step.asksForPasskey && WebAuthnRequest(step) == nil)
     }
 
-    @Test("A request to sign that names no passkey and no domain leaves both open")
-    func open() throws {
+    @Test("An authentication request without passkeys and a domain leaves both open")
+    func readsOpenRequest() throws {
         let request = try authentication(
             try step(
                 #"{"_action":"webauthn_authentication","challenge":"AAECAw==","relyingPartyId":"","allowCredentials":"","#
@@ -128,8 +128,8 @@ struct WebAuthnTests {
         + #""excludeCredentials":"excludeCredentials: [{ \"type\": \"public-key\", \"id\": new Int8Array([5]).buffer }]","#
         + #""relyingPartyId":"id: \"example.com\",","supportsJsonResponse":true}"#
 
-    @Test("A request to make a passkey is read in both forms", arguments: [modern, legacy])
-    func registrations(data: String) throws {
+    @Test("A registration request is read in both forms", arguments: [modern, legacy])
+    func readsRegistrationRequests(data: String) throws {
         let request = try registration(try step(data))
         #expect(request.challenge == [0, 1, 2, 3])
         #expect(request.userID == Array("mira".utf8))
@@ -145,8 +145,8 @@ struct WebAuthnTests {
         #expect(request.acceptsJSON)
     }
 
-    @Test("A script for browsers is understood as far as it names values")
-    func scripts() throws {
+    @Test("The values in a browser script are read")
+    func readsScriptValues() throws {
         let make = """
             var publicKey = { challenge: new Int8Array([0, 1, 2, 3]).buffer,
               rp: { id: "example.com", name: "Example" },
@@ -176,7 +176,7 @@ struct WebAuthnTests {
     }
 
     @Test(
-        "What is no request is none",
+        "Text that is not a request is ignored",
         arguments: [
             "{}", #"{"stage":"x"}"#, #"{"_action":"webauthn_authentication"}"#,
             #"{"_action":"webauthn_authentication","challenge":"%"}"#,
@@ -184,12 +184,12 @@ struct WebAuthnTests {
             #"{"_action":"dance","_type":"WebAuthn","challenge":"AA=="}"#,
             #"{"_type":"PingOneProtect","challenge":"AA=="}"#, "[]", "null",
         ])
-    func none(data: String) throws {
+    func ignoresOtherText(data: String) throws {
         #expect(WebAuthnRequest(try step(data)) == nil)
     }
 
     @Test(
-        "A list with an entry that cannot be read is no shorter list: there is no request",
+        "A list with an unreadable entry makes the whole request unreadable",
         arguments: [
             #""_allowCredentials":[{"type":"public-key","id":[1]},{"type":"public-key"}]"#, #""_allowCredentials":[{"id":"AQ"}]"#,
             #""_allowCredentials":[{"id":[1,999]}]"#, #""_allowCredentials":[{"id":[]}]"#, #""_allowCredentials":"x""#,
@@ -197,7 +197,7 @@ struct WebAuthnTests {
             #""allowCredentials":"[{ \"id\": new Int8Array([1]) }, { \"id\": known }]""#,
             #""allowCredentials":"[{ \"id\": new Int8Array([999]) }]""#, #""allowCredentials":"[{ \"id\": new Int8Array([1]) }""#,
         ])
-    func unreadableLists(list: String) throws {
+    func refusesListWithUnreadableEntry(list: String) throws {
         let data = #"{"_action":"webauthn_authentication","challenge":"AA==",\#(list)}"#
         #expect(WebAuthnRequest(try step(data)) == nil)
         let made = list.replacing("allowCredentials", with: "excludeCredentials")
@@ -205,8 +205,10 @@ struct WebAuthnTests {
             WebAuthnRequest(try step(#"{"_action":"webauthn_registration","challenge":"AA==","userId":"AA==",\#(made)}"#)) == nil)
     }
 
-    @Test("The same in a script", arguments: ["known", "[{ id: known }]", "[{ id: [1] }, { id: [999] }]", "[{ id: [1]"])
-    func unreadableListsOfScripts(list: String) throws {
+    @Test(
+        "A list with an unreadable entry in a script makes the whole request unreadable",
+        arguments: ["known", "[{ id: known }]", "[{ id: [1] }, { id: [999] }]", "[{ id: [1]"])
+    func refusesScriptListWithUnreadableEntry(list: String) throws {
         let sign =
             "var acceptableCredentials = \(list); var o = { challenge: new Int8Array([4]), allowCredentials: acceptableCredentials };"
         #expect(WebAuthnRequest(try step("", script: sign)) == nil)
@@ -215,8 +217,8 @@ struct WebAuthnTests {
         #expect(WebAuthnRequest(try step("", script: make.replacing(list, with: "[]"))) != nil)
     }
 
-    @Test("Scripts that end anywhere, or are no scripts, are no requests and no crash")
-    func brokenScripts() throws {
+    @Test("A truncated script or another script gives no request and causes no crash")
+    func ignoresBrokenScripts() throws {
         let script = #"challenge: new Int8Array([1]), pubKeyCredParams: [{"alg": -7}], user: { id: Uint8Array.from("x") }, rp: {"#
         for length in 0...script.utf8.count { _ = WebAuthnRequest(try step("", script: String(script.prefix(length)))) }
         for script in ["challenge", "challenge:", "challenge: [", "challenge: [999]", "challenge: [[[[", "challenge: []"] {
@@ -232,19 +234,19 @@ struct WebAuthnTests {
         credentialID: [251, 255], userHandle: Array("mira".utf8))
 
     @Test(
-        "What came of it is written as AM reads it",
+        "An outcome is written as AM reads it",
         arguments: [
             (.attestation(attestation, deviceName: nil), #"{"type":"webauthn.create"}::1,-1,-128::-_8"#),
             (.attestation(attestation, deviceName: "My::key"), #"{"type":"webauthn.create"}::1,-1,-128::-_8::My:key"#),
             (.assertion(assertion), #"{"type":"webauthn.get"}::0,-56::3,-3::-_8::mira"#),
             (.unsupported, "unsupported"), (.failure(WebAuthnError(.notAllowed, "no")), "ERROR::NotAllowedError:no"),
         ] as [(WebAuthnOutcome, String)])
-    func outcomes(outcome: WebAuthnOutcome, text: String) {
+    func writesOutcomes(outcome: WebAuthnOutcome, text: String) {
         #expect(outcome.text() == text)
     }
 
-    @Test("JSON says what kind of device it was, where that is known")
-    func json() throws {
+    @Test("A JSON outcome states the kind of authenticator if it is known")
+    func outcomeStatesAttachment() throws {
         let made = try JSON.value(of: WebAuthnOutcome.attestation(Self.attestation, deviceName: nil).text(json: true).utf8)
         #expect(made["authenticatorAttachment"] == .string("cross-platform"))
         #expect(made["legacyData"] == .string(#"{"type":"webauthn.create"}::1,-1,-128::-_8"#))
@@ -264,8 +266,8 @@ struct WebAuthnTests {
         }
     }
 
-    @Test("A step is answered with what the app's authenticator gives, and with why it gives nothing")
-    func answers() async throws {
+    @Test("A step is answered with the result or the error of the app's authenticator")
+    func answersWithAuthenticator() async throws {
         func answer(_ authenticator: Authenticator?) async throws -> String? {
             var step = try step(Self.legacy.replacing(#","supportsJsonResponse":true"#, with: ""))
             try await step.answerWebAuthn(with: authenticator)

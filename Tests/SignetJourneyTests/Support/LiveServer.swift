@@ -9,7 +9,7 @@ import Synchronization
 
 struct Unexpected: Error {}
 
-/// A real server on a free port of this machine, and the way to it.
+/// A real server on a free port of this machine, and a transport to it.
 struct LiveServer: Sendable {
     let profile: ServerProfile
     let transport: any HTTPTransport
@@ -53,7 +53,7 @@ extension JourneyStep {
 }
 
 extension JourneyState {
-    /// The step; a test that expected one fails without.
+    /// The step of the state; reading it throws if the state is not a step.
     var step: JourneyStep {
         get throws {
             guard case .step(let step) = self else { throw Unexpected() }
@@ -69,7 +69,7 @@ extension JourneyState {
     }
 }
 
-/// A server that gives one answer after another.
+/// Returns a transport that gives one response after another.
 func answering(_ answers: (status: Int, body: String)...) -> ScriptedTransport {
     let left = Mutex(answers[...])
     return ScriptedTransport { _ in
