@@ -3,41 +3,43 @@ import Foundation
 import SignetTesting
 import Testing
 
-@Suite("A process that a test starts")
+@Suite("A process started by a test")
 struct TestProcessTests {
-    @Test("gives its output, its errors and its exit code", arguments: [0, 1, 42, 255] as [Int32])
-    func ended(status: Int32) async throws {
+    @Test("An ended process gives its output, its errors and its exit code", arguments: [0, 1, 42, 255] as [Int32])
+    func processGivesOutputAndExitCode(status: Int32) async throws {
         let ended = try await TestProcess.run("sh", ["-c", "echo said; echo complained >&2; exit \(status)"])
         #expect(ended.status == status)
         #expect(ended.output == "said\n")
         #expect(ended.errors == "complained\n")
     }
 
-    @Test("that dies by a signal has its negated number as status", arguments: [SIGTERM, SIGKILL, SIGINT, SIGPIPE])
-    func killed(number: Int32) async throws {
+    @Test(
+        "A process killed by a signal has the negated signal number as its status",
+        arguments: [SIGTERM, SIGKILL, SIGINT, SIGPIPE])
+    func killedProcessStatus(number: Int32) async throws {
         let process = try TestProcess("sleep", ["60"])
         #expect(!process.hasEnded)
         process.signal(number)
         #expect(await process.end().status == -number)
-        // Its number may be somebody else's now.
+        // The process id may belong to another process now.
         process.signal(SIGKILL)
         #expect(process.soFar.status == -number)
     }
 
-    @Test("that is not there does not start, and leaves nothing", arguments: ["no-such-program", "/no/such/program", "/"])
-    func absent(program: String) async throws {
+    @Test("A missing program does not start and leaves nothing behind", arguments: ["no-such-program", "/no/such/program", "/"])
+    func missingProgramDoesNotStart(program: String) async throws {
         #expect(throws: CannotStart.self) { try TestProcess(program) }
         await #expect(throws: CannotStart.self) { try await TestProcess.run(program) }
     }
 
-    @Test("that takes too long is killed, also when it has closed its pipes", arguments: ["", "exec >&- 2>&-; "])
-    func late(closing: String) async throws {
+    @Test("A process that takes too long is killed, even after it has closed its pipes", arguments: ["", "exec >&- 2>&-; "])
+    func killsLateProcess(closing: String) async throws {
         let ended = try await TestProcess.run("sh", ["-c", closing + "exec sleep 60"], within: .milliseconds(100))
         #expect(ended.status == -SIGKILL)
     }
 
-    @Test("reads what it is given, however much, or that there is nothing", arguments: [0, 1, 65_536, 3_000_000])
-    func input(count: Int) async throws {
+    @Test("A process reads its input of any size, or an empty one", arguments: [0, 1, 65_536, 3_000_000])
+    func processReadsInput(count: Int) async throws {
         let bytes = (0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) }
         let ended = try await TestProcess.run("cat", input: .bytes(bytes))
         #expect(ended.status == 0 && ended.output.utf8.elementsEqual(bytes))
@@ -45,15 +47,15 @@ struct TestProcessTests {
     }
 
     @Test(
-        "that does not read what it is given, or only some, ends as it wants",
+        "A process that reads none or only part of its input ends normally",
         arguments: ["exit 3", "head -c 10 >/dev/null; exit 3"])
-    func unread(script: String) async throws {
+    func processMayIgnoreInput(script: String) async throws {
         let ended = try await TestProcess.run("sh", ["-c", script], input: .bytes([UInt8](repeating: 65, count: 1_000_000)))
         #expect(ended.status == 3)
     }
 
-    @Test("whose input stays open goes on until it is closed")
-    func openInput() async throws {
+    @Test("A process with an open input runs until the input is closed")
+    func processRunsWhileInputIsOpen() async throws {
         let process = try TestProcess("sh", ["-c", "echo ready; cat; echo over"], input: .open)
         try await process.said { output, _ in output == "ready\n" }
         #expect(!process.hasEnded)
@@ -61,15 +63,16 @@ struct TestProcessTests {
         #expect(await process.end().output == "ready\nover\n")
     }
 
-    @Test("that ends without saying what was waited for is not waited for any longer")
-    func notSaid() async throws {
+    @Test("Waiting for an output ends when the process ends without it")
+    func waitEndsWithProcess() async throws {
         let process = try TestProcess("echo", ["something else"])
         await #expect(throws: TestProcess.NotSaid.self) { try await process.said { output, _ in output.contains("ready") } }
     }
 
     @Test(
-        "has ended when it has, though a grandchild holds its pipes, and says all that it said", arguments: ["sleep 60", "yes"])
-    func grandchild(program: String) async throws {
+        "A process counts as ended while a grandchild holds its pipes, and its output is complete",
+        arguments: ["sleep 60", "yes"])
+    func grandchildDoesNotDelayEnd(program: String) async throws {
         let process = try TestProcess("sh", ["-c", "\(program) & seq 100; exit 5"], ownGroup: true)
         let ended = await process.end(within: .seconds(50))
         kill(-process.identifier, SIGKILL)
@@ -78,8 +81,8 @@ struct TestProcessTests {
         #expect(Set(ended.output.split(separator: "\n")).isSuperset(of: numbers))
     }
 
-    @Test("blocks no signal and ignores none, whatever the thread that starts it does")
-    func signals() async throws {
+    @Test("A process starts with default signal handling, whatever the starting thread blocks or ignores")
+    func processHasDefaultSignals() async throws {
         let process = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 var all = sigset_t()
@@ -92,26 +95,26 @@ struct TestProcessTests {
         for name in ["SigBlk:", "SigIgn:"] {
             let named = lines.first { $0.first == name[...] }
             let line = try #require(named)
-            // 32 and 33 are the C library's own.
+            // Signals 32 and 33 are reserved by the C library.
             let ours = UInt64(line[1], radix: 16).map { $0 & 0x7FFF_FFFF }
             #expect(ours == 0, "\(line)")
         }
     }
 
-    @Test("has no other open file than its three, however many are started at once and whatever others have open")
-    func inherits() async throws {
+    @Test("A process inherits only its three standard files, however many processes are started at once")
+    func inheritsOnlyStandardFiles() async throws {
         let careless = open("/dev/null", O_RDONLY)
         defer { close(careless) }
         try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<20 { group.addTask { try await TestProcess.run("ls", ["/proc/self/fd"]).output } }
-            // The fourth is the folder that it lists.
+            // The fourth is the directory that it lists.
             for try await files in group { #expect(files == "0\n1\n2\n3\n") }
         }
     }
 
-    @Test("leaves no open file behind, fifty at once, however they end")
-    func descriptors() async {
-        // In a process of its own: others open files at the same time.
+    @Test("Fifty concurrent processes leave no open file behind, however they end")
+    func leavesNoOpenFiles() async {
+        // In a separate process: other tests open files at the same time.
         await #expect(processExitsWith: .success) {
             func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
             func run(_ number: Int) async throws {
@@ -123,7 +126,7 @@ struct TestProcessTests {
                 default: await (try TestProcess.kept("sleep", ["60"])).stop()
                 }
             }
-            // What the runtime opens, it opens the first time: for a sleep, too.
+            // The runtime opens some files at first use, for a sleep too.
             for number in 0..<5 { try await run(number) }
             try await Task.sleep(for: .milliseconds(10))
             let before = try count()
@@ -131,14 +134,14 @@ struct TestProcessTests {
                 for number in 0..<50 { group.addTask { try await run(number) } }
                 try await group.waitForAll()
             }
-            // Our own thread of a process closes its last a moment after it said how that ended.
+            // The thread that watches a process closes its last file a moment after it reports the end.
             let areClosed = try await eventually { try count() <= before }
             #expect(areClosed)
         }
     }
 
-    @Test("that is kept is the program itself, and ends with its group when it is told to")
-    func kept() async throws {
+    @Test("A managed process is the program itself, and ends with its group on request")
+    func managedProcessEndsWithGroup() async throws {
         let process = try TestProcess.kept("sh", ["-c", "sleep 600 & echo $$ $!; wait"])
         let words = try await process.said { output, _ in output.hasSuffix("\n") }.line.split(separator: " ")
         #expect(words.first == "\(process.identifier)")
@@ -152,8 +155,10 @@ struct TestProcessTests {
     }
 
     #if compiler(>=6.3)
-    @Test("that is kept ends with us, even if we are killed and it stands still", arguments: [false, true])
-    func outlived(standsStill: Bool) async throws {
+    @Test(
+        "A managed process ends with its starter, even if the starter is killed while the process is stopped",
+        arguments: [false, true])
+    func managedProcessEndsWithStarter(standsStill: Bool) async throws {
         try await TemporaryDirectory.with { directory in
             let file = directory.file("identifier")
             await #expect(processExitsWith: .signal(SIGKILL)) { [file = file as String, standsStill = standsStill as Bool] in
@@ -169,7 +174,7 @@ struct TestProcessTests {
     }
     #endif
 
-    /// Whether a process of somebody else's ends, which is soon.
+    /// Returns whether a process of another parent ends soon.
     private func isGone(_ identifier: pid_t) async throws -> Bool {
         try await eventually {
             let status = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
@@ -178,20 +183,20 @@ struct TestProcessTests {
     }
 }
 
-@Suite("What a test finds on the machine")
+@Suite("Programs and disks of the test machine")
 struct ProgramsTests {
-    @Test("Programs that are missing are named")
-    func missing() {
+    @Test("Missing programs are named")
+    func namesMissingPrograms() {
         #expect(Programs.missing(["sh", "no-such-program", "cat"]) == ["no-such-program"])
     }
 
     @Test("A program that was not built does not start")
-    func notBuilt() {
+    func unbuiltProgramDoesNotStart() {
         #expect(throws: CannotStart.self) { try TestProcess(Programs.built("never-built")) }
     }
 
-    @Test("A small disk is full soon, and gone afterwards", .enabled(if: SmallDisk.isPossible, "no disk can be mounted here"))
-    func smallDisk() async throws {
+    @Test("A small disk fills up and is removed afterwards", .enabled(if: SmallDisk.isPossible, "no disk can be mounted here"))
+    func smallDiskFillsUp() async throws {
         try await TemporaryDirectory.with { directory in
             let path = directory.file("disk")
             try await SmallDisk.with(path, kilobytes: 64) { disk in
@@ -204,7 +209,7 @@ struct ProgramsTests {
         }
     }
 
-    @Test("A python program that fails says so", .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
+    @Test("A failing Python program is reported", .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
     func python() async throws {
         try await Python.run("import sys; assert sys.argv[1:] == ['a', 'b']", "a", "b")
         await #expect(throws: CannotStart.self) { try await Python.run("assert False") }

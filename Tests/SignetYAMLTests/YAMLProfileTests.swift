@@ -3,10 +3,10 @@ import SignetOAuth
 import SignetYAML
 import Testing
 
-@Suite("A server profile in YAML")
+@Suite("Server profiles in YAML")
 struct YAMLProfileTests {
-    @Test("is what the same document in JSON is, and JSON is taken too")
-    func same() throws {
+    @Test("A YAML profile equals the same document in JSON, and JSON is accepted too")
+    func yamlEqualsJSON() throws {
         let yaml = """
             # The desk.
             url: https://am.example.test/am
@@ -19,8 +19,8 @@ struct YAMLProfileTests {
         #expect(try ServerProfile(yaml: json.utf8) == ServerProfile(json: json.utf8))
     }
 
-    @Test("may be written with lists, quotes and nothing")
-    func forms() throws {
+    @Test("A YAML profile may contain lists, quoted values and empty values")
+    func readsYAMLForms() throws {
         let profile = try ServerProfile(
             yaml: """
                 url: 'https://am.example.test/am'
@@ -43,7 +43,7 @@ struct YAMLProfileTests {
     }
 
     @Test(
-        "that is wrong is said with the line, the setting and what it should be",
+        "An error gives the line, the setting and the expected value",
         arguments: [
             ("url: https://a.test\ntimeout: soon", "2:1: timeout: must be a number of seconds"),
             ("url: https://a.test\n\ncookiename: x", "3:1: cookiename: is no setting of a server profile"),
@@ -55,7 +55,7 @@ struct YAMLProfileTests {
             ("url: https://a.test\nurl: https://b.test", "`url` stands here more than once"),
             ("url: [", "this is no YAML"), ("a: &x 1\nb: *x", "2:4: the profile cannot be read: `*x` refers to an anchor"),
         ])
-    func wrong(yaml: String, message: String) {
+    func yamlErrorGivesLine(yaml: String, message: String) {
         #expect {
             try ServerProfile(yaml: yaml.utf8)
         } throws: { error in
@@ -65,8 +65,8 @@ struct YAMLProfileTests {
         }
     }
 
-    @Test("that is no text is said to be none")
-    func bytes() {
+    @Test("A document that is not text is refused as such")
+    func refusesNonText() {
         #expect { try ServerProfile(yaml: [0xFF, 0xFE]) } throws: { "\($0)".contains("UTF-8") }
     }
 }
