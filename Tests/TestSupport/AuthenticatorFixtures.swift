@@ -5,7 +5,7 @@ package import SignetNetwork
 import SignetStorage
 package import SignetTesting
 
-/// The material of the vectors: account `mira` at `Harbor Bank`.
+/// The sample data of the vectors: account `mira` at `Harbor Bank`.
 package enum Sample {
     package static let start = Date(timeIntervalSince1970: 1_735_689_600)
     package static let secret = "wh4BisPebv-FgKLqSuSZH_CS4ZuWe9A0P-pYsvNcd8U"
@@ -28,7 +28,7 @@ package enum Sample {
     }
 }
 
-/// Where accounts are kept in a test.
+/// A kind of store for the accounts of a test.
 package enum StoreKind: String, CaseIterable, Sendable {
     case memory, sqlite, vault
 
@@ -43,7 +43,7 @@ package enum StoreKind: String, CaseIterable, Sendable {
     }
 }
 
-/// An authenticator over a scripted server, with a clock that stands still.
+/// An authenticator over a scripted server, with a manual clock.
 package struct Bench {
     package let store: AccountRecords
     package let transport: ScriptedTransport
@@ -65,7 +65,7 @@ package struct Bench {
             policies: policies, retention: retention, interceptors: interceptors, platforms: platforms)
     }
 
-    /// Everything that is stored, asked of the store itself.
+    /// Returns everything that is stored, read from the store itself.
     package func state() throws -> StoredState { try StoredState(store) }
 
     /// Enrolls the sample push account and returns its mechanism.
@@ -73,7 +73,7 @@ package struct Bench {
         try await authenticator.enroll(uri: Sample.push).mechanisms[0]
     }
 
-    /// A message as the sample account's server would sign it.
+    /// Returns a message signed as the sample account's server signs it.
     package func delivery(
         to mechanism: Mechanism, id: String = "AUTHENTICATE:1", kind: PushKind = .tap, sentAt: Date = Sample.start,
         ttl: Int = 120, secret: Secret? = nil, userID: String? = nil
@@ -86,7 +86,7 @@ package struct Bench {
     }
 }
 
-/// Everything that is stored.
+/// The complete content of a store.
 package struct StoredState: Equatable, Sendable {
     package let accounts: [Account]
     package let mechanisms: [Mechanism]
@@ -107,7 +107,7 @@ package struct StoredState: Equatable, Sendable {
         (self.accounts, self.mechanisms, self.notifications, self.token) = (accounts, mechanisms, notifications, token)
     }
 
-    /// Whether each mechanism has its account, and each notification its mechanism.
+    /// Whether a mechanism has no account or a notification no mechanism.
     package var hasOrphans: Bool {
         let (ids, uids) = (Set(accounts.map(\.id)), Set(mechanisms.map(\.uid)))
         return !mechanisms.allSatisfy { ids.contains($0.account) }
@@ -117,5 +117,5 @@ package struct StoredState: Equatable, Sendable {
 
 package enum AuthenticatorTestError: Error { case noPush }
 
-/// The error's code, for expectations.
+/// Returns the error's code, for expectations.
 package func code(_ error: any Error) -> AuthenticatorError.Code? { (error as? AuthenticatorError)?.code }

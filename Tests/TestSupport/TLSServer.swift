@@ -4,7 +4,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// An HTTPS server on the loopback that counts what reaches it.
+/// An HTTPS server on the loopback interface that counts connections and requests.
 package final class TLSServer: Sendable {
     package let port: Int
     private let channel: any Channel

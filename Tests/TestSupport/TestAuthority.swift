@@ -5,9 +5,9 @@ package import SignetNetwork
 import SwiftASN1
 import X509
 
-/// A certificate authority of a test's own, and what it signs.
+/// A certificate authority for tests, and the certificates it signs.
 package struct TestAuthority {
-    /// The kinds of key that a server may have.
+    /// The kinds of key that a server can have.
     package enum Kind: String, CaseIterable, Sendable {
         case rsa2048, rsa3072, rsa4096, p256, p384, ed25519
 
@@ -23,11 +23,11 @@ package struct TestAuthority {
         }
     }
 
-    /// What a server shows, in PEM.
+    /// A server's certificate and key in PEM.
     package struct Identity: Sendable {
         package let certificate: String
         package let key: String
-        /// The pin of its key, worked out from the certificate by another library than the one that checks it.
+        /// The pin of the key, computed from the certificate by a different library than the one under test.
         package let pin: PublicKeyPin
     }
 
@@ -48,7 +48,7 @@ package struct TestAuthority {
         certificate = try root.serializeAsPEM().pemString
     }
 
-    /// A server's key, and a certificate for it.
+    /// Returns a server's key and a certificate for it.
     package func identity(
         _ kind: Kind = .p256, for host: String = "localhost", isExpired: Bool = false
     ) throws -> Identity {
