@@ -7,7 +7,7 @@ import SignetTesting
 import TestSupport
 import Testing
 
-@Suite("Codes")
+@Suite("One-time codes")
 struct CodeTests {
     @Test("A TOTP code matches the test vector", arguments: StoreKind.allCases)
     func matchesVector(kind: StoreKind) async throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// HOTP counters used by several concurrent processes and by processes that are killed at any moment.
-@Suite("A counter in a vault", .serialized, .timeLimit(.minutes(3)))
+@Suite("HOTP counters in a vault", .serialized, .timeLimit(.minutes(3)))
 struct CounterProcessTests {
     /// The path of `StoreWorker`, which the build puts next to the test bundle.
     private static let worker: String? = {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A record that cannot be read does not block other operations and is removed on request.
-@Suite("A damaged record")
+@Suite("Damaged records")
 struct DamagedRecordTests {
     private let inner = MemoryStore()
     private let bench: Bench

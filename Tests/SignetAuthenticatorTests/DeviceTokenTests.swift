@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A new device token")
+@Suite("Device token updates")
 struct DeviceTokenTests {
     @Test("A new token is sent to each push mechanism's server with the request of the protocol")
     func sendsTokenUpdateRequest() async throws {

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// The authenticator, journeys and server together, over real sockets.
-@Suite("At a desk", .timeLimit(.minutes(2)))
+@Suite("Push logins over a push stream", .timeLimit(.minutes(2)))
 struct PushStreamAccessTests {
     @Test(
         "A user enrolls a device, approves a login with it, and is logged in",

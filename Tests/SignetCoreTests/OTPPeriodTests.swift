@@ -1,7 +1,7 @@
 import SignetCore
 import Testing
 
-@Suite("The period of a code")
+@Suite("The period of a one-time code")
 struct OTPPeriodTests {
     @Test(
         "A period is at least one second and fits its stored form",

@@ -22,7 +22,7 @@ struct OneTimeCodeTests {
         #expect(try timeCode().secondsLeft(at: date) == secondsLeft)
     }
 
-    @Test("A TOTP code knows its step")
+    @Test("A TOTP code contains its step")
     func totpCodeBasis() throws {
         let end = Sample.newYear2025.addingTimeInterval(30)
         #expect(try timeCode().basis == .time(start: Sample.newYear2025, end: end))

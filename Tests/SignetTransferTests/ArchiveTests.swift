@@ -6,7 +6,7 @@ import SignetTransfer
 import TestSupport
 import Testing
 
-@Suite("An encrypted archive")
+@Suite("Encrypted archives")
 struct ArchiveTests {
     private static let cheap = ScryptCost(logRounds: 10)
 

@@ -9,7 +9,7 @@ import SignetTesting
 import TestSupport
 import Testing
 
-@Suite("Credentials as values")
+@Suite("Credential values")
 struct CredentialValueTests {
     @Test("A credential is unchanged after conversion to a URI and back, policies included")
     func credentialURIRoundTrip() async throws {

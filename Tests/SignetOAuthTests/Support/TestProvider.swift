@@ -319,7 +319,7 @@ final class TestProvider: Sendable {
         return Answer(body: #"{"result":"Successfully logged out"}"#)
     }
 
-    // MARK: id_tokens
+    // MARK: ID tokens
 
     private var discovery: String {
         #"{"issuer":"\#(url)","authorization_endpoint":"\#(url)/authorize","token_endpoint":"\#(url)/token","#
