@@ -78,7 +78,7 @@ struct ProfileTests {
     }
 
     @Test(
-        "An override that would receive a password on an unsafe address is refused by its name",
+        "An empty, malformed or unsafe override is refused by an error that names it",
         arguments: [
             ("http://am.example.test/x", .address(.plainHTTP(host: "am.example.test"))), ("", .empty), ("  ", .empty),
             ("ftp://am.example.test/x", .address(.notAWebAddress)), ("javascript:alert(1)", .address(.notAWebAddress)),

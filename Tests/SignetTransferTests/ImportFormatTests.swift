@@ -175,7 +175,7 @@ struct ImportFormatTests {
         #expect(!account.mechanisms.isEmpty)
     }
 
-    @Test("ForgeRock SDKs: Accounts, locks, push and messages are imported, and a counter used by Android is skipped")
+    @Test("ForgeRock SDKs: Accounts, locks, push and messages are imported, and a counter used by Android is advanced")
     func importsForgeRockFiles() throws {
         let android = try ImportFormat.forgerock.read(TransferFixture.bytes("forgerock-android.json"))
         let account = try #require(android.accounts.first)

@@ -309,7 +309,7 @@ struct ClientOptionTests {
         let credential = try await push.enroll(Sample.push + parameter)
         let data = try PushBench.message(to: credential.id)
         isBroken.turnOn()
-        let notification = try #require(try await push.client.processNotification(messageData: data), "locked accounts get messages")
+        let notification = try #require(try await push.client.processNotification(messageData: data), "messages still arrive")
         #expect(try await oath.getCredentials().map(\.isLocked) == [true])
         #expect(try await push.client.getCredentials().map(\.lockingPolicy) == ["p"])
         await #expect(throws: OathError.credentialLocked(code.id)) { try await oath.generateCode(code.id) }

@@ -165,7 +165,7 @@ struct CookieTests {
     @Test(
         "Non-ASCII text in any part of a cookie matches only itself",
         arguments: [
-            // The Kelvin sign is a K to Unicode case folding, and other bytes than K to other programs.
+            // The Kelvin sign equals K under Unicode case folding, but its UTF-8 bytes differ.
             ("a=1; Path=/\u{212A}", "/K", nil), ("a=1; Path=/\u{212A}", "/K/x", nil), ("a=1; Path=/\u{212A}/", "/K/", nil),
             ("a=1; Path=/e\u{301}", "/e", nil), ("a=1; Path=/\u{E9}", "/%C3%A9", nil),
             ("\u{212A}=1; Path=/", "/", "\u{212A}=1"), ("a=\u{E9}\u{1F36A}; Path=/", "/", "a=\u{E9}\u{1F36A}"),

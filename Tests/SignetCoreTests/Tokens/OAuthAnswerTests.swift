@@ -148,7 +148,7 @@ struct OAuthAnswerTests {
         }
     }
 
-    @Test("A server that promised an issuer must send it, and a redirect to another address means a login is required")
+    @Test("A server that promised an issuer must send it, and a response that does not redirect to the app is refused")
     func checksIssuerAndRedirect() {
         #expect(throws: OAuthError(.issuerMismatch)) {
             _ = try AuthorizationResponse.code(

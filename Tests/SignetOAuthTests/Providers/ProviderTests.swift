@@ -123,7 +123,7 @@ struct ProviderTests {
                 let claims = try #require(try await TokenReader(server.store, clock: server.clock).identity())
                 #expect(try await server.tokens.userInfo().subject == claims["sub"]?.string)
 
-                // A hundred callers ask for the next token at once: if the refresh token were used twice, the server would end the grant.
+                // A hundred concurrent calls for the next token: a second use of the refresh token would make the server end the grant.
                 server.ageTokens()
                 let texts = try await withThrowingTaskGroup(of: String.self) { group in
                     for _ in 0..<100 { group.addTask { try await server.tokens.token().text } }
