@@ -114,9 +114,9 @@ struct EnrollmentTests {
                 "https://am.example.test/am/json/push/stream"
             ),
             ("</somewhere>; rel=\"next\", <https://am.example.test/d>; rel=\"signet-push-stream\"", "https://am.example.test/d"),
-            ("<https://evil.test/desk>; rel=\"signet-push-stream\"", nil),
-            ("<http://am.example.test/desk>; rel=\"signet-push-stream\"", nil),
-            ("<https://am.example.test/desk>; rel=\"other\"", nil),
+            ("<https://evil.test/stream>; rel=\"signet-push-stream\"", nil),
+            ("<http://am.example.test/stream>; rel=\"signet-push-stream\"", nil),
+            ("<https://am.example.test/stream>; rel=\"other\"", nil),
         ] as [(String, String?)])
     func followsStreamLinkWithinOrigin(header: String, server: String?) async throws {
         let bench = Bench { _ in HTTPResponse(status: 200, headers: ["Link": header]) }

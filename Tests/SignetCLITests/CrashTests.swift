@@ -69,5 +69,5 @@ struct CrashTests {
 
     /// The time after which the nth run is killed. Fixed, because one run's duration among other tests does not predict the next:
     /// alone it takes about 25 ms, and on a busy machine the later rounds are the ones that hit.
-    private static func moment(_ round: Int) -> Duration { .milliseconds(5 * round) }
+    private static func date(_ round: Int) -> Duration { .milliseconds(5 * round) }
 }

@@ -31,7 +31,7 @@ struct DemoTests {
         "signet demo interrupted by a signal or by Ctrl-C exits with 130 and leaves no process and no file",
         .timeLimit(.minutes(2)), arguments: RequestTime.allCases,
         [(SIGINT, true), (SIGINT, false), (SIGTERM, false)] as [(Int32, Bool)])
-    func interruptsDemo(moment: RequestTime, how: (Int32, Bool)) async throws {
+    func interruptsDemo(date: RequestTime, how: (Int32, Bool)) async throws {
         try await Workplace.with(vault: false) { place in
             let demo = try place.start(["demo"], ownGroup: true)
             try await demo.said { output, _ in output.contains(date.rawValue) }

@@ -155,7 +155,7 @@ struct LoginElsewhereTests {
             try await login.said { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }
             login.signal(SIGINT)
             await login.end().fails(130, "interrupted")
-            try await place.signet("token").fails(77, "nobody is logged in here")
+            try await place.signet("token").fails(77, "no user is logged in here")
         }
     }
 

@@ -31,7 +31,7 @@ struct LoginFaultTests {
                     #expect(!outcome.errors.contains("Open this address"))
                 }
             }
-            try await place.signet("token").fails(77, "nobody is logged in here")
+            try await place.signet("token").fails(77, "no user is logged in here")
         }
     }
 
@@ -54,7 +54,7 @@ struct LoginFaultTests {
             #expect(outcome.json["local"]?.string == "done" && outcome.json["tokens"]?.string == "failed")
             #expect(outcome.json["session"]?.string == "failed")
             #expect(outcome.jsonError?["message"]?.string?.contains("logged out here") == true)
-            try await place.signet("token", "--offline").fails(77, "nobody is logged in here")
+            try await place.signet("token", "--offline").fails(77, "no user is logged in here")
         }
         try await afterServer { place, url in
             let outcome = try await place.signet("logout")
@@ -85,7 +85,7 @@ struct LoginFaultTests {
             let outcome = try await place.signet("login", "http://127.0.0.1:\(server.port)/am")
             outcome.fails(exit)
             #expect(!outcome.errors.contains("<html>") && outcome.errors.hasPrefix("signet: "))
-            try await place.signet("token").fails(77, "nobody is logged in here")
+            try await place.signet("token").fails(77, "no user is logged in here")
         }
     }
 

@@ -81,7 +81,7 @@ struct LoginTerminalTests {
             let outcome = await login.end()
             #expect(outcome.status == 130, "\(outcome.output)")
             #expect(outcome.output.contains(" echo ") && !outcome.output.contains(" -echo "))
-            try await place.signet("token").fails(77, "nobody is logged in here")
+            try await place.signet("token").fails(77, "no user is logged in here")
         }
     }
 }

@@ -68,7 +68,7 @@ struct LoginTests {
             #expect(logout["complete"]?.bool == true && logout["local"]?.string == "done" && logout["tokens"]?.string == "done")
             #expect(logout["session"]?.string == "done")
             for verb in ["token", "userinfo"] {
-                try await place.signet(verb).fails(77, "nobody is logged in here", "signet login")
+                try await place.signet(verb).fails(77, "no user is logged in here", "signet login")
             }
             #expect(try await place.signet("logout").succeeds().line == "No user is logged in here.")
             #expect(try await place.signet("logout", "--json").succeeds().output == "")
@@ -82,7 +82,7 @@ struct LoginTests {
                 "login", server.url, "--answer", "name=demo", "--answer", "password=-", "--json", input: .text("wrong\n"))
             outcome.fails(77, "Login failure")
             #expect(outcome.jsonError?["code"]?.string == "journey.loginFailed")
-            try await place.signet("token").fails(77, "nobody is logged in here")
+            try await place.signet("token").fails(77, "no user is logged in here")
         }
     }
 
@@ -152,7 +152,7 @@ struct LoginTests {
                 ).end()
                 #expect(outcome.status == 77, "\(outcome.errors)")
                 #expect(outcome.output == "" && outcome.errors.contains("nothing was kept"))
-                try await place.signet("token").fails(77, "nobody is logged in here")
+                try await place.signet("token").fails(77, "no user is logged in here")
             }
             try await server.logIn(place, "--client", "app", "--redirect", "org.example.app://callback").succeeds()
             try await place.signet("token").succeeds()
@@ -212,7 +212,7 @@ struct LoginTests {
                 login.signal(number)
                 let outcome = await login.end()
                 outcome.fails(130, "interrupted")
-                try await place.signet("token").fails(77, "nobody is logged in here")
+                try await place.signet("token").fails(77, "no user is logged in here")
             }
         }
     }

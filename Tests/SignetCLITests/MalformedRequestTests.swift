@@ -140,8 +140,8 @@ private struct FuzzedServer: Sendable {
 
     /// Resets clock, faults and users, and adds the number of server faults in the request log.
     private func tidy(_ outcome: inout Outcome) throws {
-        let found = try JSON.value(of: Array(try admin("GET", "journal?status=500&limit=1").utf8))
-        for (method, path) in [("DELETE", "journal"), ("POST", "reset")] { _ = try admin(method, path) }
+        let found = try JSON.value(of: Array(try admin("GET", "request-log?status=500&limit=1").utf8))
+        for (method, path) in [("DELETE", "request-log"), ("POST", "reset")] { _ = try admin(method, path) }
         outcome.loggedFaults += Int(try #require(found["count"]?.wholeNumber))
         outcome.logged = Int(try #require(found["last"]?.wholeNumber))
     }
@@ -292,7 +292,7 @@ private struct FuzzedServer: Sendable {
                 route: "pages", target: "/am/XUI/?realm=/alpha&authIndexType=service&authIndexValue=Everything&goto=x",
                 headers: cookie),
             ValidRequest(
-                route: "pages", method: "POST", target: "/am/XUI/", headers: form, body: "walk=x&csrf=y&IDToken1=demo&IDToken2=x"),
+                route: "pages", method: "POST", target: "/am/XUI/", headers: form, body: "flow=x&csrf=y&IDToken1=demo&IDToken2=x"),
             ValidRequest(route: "pages", target: "/am/XUI/wait?flow=x", headers: cookie),
             ValidRequest(route: "pages", method: "POST", target: "/am/XUI/logout", headers: form, body: "csrf=x"),
             ValidRequest(route: "health", target: "/am/health"),
@@ -301,10 +301,10 @@ private struct FuzzedServer: Sendable {
             call("PUT", "clock", #"{"now":"2030-01-01T00:00:00Z","stopped":false}"#),
             call("POST", "clock/advance", #"{"seconds":1}"#),
             call("POST", "faults", #"{"kind":"status","status":503,"route":"keys","times":1,"client":{"oauth":"app"}}"#),
-            call("GET", "journal?status=200&path=/json/**&after=1&limit=2"), call("GET", "sessions?user=demo&realm=/"),
+            call("GET", "request-log?status=200&path=/json/**&after=1&limit=2"), call("GET", "sessions?user=demo&realm=/"),
             call("POST", "users", #"{"name":"kim","password":"p","claims":{"email":"x"}}"#),
             call("PATCH", "users/demo", #"{"locked":false}"#),
-            call("GET", "letters?user=demo"), call("GET", "pushes"), call("DELETE", "users/kim/devices/push/x"),
+            call("GET", "emails?user=demo"), call("GET", "pushes"), call("DELETE", "users/kim/devices/push/x"),
             ValidRequest(
                 route: "admin", method: "PUT", target: "/am/admin/snapshot", headers: Array(admin.prefix(1)),
                 bytes: try snapshot()),
@@ -339,7 +339,7 @@ private struct FuzzedServer: Sendable {
         let inbox = try PushInbox(of: Secret("a secret of thirty-two bytes....".utf8))
         func form(_ fields: [(name: String, value: String)]) -> ValidRequest {
             ValidRequest(
-                route: "front", method: "POST", target: "/sns", headers: [type], body: FormCoding.encode(fields),
+                route: "gateway", method: "POST", target: "/sns", headers: [type], body: FormCoding.encode(fields),
                 seal: Self.signed)
         }
         let create = form([
@@ -365,7 +365,7 @@ private struct FuzzedServer: Sendable {
                 ("Action", "Publish"), ("TargetArn", endpoint), ("MessageStructure", "json"), ("Message", message),
             ]), form([("Action", "DeleteEndpoint"), ("EndpointArn", "\(endpoint)x")]),
             ValidRequest(
-                route: "front", target: "/sns",
+                route: "gateway", target: "/sns",
                 headers: ["Authorization: \(PushInbox.scheme) \(try inbox.proof("nonce"))", "Last-Event-ID: 7"]),
         ]
     }

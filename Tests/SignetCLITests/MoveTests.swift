@@ -51,7 +51,8 @@ struct MoveTests {
         }
     }
 
-    @Test("signet import, also in a dry run, names an account that is locked or restricted by a policy", arguments: [true, false])
+    @Test(
+        "signet import, also in a dry run, names an account that is locked or restricted by a policy", arguments: [true, false])
     func reportsRestrictedAccounts(dryRun: Bool) async throws {
         try await Workplace.with { place in
             let words = ["import", Self.fixture("forgerock-android.json")] + (dryRun ? ["--dry-run"] : [])

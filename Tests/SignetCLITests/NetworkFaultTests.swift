@@ -112,7 +112,7 @@ struct NetworkFaultTests {
             #expect(account["mechanisms"]?.array?.first?["id"] == claims["mechanismUid"])
             #expect(body.messageId == "REGISTER:1")
             // The server offered no push stream: such an account can be kept, and `push listen` reports the lack.
-            try await place.signet("push", "listen").fails(77, "127.0.0.1", "hands out no push messages")
+            try await place.signet("push", "listen").fails(77, "127.0.0.1", "has no push stream")
         }
     }
 
@@ -122,11 +122,11 @@ struct NetworkFaultTests {
         let server = try RawServer { connection in
             guard connection.request() != nil else { return }
             connection.answer(
-                "200 OK", headers: ["Link: <http://127.0.0.1:\(other.port)/desk>; rel=\"signet-push-stream\""], "{}")
+                "200 OK", headers: ["Link: <http://127.0.0.1:\(other.port)/stream>; rel=\"signet-push-stream\""], "{}")
         }
         try await Workplace.with { place in
             try await place.signet("enroll", PushInvitation.sample(port: server.port).uri()).succeeds()
-            try await place.signet("push", "listen").fails(77, "hands out no push messages")
+            try await place.signet("push", "listen").fails(77, "has no push stream")
         }
     }
 

@@ -88,7 +88,8 @@ struct PassphrasePromptTests {
         return try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
-    @Test("Two different passphrases, or an empty one, for a new key slot are refused with 65", arguments: [["a", "b"], ["", ""]])
+    @Test(
+        "Two different passphrases, or an empty one, for a new key slot are refused with 65", arguments: [["a", "b"], ["", ""]])
     func refusesUnusableNewPassphrase(typed: [String]) async throws {
         try await Workplace.with(vault: false) { place in
             let verb = try atTerminal(place, ["init", "--protect", "passphrase"])

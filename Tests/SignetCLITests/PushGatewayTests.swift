@@ -63,7 +63,7 @@ struct PushGatewayTests {
                 try await place.signet("enroll", "-", "--push-gateway", address, input: .text(uri)).fails(65, "--push-gateway")
             }
             let codes = "otpauth://totp/Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"
-            try await place.signet("enroll", codes, "--push-gateway", gateway).fails(65, "none are offered")
+            try await place.signet("enroll", codes, "--push-gateway", gateway).fails(65, "has no push mechanism")
             #expect(try await place.accounts().isEmpty)
         }
     }

@@ -63,7 +63,7 @@ struct PushTests {
             let states = try await place.messages().map { $0["state"]?.string }
             #expect(states == ["pending"])
             let approved = try await place.signet("push", "approve", id, "--simulate-biometric").succeeds()
-            #expect(approved.errors.contains("no reader") && approved.errors.contains("recognizes nobody"))
+            #expect(approved.errors.contains("no sensor") && approved.errors.contains("simulated"))
             #expect(try await server.refusal(of: login) == nil)
         }
     }

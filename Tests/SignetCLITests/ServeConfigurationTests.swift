@@ -58,7 +58,8 @@ struct ServeConfigurationTests {
                 ":2:9: `realms` must be a list of strings",
             ]
         ), (Array("realms: [".utf8), "--config", 65, ["1 problem\n", "this is no YAML"]),
-        ([0x72, 0xFF, 0xFE], "--validate-config", 65, ["UTF-8"]), ([], "--config", 65, ["the file is empty", "--starter"]),
+        ([0x72, 0xFF, 0xFE], "--validate-config", 65, ["UTF-8"]),
+        ([], "--config", 65, ["the file is empty", "--print-default-config"]),
     ]
 
     @Test("Every mistake in a configuration file is reported, and nothing is served", arguments: bad)
@@ -127,7 +128,7 @@ struct ServeConfigurationTests {
                 _ = try await journey.next(step)
             }
             let said = try await process.said { output, _ in output.contains("suspendedId=") }.output
-            #expect(asJSON ? said.contains(#"{"letter":{"link":"#) : said.contains("Letter to mira: \(url)/XUI/?realm="))
+            #expect(asJSON ? said.contains(#"{"email":{"link":"#) : said.contains("Email to mira: \(url)/XUI/?realm="))
             process.closeInput()
             try await process.end().succeeds()
         }

@@ -290,7 +290,7 @@ struct ServeTests {
             #expect(opened.status < 400)
             process.signal(SIGTERM)
             let errors = try await process.end().succeeds().errors
-            #expect(errors.contains("\(url), where other machines find only themselves") == isWarnedOf)
+            #expect(errors.contains("\(url), which other machines can't reach") == isWarnedOf)
             #expect(errors.contains("--public-url") == isWarnedOf && (isWarnedOf || errors == ""))
         }
     }

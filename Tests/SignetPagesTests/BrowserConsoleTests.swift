@@ -62,7 +62,7 @@ struct BrowserConsoleTests {
             try await other.open(server.login())
             try await other.waitForHeading("Sign in to the network")
             try await page.open("\(server.url)/console")
-            try await page.wait(for: "document.querySelector('section[aria-label=Journal]').innerText.includes('html')")
+            try await page.wait(for: "document.querySelector('section[aria-label=\"Request log\"]').innerText.includes('html')")
             try await page.click("[aria-label='Switch html off']")
             try await page.wait(for: "document.querySelector('section[aria-label=Faults]').innerText.includes('None')")
             try await other.open(server.login())

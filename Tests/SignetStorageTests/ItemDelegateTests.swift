@@ -66,7 +66,8 @@ struct ItemDelegateTests {
         #expect(appeared == rex)
     }
 
-    @Test("A storage delegate rethrows a failure, and afterwards returns the item that its backend has", arguments: [false, true])
+    @Test(
+        "A storage delegate rethrows a failure, and afterwards returns the item that its backend has", arguments: [false, true])
     func rethrowsBackendFailure(isCacheable: Bool) async throws {
         for operation in Backend.Operation.allCases {
             for failure in Backend.Failure.allCases {

@@ -127,7 +127,8 @@ struct SharedVaultTests {
         }
     }
 
-    @Test("A vault loses none of 1000 changes by each of two threads, whether opened together or apart", arguments: [true, false])
+    @Test(
+        "A vault loses none of 1000 changes by each of two threads, whether opened together or apart", arguments: [true, false])
     func twoThreadsLoseNoChange(areApart: Bool) async throws {
         try await TemporaryDirectory.with(inMemory: true) { temporary in
             let directory = VaultDirectory(path: temporary.file("vault"))

@@ -146,7 +146,7 @@ struct AdminController: Sendable {
             ]))
     }
 
-    func clearJournal(_ request: Request, context: AppRequestContext) async throws -> Response {
+    func clearRequestLog(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try AdminQuery(request)
         server.requestLog.clear()
         return try reply(.object([:]))

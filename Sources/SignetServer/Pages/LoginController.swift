@@ -35,7 +35,7 @@ struct LoginController: Sendable {
     /// Shows the page of a login flow, or starts a flow.
     func page(_ request: Request, context: AppRequestContext) async throws -> Response {
         let realm = try realm(request)
-        guard let id = request.query("walk") else { return try await begin(request, realm) }
+        guard let id = request.query("flow") else { return try await begin(request, realm) }
         return try await show(id, request)
     }
 
@@ -152,7 +152,7 @@ struct LoginController: Sendable {
     /// Answers the poll of the page's script: the number of the current page, and the remaining wait time.
     func wait(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try realm(request)
-        guard let browser = request.browser.map({ TokenHash($0) }), let id = request.query("walk"),
+        guard let browser = request.browser.map({ TokenHash($0) }), let id = request.query("flow"),
             let (flow, now) = try await server.store.write({ tx in
                 try tx.flow(id, of: browser).map { ($0, tx.now) }
             })

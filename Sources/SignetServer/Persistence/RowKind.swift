@@ -9,14 +9,14 @@ enum RowKind: String, Sendable, CaseIterable {
     case dispatch
     case emails = "letters"
     case gatewayEndpoint = "front-endpoint"
-    case gatewayMailbox = "front-mailbox"
+    case gatewayInbox = "front-mailbox"
     case gatewayMessage = "front-message"
     case grant
     case guesses
     case journey
     case lockout
     case loginFlow = "walk"
-    case inbox
+    case inbox = "mailbox"
     case nonce
     case oathDevice = "oath-device"
     case otherDevices = "other-devices"
@@ -46,7 +46,7 @@ enum RowKind: String, Sendable, CaseIterable {
         case .dispatch: PushDispatch.self
         case .emails: SentEmails.Emails.self
         case .gatewayEndpoint: PushGatewayEndpoint.self
-        case .gatewayMailbox: PushGatewayStore.Inbox.self
+        case .gatewayInbox: PushGatewayStore.Inbox.self
         case .gatewayMessage: InboxMessage.self
         case .grant: Grant.self
         case .guesses: TokenBucket.self
@@ -73,7 +73,7 @@ enum RowKind: String, Sendable, CaseIterable {
     var capacity: Int {
         switch self {
         case .accessToken, .refreshToken: 200_000
-        case .gatewayEndpoint, .gatewayMailbox: PushGatewayStore.mostEndpoints
+        case .gatewayEndpoint, .gatewayInbox: PushGatewayStore.mostEndpoints
         case .grant, .nonce, .session: 100_000
         case .dispatch, .gatewayMessage, .journey, .loginFlow, .inbox, .push, .registration, .suspendedJourney: 50_000
         case .guesses, .lockout: 20_000

@@ -34,10 +34,10 @@ struct Serve: AsyncParsableCommand {
     var config: String?
 
     @Option(help: ArgumentHelp("Say what is in such a file, or everything that is wrong with it, and end.", valueName: "file"))
-    var check: String?
+    var validateConfig: String?
 
     @Flag(help: "Print a file to start from, and end.")
-    var starter = false
+    var printDefaultConfig = false
 
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
@@ -109,7 +109,7 @@ struct Serve: AsyncParsableCommand {
             )
         }
         guard (0...65535).contains(port) else { throw ValidationError("--port is a number from 0 to 65535.") }
-        guard [config != nil, check != nil, starter].count(where: { $0 }) <= 1 else {
+        guard [config != nil, validateConfig != nil, printDefaultConfig].count(where: { $0 }) <= 1 else {
             throw ValidationError("--config, --validate-config and --print-default-config exclude each other.")
         }
         guard config == nil || users == nil else {
@@ -122,13 +122,15 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if starter {
+        if printDefaultConfig {
             Console.bytes(Array(ServerConfiguration.starterText.utf8))
             return
         }
         let tls = try tlsOptions.tls()
-        if let check {
-            Console.line("\(check): " + ConfigurationFile.summary(try ConfigurationFile.read(check, usesTLS: tls == nil)))
+        if let validateConfig {
+            Console.line(
+                "\(validateConfig): " + ConfigurationFile.summary(try ConfigurationFile.read(validateConfig, usesTLS: tls == nil))
+            )
             return
         }
         var configuration =

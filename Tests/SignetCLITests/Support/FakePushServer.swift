@@ -81,16 +81,16 @@ final class FakePushServer: Sendable {
             case "POST /register":
                 state.withLock { $0.mechanismUID = Self.claims(request)["mechanismUid"]?.string ?? "" }
                 let host = request.header("host") ?? ""
-                connection.answer("200 OK", headers: ["Link: <http://\(host)/desk>; rel=\"signet-push-stream\""], "{}")
+                connection.answer("200 OK", headers: ["Link: <http://\(host)/stream>; rel=\"signet-push-stream\""], "{}")
             case "POST /authenticate":
                 let status = state.withLock { state in
                     state.answers.append(Self.claims(request))
                     return state.status
                 }
                 connection.answer(status, "{}")
-            case "GET /desk" where request.header("authorization") == nil:
+            case "GET /stream" where request.header("authorization") == nil:
                 connection.answer("401 Unauthorized", headers: ["WWW-Authenticate: Signet-Push-Stream nonce=\"once\""])
-            case "GET /desk":
+            case "GET /stream":
                 // In chunks, as real servers send it: a stream that is cut is a response that ends in the middle.
                 connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
                 state.withLock { state in

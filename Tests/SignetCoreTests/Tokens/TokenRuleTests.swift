@@ -69,9 +69,9 @@ struct TokenRuleTests {
         Case(kept: Kept(left: 3600, session: nil), session: mine, decision: .discardForeign),
         Case(kept: Kept(left: 3600, session: nil), session: nil, decision: .use),
         // The token's session is no longer stored: another app that shares the session has logged out.
-        Case(kept: Kept(left: 3600), session: nil, decision: .discardOrphan),
-        Case(kept: Kept(left: -1), session: nil, decision: .discardOrphan),
-        Case(kept: Kept(left: 3600), session: nil, isRefused: true, decision: .discardOrphan),
+        Case(kept: Kept(left: 3600), session: nil, decision: .discardForeign),
+        Case(kept: Kept(left: -1), session: nil, decision: .discardForeign),
+        Case(kept: Kept(left: 3600), session: nil, isRefused: true, decision: .discardForeign),
         // A refresh that was begun and did not end.
         Case(kept: Kept(left: -1, wasBegun: true), session: mine, decision: .authorize),
         Case(kept: Kept(left: -1, wasBegun: true, isRotated: true), session: mine, decision: .authorize),

@@ -148,19 +148,19 @@ struct AdminTests {
     func queriesRequestLog() async throws {
         try await run { server in
             _ = try await server.exchange("x")
-            let found = try await server.admin(.get, "journal?resource=accessToken&status=400&oauth=app").json
+            let found = try await server.admin(.get, "request-log?resource=accessToken&status=400&oauth=app").json
             #expect(found["count"]?.wholeNumber == 1 && found["last"]?.wholeNumber == 1)
             let entry = try #require(found["entries"]?.array?.first)
             #expect(entry["problem"] == "invalid_grant" && entry["parameters"]?["grant_type"] == "authorization_code")
             #expect(entry["parameters"]?["code"] == .null && entry["kind"] == "request")
-            async let waiting = server.admin(.get, "journal?after=1&path=/health&wait=30")
+            async let waiting = server.admin(.get, "request-log?after=1&path=/health&wait=30")
             _ = try await server.send(.get, "/am/health", headers: [:])
             #expect(try await waiting.json["count"]?.wholeNumber == 1)
-            #expect(try await server.admin(.get, "journal?status=599&wait=0.01").json["count"]?.wholeNumber == 0)
-            #expect(try await server.admin(.get, "journal?limit=1").json["entries"]?.array?.count == 1)
-            #expect(try await server.admin(.delete, "journal").status == 200)
+            #expect(try await server.admin(.get, "request-log?status=599&wait=0.01").json["count"]?.wholeNumber == 0)
+            #expect(try await server.admin(.get, "request-log?limit=1").json["entries"]?.array?.count == 1)
+            #expect(try await server.admin(.delete, "request-log").status == 200)
             // Requests to the administration API are not logged.
-            #expect(try await server.admin(.get, "journal").json["count"]?.wholeNumber == 0)
+            #expect(try await server.admin(.get, "request-log").json["count"]?.wholeNumber == 0)
         }
     }
 
@@ -243,11 +243,11 @@ struct AdminTests {
         (.get, "", nil), (.get, "clock", nil), (.put, "clock", #"{"stopped": true}"#),
         (.post, "clock/advance", #"{"seconds": 5}"#), (.post, "clock/resume", nil), (.delete, "clock", nil),
         (.get, "faults", nil), (.post, "faults", #"{"kind": "html", "name": "another"}"#), (.delete, "faults", nil),
-        (.delete, "faults/portal", nil), (.get, "journal", nil), (.delete, "journal", nil), (.get, "sessions", nil),
+        (.delete, "faults/portal", nil), (.get, "request-log", nil), (.delete, "request-log", nil), (.get, "sessions", nil),
         (.delete, "sessions", nil), (.delete, "sessions/KEY", nil), (.get, "users", nil),
         (.post, "users", #"{"name": "kim", "password": "p"}"#), (.get, "users/mira", nil),
         (.patch, "users/mira", #"{"locked": true}"#), (.delete, "users/mira/devices", nil),
-        (.delete, "users/mira/devices/push/ID", nil), (.get, "letters", nil), (.get, "pushes", nil), (.get, "snapshot", nil),
+        (.delete, "users/mira/devices/push/ID", nil), (.get, "emails", nil), (.get, "pushes", nil), (.get, "snapshot", nil),
         (.put, "snapshot", nil), (.post, "reset", nil),
     ]
 
@@ -264,7 +264,7 @@ struct AdminTests {
                 let reply = try await server.admin(method, "\(place)?\(query)", body)
                 #expect(reply.status == 400, "\(reply.text)")
                 let parameter = query.prefix { $0 != "=" }
-                #expect(reply.message?.contains("Nobody asked for '\(parameter)'") == true, "\(reply.text)")
+                #expect(reply.message?.contains("Unknown parameter '\(parameter)'") == true, "\(reply.text)")
             }
             #expect(Set(try await server.devServer.snapshot().rows) == Set(before))
             #expect(
@@ -279,15 +279,15 @@ struct AdminTests {
             var step = try await server.start("EmailLogin").step
             step.fill("NameCallback", "noa")
             _ = try await server.next(step)
-            let emails = try await server.admin(.get, "letters?user=noa").json["letters"]?.array
+            let emails = try await server.admin(.get, "emails?user=noa").json["emails"]?.array
             let sent = try await server.devServer.emailLinks(to: "noa")
             #expect(sent.count == 1 && emails?.first?["link"]?.string == sent.first)
-            #expect(try await server.admin(.get, "letters?user=mira").json["letters"]?.array == [])
+            #expect(try await server.admin(.get, "emails?user=mira").json["emails"]?.array == [])
             // The request log has an entry for the sent email, which a caller can wait for, without the link.
-            let told = try await server.admin(.get, "journal?kind=email&user=noa&wait=10")
+            let told = try await server.admin(.get, "request-log?kind=email&user=noa&wait=10")
             #expect(told.json["count"]?.wholeNumber == 1 && told.json["entries"]?.array?.first?["realm"] == "/")
             #expect(try !told.text.contains(#require(sent.first?.split(separator: "=").last)))
-            #expect(try await server.admin(.get, "journal?user=mira").json["count"]?.wholeNumber == 0)
+            #expect(try await server.admin(.get, "request-log?user=mira").json["count"]?.wholeNumber == 0)
 
             let phone = try await server.registeredPhone()
             let (_, push) = try await server.waitingLogin("PushNumberLogin", phone: phone)
@@ -371,7 +371,7 @@ struct AdminTests {
         (.post, "faults", #"{"kind": "latency"}"#, 400, "'milliseconds' is missing"),
         (.post, "faults", #"{"kind": "html", "route": "token"}"#, 400, "there is no resource 'token'"),
         (.post, "faults", #"{"kind": "wrong-state", "route": "health"}"#, 400, "only at authorize"),
-        (.post, "faults", #"{"kind": "html", "time": 1}"#, 400, "Nobody asked for 'time'"),
+        (.post, "faults", #"{"kind": "html", "time": 1}"#, 400, "Unknown parameter 'time'"),
         (.post, "faults", #"{"kind": "html", "times": "1"}"#, 400, "'times' is a whole number"),
         (.post, "faults", #"{"kind": "html", "times": 1, "seconds": 1}"#, 400, "excludes"),
         (.post, "faults", #"{"kind": "html", "client": {"name": "x"}}"#, 400, "oauth, device, userAgent or address"),
@@ -382,20 +382,21 @@ struct AdminTests {
         (.post, "clock/advance", "{}", 400, "'seconds' is missing"),
         (.put, "clock", #"{"now": "yesterday"}"#, 400, "2026-01-31"), (.put, "clock", #"{"now": 1e18}"#, 400, "hundred years"),
         (.get, "clock/advance", nil, 405, ""), (.get, "clock/x", nil, 404, ""),
-        (.get, "journal?stauts=200", nil, 400, "Nobody asked for 'stauts'"), (.get, "journal?status=x", nil, 400, "0 to 999"),
-        (.get, "journal?step=x", nil, 400, "approved"), (.get, "journal?wait=3600", nil, 400, "at most 60"),
-        (.get, "journal?oauth=a&device=b", nil, 400, "one way"), (.get, "journal?wait=nan", nil, 400, "at most 60"),
-        (.post, "journal", "{}", 405, ""), (.get, "nothing", nil, 404, ""), (.get, "reset", nil, 405, ""),
+        (.get, "request-log?stauts=200", nil, 400, "Unknown parameter 'stauts'"),
+        (.get, "request-log?status=x", nil, 400, "0 to 999"),
+        (.get, "request-log?step=x", nil, 400, "approved"), (.get, "request-log?wait=3600", nil, 400, "at most 60"),
+        (.get, "request-log?oauth=a&device=b", nil, 400, "one way"), (.get, "request-log?wait=nan", nil, 400, "at most 60"),
+        (.post, "request-log", "{}", 405, ""), (.get, "nothing", nil, 404, ""), (.get, "reset", nil, 405, ""),
         (.get, "sessions/x", nil, 405, ""),
         (.post, "users", #"{"name": "a/b", "password": "p"}"#, 400, "slashes"), (.get, "users/%zz", nil, 404, ""),
-        (.post, "reset", #"{"users": true}"#, 400, "Nobody asked for 'users'"),
-        (.post, "clock/resume", #"{"now": 1}"#, 400, "Nobody asked for 'now'"),
-        (.delete, "clock", #"{"now": 1}"#, 400, "Nobody asked for 'now'"),
+        (.post, "reset", #"{"users": true}"#, 400, "Unknown parameter 'users'"),
+        (.post, "clock/resume", #"{"now": 1}"#, 400, "Unknown parameter 'now'"),
+        (.delete, "clock", #"{"now": 1}"#, 400, "Unknown parameter 'now'"),
         (.put, "clock", "{}", 400, "'now' or 'stopped' is missing"),
-        (.get, "journal?limit=1&limit=2", nil, 400, "more than once"),
+        (.get, "request-log?limit=1&limit=2", nil, 400, "more than once"),
         (.get, "sessions?user=demo&user=x", nil, 400, "more than once"),
-        (.get, "journal?resource=acessToken", nil, 400, "'resource' is one of"),
-        (.get, "users?realm=/nope", nil, 404, "no such realm"), (.get, "letters?realm=/nope", nil, 404, "no such realm"),
+        (.get, "request-log?resource=acessToken", nil, 400, "'resource' is one of"),
+        (.get, "users?realm=/nope", nil, 404, "no such realm"), (.get, "emails?realm=/nope", nil, 404, "no such realm"),
         (.delete, "sessions?user=mira&realm=/nope", nil, 404, "no such realm"),
         (.put, "snapshot", "{}", 400, "sealed with another key"), (.delete, "snapshot", nil, 405, ""),
     ]

@@ -78,12 +78,12 @@ struct PushSectionTests {
         ("push:\n  sns:\n    \(google)\n    secret: A", "3:5 missingSetting"),
         ("push:\n  sns:\n    \(google)\n    endpoint: localhost", "4:15 invalidValue"),
         ("push:\n  sns:\n    \(google)\n    timeout: 0", "4:14 invalidValue"),
-        ("push: {gateway: {path: /x}}", "1:15 missingSetting"),
-        ("push: {gateway: {path: \"/a b\", keys: [{accessKey: a, secret: b}]}}", "1:22 invalidValue"),
+        ("push: {gateway: {path: /x}}", "1:17 missingSetting"),
+        ("push: {gateway: {path: \"/a b\", keys: [{accessKey: a, secret: b}]}}", "1:24 invalidValue"),
         ("push: {gateway: {path: /am/sns, keys: [{accessKey: a, secret: b}]}}", "1:7 conflict"),
-        ("push: {gateway: {keys: [{accessKey: a}]}}", "1:23 missingSetting"),
-        ("push: {gateway: {keys: [{accessKey: a, secret: b}, {accessKey: a, secret: c}]}}", "1:50 duplicate"),
-        ("push: {gateway: {keys: [a]}}", "1:23 wrongType"),
+        ("push: {gateway: {keys: [{accessKey: a}]}}", "1:25 missingSetting"),
+        ("push: {gateway: {keys: [{accessKey: a, secret: b}, {accessKey: a, secret: c}]}}", "1:52 duplicate"),
+        ("push: {gateway: {keys: [a]}}", "1:25 wrongType"),
     ]
 
     @Test("Each mistake in the `push` section is reported with its position and code", arguments: wrong.indices)

@@ -64,7 +64,7 @@ struct FaultTests {
         try await Sender.run { server in
             let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
             #expect(faults(server).routes == FaultRoute.names)
-            try faults(server).enable(FaultRule(.status(429), at: "front", .times(2)))
+            try faults(server).enable(FaultRule(.status(429), at: "gateway", .times(2)))
             #expect(try await server.start("Login").status == 200)
             #expect(try await server.send(.get, "/sns", headers: [:]).status == 429)
             let refused = try await sender.create(inbox.address, at: server)
@@ -349,7 +349,7 @@ struct FaultTests {
     /// Invalid rules, and the errors that they cause.
     static let wrong: [(FaultRule, FaultError)] = [
         (FaultRule(.html, at: "autenticate"), .unknownRoute("autenticate")),
-        (FaultRule(.html, at: "front"), .parameter("route", "is the push gateway, which this server does not have")),
+        (FaultRule(.html, at: "gateway"), .parameter("route", "is the push gateway, which this server does not have")),
         (FaultRule(.html, at: "/json/autenticate"), .unknownRoute("/json/autenticate")),
         (
             FaultRule(.html, at: "/json/realms/root/realms/none/authenticate"),
@@ -373,7 +373,7 @@ struct FaultTests {
     @Test("An invalid fault throws an error that names the valid values", arguments: wrong)
     func refusesInvalidFaults(rule: FaultRule, error: FaultError) async throws {
         try await TestServer.run { server in
-            #expect(!faults(server).routes.contains("front"))
+            #expect(!faults(server).routes.contains("gateway"))
             #expect(throws: error) { try faults(server).enable(rule) }
             #expect(faults(server).entries.isEmpty)
             #expect(!error.description.isEmpty)

@@ -161,7 +161,7 @@ struct AddressRateTests {
     /// A path, the name of its resource, a body, the limit, and a part of the refusal.
     static let requests: [(path: String, name: String, body: String, limits: RateLimits, refusal: String)] = [
         ("/json/authenticate", "authenticate", "{}", RateLimits(authenticate: one), #""reason":"Too Many Requests""#),
-        ("/XUI/", "pages", "walk=x", RateLimits(authenticate: one), "<h1>"),
+        ("/XUI/", "pages", "flow=x", RateLimits(authenticate: one), "<h1>"),
         ("/oauth2/access_token", "accessToken", "grant_type=x", RateLimits(token: one), #""error":"temporarily_unavailable""#),
         ("/oauth2/device/code", "deviceCode", "client_id=app", RateLimits(token: one), #""error":"temporarily_unavailable""#),
         (

@@ -99,7 +99,7 @@ struct RequestLogTests {
     /// Requests and the operation names that the request log and faults use for them.
     private static let addresses: [(HTTPRequest.Method, String, String?)] = [
         (.get, "/am/health", "health"), (.get, "/am/health/ready", "health"), (.get, "/am/XUI/", "pages"),
-        (.get, "/am/XUI/nothing", "pages"), (.post, "/sns", "front"), (.get, "/sns/", "front"),
+        (.get, "/am/XUI/nothing", "pages"), (.post, "/sns", "gateway"), (.get, "/sns/", "gateway"),
         (.post, "/am/json/authenticate", "authenticate"), (.put, "/am/json/authenticate", "authenticate"),
         (.get, "/am/oauth2/realms/root/realms/none/userinfo", "userInfo"), (.get, "/am/nothing", nil), (.get, "/health", nil),
     ]

@@ -116,7 +116,7 @@ struct ConsoleTests {
             #expect(page.text.contains("1 to 50 of 60"))
             let entries = server.devServer.context.requestLog.entries.count
             #expect(page.text.contains("1 to 50 of \(entries)") && page.text.contains("/am/nothing/59"))
-            let older = try await browser.get("/am/console?pushes=2&journal=2")
+            let older = try await browser.get("/am/console?pushes=2&requestLog=2")
             #expect(older.text.contains("51 to 60 of 60") && older.text.contains("51 to 100 of \(entries)"))
             #expect(!older.text.contains("/am/nothing/59") && older.text.contains("/am/nothing/9<"))
         }

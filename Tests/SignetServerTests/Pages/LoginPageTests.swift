@@ -82,7 +82,7 @@ struct LoginPageTests {
     @Test(
         "A form with a wrong or missing token is refused",
         arguments: [
-            ["csrf": "x"], ["csrf": nil], ["walk": "x"], ["walk": nil], ["page": "2"], ["page": "x"], ["page": nil],
+            ["csrf": "x"], ["csrf": nil], ["flow": "x"], ["flow": nil], ["page": "2"], ["page": "x"], ["page": nil],
         ] as [[String: String?]])
     func rejectsWrongFormToken(changes: [String: String?]) async throws {
         try await TestServer.run { server in

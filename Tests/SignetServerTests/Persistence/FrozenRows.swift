@@ -123,7 +123,7 @@ struct FrozenRows: Sendable {
     }
 
     /// Adds the rows that would need many requests or another server.
-    private static func fill(_ state: inout ServerTransaction, _ moment: RequestTime) throws {
+    private static func fill(_ state: inout ServerTransaction, _ time: RequestTime) throws {
         let (mira, noa) = (UserKey(realm: .root, name: "mira"), UserKey(realm: .root, name: "noa"))
         let kim = UserKey(realm: .root, name: "kim")
         if !state.directory.contains(kim) {

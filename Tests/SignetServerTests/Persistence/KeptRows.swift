@@ -194,7 +194,7 @@ struct KeptRow: Sendable {
             let endpoint = try await Sender().endpoint(inbox.address, at: server)
             return { server async throws in #expect(try await Sender().endpoint(inbox.address, at: server) == endpoint) }
         },
-        KeptRow(.gatewayMailbox) { server, user in
+        KeptRow(.gatewayInbox) { server, user in
             let inbox = try PushInbox(of: user)
             let endpoint = try await Sender().endpoint(inbox.address, at: server)
             return { server async throws in

@@ -194,7 +194,7 @@ struct SNSDeliveryTests {
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
             // The login was answered before SNS, and it remains pending.
-            #expect(try await server.devServer.pushes(to: "mira").last?.progress == .onItsWay)
+            #expect(try await server.devServer.pushes(to: "mira").last?.progress == .queued)
             #expect(try await server.poll(step).step.waitMilliseconds != nil)
             guard case .undeliverable(let reason) = try await server.settledPush().progress else {
                 Issue.record("the message was delivered")

@@ -54,7 +54,7 @@ struct PushGatewayStore {
 
     init(_ transaction: RowCache) {
         endpoints = Table(.gatewayEndpoint, transaction)
-        inboxes = Table(.gatewayMailbox, transaction)
+        inboxes = Table(.gatewayInbox, transaction)
         messages = Table(.gatewayMessage, transaction)
         now = transaction.now
     }
