@@ -149,7 +149,8 @@ package struct StoredSession: Sendable, Hashable {
 extension SessionStore {
     /// Returns the stored session and tokens.
     package func contents() async throws(StoreError) -> StoredSession {
-        StoredSession(session: try await session(), token: try await token())
+        let token = try await token()
+        return StoredSession(session: try await session(), token: token)
     }
 
     /// Returns the stored access token, even when it has expired; nil when none is stored.

@@ -95,7 +95,10 @@ struct LegacyJourney: Sendable {
             try await session?.ready()
             switch try await request(journeys) {
             case .step(let step): return .node(try Node(step, of: self))
-            case .loggedIn(let token): return .success(try await result(of: token))
+            case .loggedIn(let token):
+                // Without this type, the result would be inferred as an optional, which no journey ends with.
+                let result: T = try await result(of: token)
+                return .success(result)
             case .completed: return .success(nil)
             }
         } catch {
