@@ -22,7 +22,8 @@ public final class PostgresServer: Sendable {
     /// A Boolean value that indicates whether the server's programs are installed, and a user exists to run them.
     public static var isPossible: Bool { binaries != nil && (geteuid() != 0 || user != nil) }
 
-    private static var user: String? { ["pgtest", "postgres", "nobody"].first { getpwnam($0) != nil } }
+    /// The user that runs the server when the tests run as root, because PostgreSQL refuses to run as root.
+    private static let user = ["pgtest", "postgres", "nobody"].lazy.compactMap { SystemUser(name: $0) }.first
 
     /// Runs `body` with a new server and removes the server afterwards. Creating it takes some seconds.
     /// - Throws: ``Unavailable``, or the error of `body`.
@@ -49,10 +50,8 @@ public final class PostgresServer: Sendable {
 
     private func make() async throws {
         try Array(Self.password.utf8).withUnsafeBytes { try Data($0).write(to: URL(filePath: directory.file("password"))) }
-        if geteuid() == 0, let entry = Self.user.flatMap({ getpwnam($0) }) {
-            for path in [directory.path, directory.file("password")] {
-                chown(path, entry.pointee.pw_uid, entry.pointee.pw_gid)
-            }
+        if geteuid() == 0, let user = Self.user {
+            for path in [directory.path, directory.file("password")] { chown(path, user.id, user.groupID) }
         }
         try await run(
             "initdb", "-D", data, "-U", "signet", "--pwfile", directory.file("password"), "-A", "scram-sha-256", "-E", "UTF8",
@@ -115,13 +114,29 @@ public final class PostgresServer: Sendable {
     @discardableResult
     private func run(_ program: String, _ arguments: String...) async throws -> String {
         var command = ["\(programs)/\(program)"] + arguments
-        if geteuid() == 0, let user = Self.user { command = ["/usr/sbin/runuser", "-u", user, "--"] + command }
+        if geteuid() == 0, let user = Self.user { command = ["/usr/sbin/runuser", "-u", user.name, "--"] + command }
         let ended = try await TestProcess.run(
             command[0], Array(command.dropFirst()), environment: ["PATH": Self.environmentPath, "LC_ALL": "C"])
         guard ended.status == 0 else {
             throw Unavailable(description: "\(program) ended with status \(ended.status): \(ended.output)\(ended.errors)")
         }
         return ended.output
+    }
+}
+
+/// A user of this system. `getpwnam` returns memory that a call on another thread changes; this reads a copy.
+private struct SystemUser: Sendable {
+    let name: String
+    let id: uid_t
+    let groupID: gid_t
+
+    /// Looks up a user. Returns nil when the system has no such user.
+    init?(name: String) {
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var buffer = [CChar](repeating: 0, count: 16_384)
+        guard getpwnam_r(name, &entry, &buffer, buffer.count, &found) == 0, found != nil else { return nil }
+        (self.name, id, groupID) = (name, entry.pw_uid, entry.pw_gid)
     }
 }
 #endif
