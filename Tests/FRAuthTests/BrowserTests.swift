@@ -8,9 +8,9 @@ import Testing
 
 import struct SignetOAuth.LogOutReport
 
-@Suite("Browser", .serialized)
+@Suite("Login in a browser", .serialized)
 struct BrowserTests {
-    /// A person at a browser in which somebody is logged in: opens the address, and goes where the server sends them.
+    /// A user at a browser with a session: opens the address, and follows the redirect of the server.
     private static func person(with session: Token, log: Log) -> @Sendable (String) async throws -> Void {
         { address in
             log.append(address)
@@ -29,7 +29,7 @@ struct BrowserTests {
         return options
     }
 
-    /// A session in the browser, which no program knows.
+    /// Creates a session in the browser, unknown to any program.
     private func browserSession(_ machine: Machine) async throws -> Token {
         try await AsyncHTTPTransport().use { transport in
             let service = try AuthService(name: "Login", options: machine.options, transport: transport)
@@ -40,8 +40,8 @@ struct BrowserTests {
         }
     }
 
-    @Test("logs in in the person's own browser, with the app's own parameters, and not twice")
-    func login() async throws {
+    @Test("A user logs in once in the system's browser, with the app's custom parameters")
+    func logsInOnceInSystemBrowser() async throws {
         try await Machine.with { machine in
             let log = Log()
             let session = try await browserSession(machine)
@@ -65,8 +65,8 @@ struct BrowserTests {
         }
     }
 
-    @Test("goes before a token that has ended, for which the server may want to see the person")
-    func endedToken() async throws {
+    @Test("A user whose access token has expired can log in again in the browser")
+    func replacesExpiredTokenByBrowserLogin() async throws {
         var lifetimes = TokenLifetimes()
         lifetimes.accessToken = 60
         try await Machine.with(lifetimes: lifetimes) { machine in
@@ -86,8 +86,8 @@ struct BrowserTests {
         }
     }
 
-    @Test("is given up, and there is one at a time")
-    func cancel() async throws {
+    @Test("An app can cancel a browser login, and only one login runs at a time")
+    func cancelsBrowserLogin() async throws {
         try await Machine.with { machine in
             let (opened, opening) = AsyncStream.makeStream(of: Void.self)
             try await machine.program {
@@ -97,14 +97,14 @@ struct BrowserTests {
                 let browser = try #require(FRUser.browser()).build()
                 let second = try #require(FRUser.browser()).build()
                 async let outcome: FRUser = browser.login()
-                // Nobody comes back from the browser.
+                // No answer comes back from the browser.
                 _ = await opened.first { _ in true }
                 #expect(FRUser.browser() == nil && Browser.currentBrowser === browser)
                 await #expect(throws: BrowserError.externalUserAgentAuthenticationInProgress) { try await second.login() }
                 browser.cancel()
                 do {
                     _ = try await outcome
-                    Issue.record("it ended well")
+                    Issue.record("the canceled login succeeded")
                 } catch {
                     #expect(error as? BrowserError == .externalUserAgentCancelled)
                 }
@@ -113,8 +113,8 @@ struct BrowserTests {
         }
     }
 
-    @Test("says why it cannot begin: no browser, none of that kind, a redirect address that nobody here can listen at")
-    func refusals() async throws {
+    @Test("A browser login fails with the reason: no browser, an unsupported type, a redirect URI of another host")
+    func reportsWhyBrowserLoginCannotBegin() async throws {
         try await Machine.with { machine in
             try await machine.program {
                 $0.openBrowser = { _ in throw Unexpected() }
@@ -139,15 +139,15 @@ struct BrowserTests {
         }
     }
 
-    @Test("says of each login why it failed, and not of the one before")
-    func failedTwice() async throws {
+    @Test("A second browser login that fails reports its own error, not that of the first")
+    func reportsErrorOfEachBrowserLogin() async throws {
         try await Machine.with { machine in
             let attempts = Log()
             try await machine.program {
                 $0.openBrowser = { address in
                     attempts.append(address)
                     guard attempts.lines.count > 1 else { throw Unexpected() }
-                    // The person says no.
+                    // The user denies access.
                     let asked = FormCoding.query(of: address)
                     let back = FormCoding.address(
                         try #require(asked["redirect_uri"]),
@@ -163,8 +163,8 @@ struct BrowserTests {
         }
     }
 
-    @Test("is cancelled however early that is")
-    func cancelledEarly() async throws {
+    @Test("An app can cancel a browser login as soon as it is in progress")
+    func cancelsBrowserLoginEarly() async throws {
         try await Machine.with { machine in
             let log = Log()
             try await machine.program {
@@ -173,7 +173,7 @@ struct BrowserTests {
                 try FRAuth.start(options: options(machine))
                 for _ in 0..<20 {
                     let browser = try #require(FRUser.browser()).build()
-                    // No error before there is anything to cancel, and it does not count for later.
+                    // A cancellation before the login is no error, and does not cancel the login that follows.
                     browser.cancel()
                     let process = FRAuthProcess.current
                     let canceler = Task.detached {
@@ -190,8 +190,8 @@ struct BrowserTests {
         }
     }
 
-    @Test("takes the answer from the app where the redirect address is of a scheme of its own")
-    func ownScheme() async throws {
+    @Test("The app hands over the answer of a browser login when its redirect URI has a custom scheme")
+    func completesBrowserLoginAtCustomScheme() async throws {
         try await Machine.with { machine in
             let session = try await browserSession(machine)
             try await machine.program {
@@ -206,7 +206,7 @@ struct BrowserTests {
                         #expect(!Browser.validateBrowserLogin(url: foreign))
                     }
                     #expect(Browser.validateBrowserLogin(url: try #require(URL(string: back))))
-                    // It is good once.
+                    // The answer is accepted once.
                     #expect(!Browser.validateBrowserLogin(url: back))
                 }
             } _: {

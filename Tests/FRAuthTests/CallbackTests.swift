@@ -12,10 +12,10 @@ import protocol SignetJourney.WebAuthnAuthenticator
 import struct SignetJourney.WebAuthnError
 import struct SignetJourney.WebAuthnRegistration
 
-/// protocol/journey.md sections 2.6 and 2.7.
-@Suite("The callback classes")
+/// Tests of the callback classes: protocol/journey.md sections 2.6 and 2.7.
+@Suite("Callback classes of FRAuth")
 struct CallbackTests {
-    /// A step with these callbacks, and what is sent when it is answered.
+    /// Returns a step with these callbacks, and a function that answers it and returns the inputs sent.
     private func node(_ callbacks: String) async throws -> (node: Node, sent: () async throws -> [JSONValue]) {
         let transport = ScriptedTransport { _ in
             HTTPResponse(status: 200, body: Array(#"{"authId":"a","callbacks":[\#(callbacks)]}"#.utf8))
@@ -37,8 +37,8 @@ struct CallbackTests {
         endings.map { #"{"name":"IDToken1\#($0)","value":\#(value)}"# }.joined(separator: ",")
     }
 
-    @Test("a choice is one that is offered, however it is entered")
-    func choice() async throws {
+    @Test("ChoiceCallback accepts only a choice that the server offers")
+    func acceptsOnlyOfferedChoice() async throws {
         let (node, sent) = try await node(
             #"{"type":"ChoiceCallback","output":[{"name":"choices","value":["a","b"]}],"input":[\#(input("", value: "0"))]}"#)
         let choice = try #require(node.callbacks.first as? ChoiceCallback)
@@ -51,16 +51,16 @@ struct CallbackTests {
     }
 
     @Test(
-        "a question of one's own is taken where the server does not say, as the engine has it", arguments: ["true", "false", nil])
-    func ownQuestion(said: String?) async throws {
+        "KbaCreateCallback allows the user's own question unless the server forbids it", arguments: ["true", "false", nil])
+    func allowsOwnSecurityQuestion(said: String?) async throws {
         let output = said.map { #"{"name":"allowUserDefinedQuestions","value":\#($0)}"# } ?? ""
         let (node, _) = try await node(
             #"{"type":"KbaCreateCallback","output":[\#(output)],"input":[\#(input("question", "answer"))]}"#)
         #expect(try #require(node.callbacks.first as? KbaCreateCallback).allowUserDefinedQuestions == (said != "false"))
     }
 
-    @Test("what nobody touches goes back as the server proposes it")
-    func untouched() async throws {
+    @Test("Callbacks without an entry send back the values that the server proposes")
+    func sendsProposedValuesWithoutEntry() async throws {
         let (node, sent) = try await node(
             #"""
             {"type":"TextInputCallback","output":[{"name":"defaultText","value":"none"}],"input":[\#(input(""))]},
@@ -81,8 +81,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("a handler of the app's own logs in with a provider; when it fails nothing is entered")
-    func handler() async throws {
+    @Test("IdPCallback enters the result of the app's own handler, and nothing when the handler fails")
+    func entersResultOfProviderHandler() async throws {
         let (node, sent) = try await node(
             #"""
             {"type":"IdPCallback","output":[{"name":"provider","value":"google"},{"name":"clientId","value":"c"}],
@@ -96,9 +96,9 @@ struct CallbackTests {
     }
 
     @Test(
-        "the device says what it is, as far as it is asked",
+        "The device reports only the properties that the server asks for",
         .enabled(if: FRDevice.currentDevice != nil, "this machine has no id of its own (/etc/machine-id)"))
-    func device() async throws {
+    func reportsRequestedDeviceProperties() async throws {
         let (node, sent) = try await node(
             #"""
             {"type":"DeviceProfileCallback","output":[{"name":"metadata","value":false},{"name":"location","value":true}],
@@ -111,8 +111,8 @@ struct CallbackTests {
         #expect(try await sent() == [.string(#"{"identifier":"\#(device.identifier)"}"#)])
     }
 
-    @Test("a provider is one that is offered, and shown as the server wants")
-    func providers() async throws {
+    @Test("SelectIdPCallback accepts only a provider that is offered, and keeps the server's UI settings")
+    func acceptsOnlyOfferedProvider() async throws {
         let (node, sent) = try await node(
             #"""
             {"type":"SelectIdPCallback","output":[{"name":"providers","value":[{"provider":"google","uiConfig":
@@ -134,8 +134,8 @@ struct CallbackTests {
         #expect(try await sent() == [.string("google"), .string("t"), .string("id_token")])
     }
 
-    @Test("consent is shown whole")
-    func consent() async throws {
+    @Test("ConsentMappingCallback exposes every property of the consent")
+    func exposesWholeConsent() async throws {
         let (node, sent) = try await node(
             #"""
             {"type":"ConsentMappingCallback","output":[{"name":"name","value":"n"},{"name":"displayName","value":"d"},
@@ -150,8 +150,8 @@ struct CallbackTests {
         #expect(try await sent() == [.bool(true)])
     }
 
-    @Test("a device's key is asked for with what is to be shown and signed")
-    func deviceKey() async throws {
+    @Test("Device binding callbacks expose the texts to show and the challenge to sign")
+    func exposesDeviceBindingTextsAndChallenge() async throws {
         let shown = ["challenge", "title", "subtitle", "description"].map { #"{"name":"\#($0)","value":"\#($0)"}"# }
         let (node, sent) = try await node(
             #"""
@@ -177,8 +177,8 @@ struct CallbackTests {
         #expect(try await sent().compactMap(\.string) == ["j", "d", "i", "", "", "Abort"])
     }
 
-    @Test("a device's profile has what was asked for and no more")
-    func profile() async throws {
+    @Test("DeviceProfileCallback collects only the parts that the server asks for")
+    func collectsRequestedDeviceProfile() async throws {
         let (node, sent) = try await node(
             #"""
             {"type":"DeviceProfileCallback","output":[{"name":"metadata","value":false},{"name":"location","value":true},
@@ -194,8 +194,8 @@ struct CallbackTests {
                 == JSON.value(of: #"{"identifier":"i","location":{"latitude":1.5,"longitude":2.5}}"#.utf8))
     }
 
-    @Test("the app's integrity and a proof of reCAPTCHA Enterprise go into the inputs that the server named")
-    func integrity() async throws {
+    @Test("App integrity and reCAPTCHA Enterprise callbacks fill the inputs that the server names")
+    func fillsIntegrityAndRecaptchaInputs() async throws {
         let (node, sent) = try await node(
             #"""
             {"type":"AppIntegrityCallback","output":[{"name":"challenge","value":"c"},{"name":"attestToken","value":"k::a"}],
@@ -216,8 +216,8 @@ struct CallbackTests {
         #expect(try await sent().compactMap(\.string) == ["1", "2", "3", "4", "", "5", "login", "", "{}"])
     }
 
-    @Test("PingOne Protect is asked in a callback of its own, or in metadata with hidden values for the answers")
-    func protect() async throws {
+    @Test("PingOne Protect works as a callback of its own, or as metadata with hidden values")
+    func answersProtectInCallbackOrMetadata() async throws {
         let (own, ownSent) = try await node(
             #"""
             {"type":"PingOneProtectInitializeCallback","output":[{"name":"envId","value":"e"},{"name":"lazyMetadata","value":true},
@@ -246,7 +246,7 @@ struct CallbackTests {
         #expect(try await derivedSent().compactMap(\.string) == ["clientError", "seen"])
     }
 
-    /// What has one passkey, or the person says no.
+    /// An authenticator that registers a passkey, and whose user refuses each login.
     private struct Passkeys: WebAuthnAuthenticator {
         func register(_ request: WebAuthnRegistration) async throws -> WebAuthnAttestation {
             WebAuthnAttestation(clientDataJSON: Array("{}".utf8), attestationObject: [1, 255], credentialID: [0, 0, 0])
@@ -264,8 +264,8 @@ struct CallbackTests {
         """#
     }
 
-    @Test("a passkey is made, and its outcome is entered into the step")
-    func registration() async throws {
+    @Test("A passkey registration enters its outcome into the step")
+    func entersPasskeyRegistration() async throws {
         let (node, sent) = try await node(
             passkey(
                 #"""
@@ -282,8 +282,8 @@ struct CallbackTests {
         #expect(try await sent() == [.string("{}::1,-1::AAAA::key")])
     }
 
-    @Test("a passkey's refusal is told to the server, and so is that there is nothing here that could sign")
-    func authentication() async throws {
+    @Test("A passkey login reports a refusal, or a missing authenticator, to the server")
+    func reportsPasskeyRefusal() async throws {
         let (node, sent) = try await node(
             passkey(#""_action":"webauthn_authentication","_allowCredentials":[{"type":"public-key","id":[1,-1]}]"#))
         let callback = try #require(node.callbacks[0] as? WebAuthnAuthenticationCallback)
@@ -294,8 +294,8 @@ struct CallbackTests {
         #expect(try await sent() == [.string("unsupported")])
     }
 
-    @Test("metadata that only the app understands stays metadata")
-    func metadata() async throws {
+    @Test("MetadataCallback keeps metadata that only the app understands")
+    func keepsMetadataOfApp() async throws {
         let (node, _) = try await node(
             #"{"type":"MetadataCallback","output":[{"name":"data","value":{"stage":"s","color":"blue"}}]}"#)
         let metadata = try #require(node.callbacks[0] as? MetadataCallback)

@@ -8,16 +8,16 @@ import protocol FRAuth.RequestInterceptor
 import struct SignetOAuth.LogOutReport
 import class SignetOAuth.SessionStore
 
-/// A session goes to no other server than its own.
-@Suite("What is stored beside settings that are no use any more")
+/// Tests that a session is sent to no server but its own.
+@Suite("Stored session with unusable or replaced settings")
 struct DoubtTests {
-    /// Puts another document in the place of the settings that are remembered.
+    /// Replaces the remembered settings with another document.
     private func remember(_ document: JSONValue, on machine: Machine) async throws {
         try await KeychainStorage<JSONValue>(account: "frauth/app/app/options", in: machine.keychain).save(item: document)
     }
 
-    @Test("sends the session of a server that cannot be told any more to no other server, and removes it")
-    func unknownServer() async throws {
+    @Test("A session of an unknown server is removed, and sent to no other server")
+    func removesSessionOfUnknownServer() async throws {
         try await Machine.with { machine in
             let session = try await machine.started {
                 try await logIn()
@@ -36,8 +36,8 @@ struct DoubtTests {
         }
     }
 
-    @Test("is not given to what was begun with other settings, whatever holds on to it: it is the new server's")
-    func heldOver() async throws {
+    @Test("Objects of earlier settings do not receive the session of the new server")
+    func hidesNewSessionFromOldObjects() async throws {
         try await Machine.with { machine in
             try await machine.started {
                 try await logIn()
@@ -62,7 +62,7 @@ struct DoubtTests {
     }
 
     @Test("A logout of an SDK that was replaced leaves the new session alone")
-    func logoutOfReplacedSDK() async throws {
+    func leavesNewSessionOnLogoutOfReplacedSDK() async throws {
         try await Machine.with { machine in
             try await machine.started {
                 try await logIn()
@@ -81,7 +81,7 @@ struct DoubtTests {
     }
 
     @Test("A journey of the old server stores no session in the app's own store after a start with other settings")
-    func lateJourneyInOwnStore() async throws {
+    func discardsLateJourneyInOwnStore() async throws {
         try await Machine.with { machine in
             try await machine.program {
                 try FRAuth.setStore(try SessionStore.memory())
@@ -111,8 +111,8 @@ struct DoubtTests {
         }
     }
 
-    @Test("does nothing with a session whose settings cannot be read, until it is removed by a log-out")
-    func unreadable() async throws {
+    @Test("The SDK does not use a session with unreadable settings, and a logout removes it")
+    func leavesUnreadableSessionUntilLogout() async throws {
         try await Machine.with { machine in
             try await machine.started { try await logIn() }
             try await remember(.object(["forgerock_url": .bool(true)]), on: machine)
@@ -123,7 +123,7 @@ struct DoubtTests {
                 await #expect(throws: StoreError.self) { _ = try await FRUser.login() }
                 let api = try #require(FRAuth.shared).authorizedTransport(for: [try Endpoint(unchecked: machine.url)])
                 await #expect(throws: StoreError.self) { try await api.send(HTTPRequest("GET", machine.url)) }
-                // Another start knows no more.
+                // Another start finds the same state.
                 var options = machine.options
                 options.timeout = "70"
                 try FRAuth.start(options: options)

@@ -9,11 +9,11 @@ import Testing
 import struct FRAuth.AccessToken
 import struct SignetOAuth.LogOutReport
 
-/// The section "Session and token lifecycle" of the document on dynamic configuration, with a real server.
-@Suite("Starting again")
+/// Tests of the section "Session and token lifecycle" of the document on dynamic configuration, with a real server.
+@Suite("Restart of the SDK with the same or other settings")
 struct LifeCycleTests {
-    @Test("keeps the session and the tokens that were stored when the program ran before, and asks no server about it")
-    func firstStart() async throws {
+    @Test("The first start of a process keeps the stored session and tokens without a request to the server")
+    func keepsStoredSessionOnFirstStart() async throws {
         try await Machine.with { machine in
             let (token, session) = try await machine.started {
                 #expect(FRUser.currentUser == nil && FRSession.currentSession == nil)
@@ -32,7 +32,7 @@ struct LifeCycleTests {
         }
     }
 
-    /// The six of the document, by their keys.
+    /// The six settings that the document names, by their keys.
     private static let namedSettings: [(String, Change)] = [
         ("forgerock_cookie_name", Change { $0.cookieName = "46b42b4229cd7a3" }),
         ("forgerock_oauth_client_id", Change { $0.oauthClientId = "otherClient" }),
@@ -42,8 +42,8 @@ struct LifeCycleTests {
         ("forgerock_url", Change { $0.url = $0.url.replacing("127.0.0.1", with: "localhost") }),
     ]
 
-    @Test("revokes and removes the session and the tokens when one of the six settings has changed", arguments: namedSettings)
-    func six(key: String, change: Change) async throws {
+    @Test("A start with one of the six settings changed revokes and removes the session and the tokens", arguments: namedSettings)
+    func revokesSessionOnChangeOfNamedSetting(key: String, change: Change) async throws {
         try await Machine.with { machine in
             try await machine.started {
                 let old = try await logIn()
@@ -63,13 +63,13 @@ struct LifeCycleTests {
                 await #expect(throws: TokenError.nullToken) { try await old.getAccessToken() }
                 #expect(FRAuth.shared?.lastStorageError == nil)
             }
-            // It is gone from the vault, too.
+            // It is removed from the vault, too.
             try await machine.started { #expect(FRUser.currentUser == nil) }
         }
     }
 
-    @Test("does so too when the setting changed while the program was not running", arguments: namedSettings)
-    func sixBetweenRuns(key: String, change: Change) async throws {
+    @Test("A setting changed between two runs revokes and removes the session and the tokens", arguments: namedSettings)
+    func revokesSessionOnChangeBetweenRuns(key: String, change: Change) async throws {
         try await Machine.with { machine in
             let (token, session) = try await machine.started {
                 (try #require(try await logIn().token), try #require(FRSession.currentSession?.sessionToken))
@@ -87,11 +87,11 @@ struct LifeCycleTests {
         }
     }
 
-    /// Every other setting, and what is to be seen of it at once.
+    /// A setting other than the six, and its immediate effect.
     struct Other: Sendable {
         let key: String
         let change: Change
-        /// Whether the session stays where it is looked for, and with it the token.
+        /// A Boolean value that says if the session, and with it the token, stays in the same place.
         let staysInPlace: Bool
         let effect: @Sendable (Machine, FRUser) async throws -> Void
 
@@ -105,7 +105,7 @@ struct LifeCycleTests {
             self.effect = effect
         }
 
-        /// An override of an address that is asked when `ask` runs.
+        /// Returns an override of an endpoint that `ask` sends a request to.
         static func endpoint(
             _ key: String, action: String, _ change: @escaping @Sendable (inout FROptions) -> Void,
             asked ask: @escaping @Sendable (FRUser) async throws -> Void
@@ -113,7 +113,7 @@ struct LifeCycleTests {
             Other(
                 key, change,
                 shows: { machine, user in
-                    // Nobody is there; where it was asked is what counts.
+                    // No server answers there; only the address of the request counts.
                     _ = try? await ask(user)
                     #expect(machine.requests.last(action)?.url.hasPrefix("\(machine.url)/elsewhere") == true, "\(key)")
                 })
@@ -164,7 +164,7 @@ struct LifeCycleTests {
         Other("forgerock_keychain_access_group", staysInPlace: false) {
             $0.keychainAccessGroup = "com.example.shared"
         } shows: { machine, user in
-            // The group has no session yet, and the token came from the app's own, to which it can go back.
+            // The group has no session yet; the token came from the app's own session, to which the app can return.
             #expect(FRSession.currentSession == nil && FRUser.currentUser == nil && user.token == nil)
             try FRAuth.start(options: machine.options)
             #expect(FRSession.currentSession != nil && FRUser.currentUser?.token != nil)
@@ -172,7 +172,7 @@ struct LifeCycleTests {
         Other("forgerock_ssl_pinning_public_key_hashes") {
             $0.sslPinningPublicKeyHashes = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
         } shows: { machine, user in
-            // Without https nothing can be pinned: it is refused before a byte leaves.
+            // Pins need https: the request is refused before a byte is sent.
             await #expect(throws: NetworkError.self) { try await user.getUserInfo() }
         },
         .endpoint("forgerock_authenticate_endpoint", action: "START_AUTHENTICATE") {
@@ -214,8 +214,8 @@ struct LifeCycleTests {
         },
     ]
 
-    @Test("keeps everything when any other setting has changed, which takes effect at once", arguments: otherSettings.indices)
-    func others(index: Int) async throws {
+    @Test("A change of any other setting keeps the session and takes effect at once", arguments: otherSettings.indices)
+    func keepsSessionOnChangeOfOtherSetting(index: Int) async throws {
         let other = Self.otherSettings[index]
         try await Machine.with { machine in
             try await machine.started {
@@ -234,8 +234,8 @@ struct LifeCycleTests {
         }
     }
 
-    @Test("names every setting among those above")
-    func complete() {
+    @Test("These tests cover every setting")
+    func coversEverySetting() {
         var options = FROptions(
             url: "u", realm: "r", authorizeEndpoint: "a", tokenEndpoint: "t", revokeEndpoint: "v", userinfoEndpoint: "i",
             sessionEndpoint: "s", endSessionEndpoint: "e", oauthThreshold: "9", oauthClientId: "id", oauthRedirectUri: "x:y",
@@ -244,8 +244,8 @@ struct LifeCycleTests {
         #expect(Set(Self.namedSettings.map(\.0) + Self.otherSettings.map(\.key)) == Set(options.optionsDictionary().keys))
     }
 
-    @Test("does nothing with the same settings")
-    func same() async throws {
+    @Test("A start with the same settings changes nothing")
+    func changesNothingWithSameSettings() async throws {
         try await Machine.with { machine in
             try await machine.started {
                 try await logIn()
@@ -256,8 +256,8 @@ struct LifeCycleTests {
         }
     }
 
-    @Test("removes what is stored also when the server cannot be reached, and says what lives on there")
-    func offline() async throws {
+    @Test("A changed setting removes the stored session without a network, and reports what the server still has")
+    func removesStoredSessionOffline() async throws {
         try await Machine.with { machine in
             try await machine.started { try await logIn() }
             try await machine.program {
@@ -276,8 +276,8 @@ struct LifeCycleTests {
         }
     }
 
-    @Test("a journey of the old server that comes to its end later puts no session where the new one's belongs")
-    func lateJourney() async throws {
+    @Test("A journey of the old server that ends after a restart stores no session")
+    func discardsLateJourneyOfOldServer() async throws {
         try await Machine.with { machine in
             try await machine.started {
                 guard case .node(let node) = try await FRUser.login() else { throw Unexpected() }
@@ -291,8 +291,8 @@ struct LifeCycleTests {
         }
     }
 
-    @Test("answers what is stored from however many threads, each of another program that has just been started")
-    func manyAtOnce() async throws {
+    @Test("64 programs started at the same time all find the stored user and session")
+    func readsStoredSessionFromManyPrograms() async throws {
         try await Machine.with { machine in
             try await machine.started { try await logIn() }
             let seen = await withTaskGroup(of: Bool.self) { group in
@@ -307,8 +307,8 @@ struct LifeCycleTests {
         }
     }
 
-    @Test("apps of one access group share the session and not the tokens, and a log-out of one is one of all")
-    func accessGroup() async throws {
+    @Test("Apps of one access group share the session but not the tokens, and a logout ends it for all")
+    func sharesSessionInAccessGroup() async throws {
         try await Machine.with { machine in
             var options = machine.options
             options.keychainAccessGroup = "com.example.shared"
@@ -332,7 +332,7 @@ struct LifeCycleTests {
             try await run("first") { #expect(FRSession.currentSession == nil) }
             let sessionToken = token.sessionToken.map { Token(value: $0) }
             #expect(try await !machine.knows(try #require(sessionToken)))
-            // What came from it is no use any more to the app that has not logged out, while it runs or when it starts again.
+            // The tokens of that session are unusable in the other app, while it runs and when it starts again.
             for isRunning in [true, false] {
                 let (old, oldToken) = try await run("first") {
                     let user = try await logIn()
@@ -359,15 +359,15 @@ struct LifeCycleTests {
         }
     }
 
-    /// Somebody whose session a sibling has ended: nobody is logged in, and what is left is removed when it is asked for.
+    /// Expects that no user is logged in after another app ended the session, and that the tokens are removed on request.
     private func expectNobody(_ user: FRUser) async throws {
         #expect(FRUser.currentUser == nil && FRSession.currentSession == nil && user.token == nil)
         await #expect(throws: AuthError.userAuthenticationRequired) { try await user.getAccessToken() }
         await #expect(throws: TokenError.nullToken) { try await user.getAccessToken() }
     }
 
-    @Test("says why what is stored cannot be had, where the original's properties can only say that nothing is there")
-    func noVault() async throws {
+    @Test("FRAuth.lastStorageError says why the stored session cannot be read when currentUser is nil")
+    func reportsStorageErrorWithoutVault() async throws {
         try await Machine.with { machine in
             try await machine.program {
                 $0.keychain = VaultProvider { () throws(StoreError) in throw StoreError(.noVault, "open vault", "make one first")
@@ -376,7 +376,7 @@ struct LifeCycleTests {
                 try FRAuth.start(options: machine.options)
                 #expect(FRUser.currentUser == nil && FRSession.currentSession == nil)
                 #expect(FRAuth.shared?.lastStorageError?.code == .noVault)
-                // Before a password is asked for that nothing could be made of.
+                // The error comes before the user is asked for a password.
                 await #expect(throws: StoreError.self) {
                     _ = try await FRSession.authenticate(Token.self, authIndexValue: "Login")
                 }

@@ -9,10 +9,10 @@ import Testing
 import protocol FRAuth.RequestInterceptor
 import struct SignetJourney.PolicyAdvice
 
-@Suite("Node")
+@Suite("Journeys of FRSession and Node")
 struct NodeTests {
-    @Test("goes from step to session with a real server, by callbacks as the documents have it")
-    func callbacks() async throws {
+    @Test("A journey with completion handlers goes from the first step to a session at a real server")
+    func completesJourneyWithCompletionHandlers() async throws {
         try await Machine.with { machine in
             try await machine.started {
                 let token = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Token, any Error>) in
@@ -31,8 +31,8 @@ struct NodeTests {
         }
     }
 
-    @Test("tells a wrong password with the original's code")
-    func wrongPassword() async throws {
+    @Test("A wrong password fails with the ForgeRock SDK's error code")
+    func reportsWrongPassword() async throws {
         try await Machine.with { machine in
             try await machine.started {
                 let code = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Int?, any Error>) in
@@ -65,8 +65,8 @@ struct NodeTests {
         }
     }
 
-    @Test("is begun by a policy's advice and by an e-mail's link, in every form that the original and Swift have")
-    func beginnings() async throws {
+    @Test("A journey begins from policy advice or an email link, with completion handlers and with async calls")
+    func beginsJourneyFromAdviceOrLink() async throws {
         let advice = PolicyAdvice("TransactionConditionAdvice", "x")
         let link = "https://am.example.test/am?suspendedId=s1&realm=/"
         let url = try #require(URL(string: link))
@@ -101,8 +101,8 @@ struct NodeTests {
         }
     }
 
-    @Test("sees interceptors with the original's action names, and sends what they give back")
-    func interceptors() async throws {
+    @Test("Interceptors receive the ForgeRock SDK's action names, and the requests they return are sent")
+    func sendsInterceptedRequests() async throws {
         let log = Log()
         try await scripted { transport in
             RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [Interceptor(log: log)])
@@ -141,7 +141,7 @@ struct NodeTests {
     }
 
     @Test(
-        "has the original's error codes",
+        "A failed journey has the ForgeRock SDK's error code",
         arguments: [
             (401, #"{"code":401,"reason":"Unauthorized","message":"Login failure"}"#, 1_300_002),
             (401, #"{"code":401,"message":"Login failure"}"#, 1_300_000),
@@ -153,18 +153,18 @@ struct NodeTests {
             ),
             (200, #"{"authId":1}"#, 1_000_009), (200, "<html>", 1_000_009), (404, "<html>", 5_000_003), (503, "", 1_300_000),
         ])
-    func codes(status: Int, body: String, code: Int) async throws {
+    func mapsJourneyErrorCodes(status: Int, body: String, code: Int) async throws {
         let service = try service(status, body)
         do {
             _ = try await service.next(Token.self)
-            Issue.record("it went on")
+            Issue.record("the journey did not fail")
         } catch {
             #expect((error as? any FRAuthFailure)?.code == code, "\(error)")
         }
     }
 
-    @Test("ends only with what a journey can end with")
-    func types() async throws {
+    @Test("A journey ends with a token or without one, and rejects other result types")
+    func endsJourneyOnlyWithToken() async throws {
         let service = try service(200, #"{"tokenId":"t","successUrl":"/console","realm":"/alpha"}"#)
         guard case .success(let token?) = try await service.next(Token.self) else { throw Unexpected() }
         #expect(token == Token(value: Secret("t".utf8), successUrl: "/console", realm: "/alpha"))
@@ -173,13 +173,13 @@ struct NodeTests {
         guard case .success(nil) = try await nothing.next(Token.self) else { throw Unexpected() }
     }
 
-    @Test("hands over what it does not know, in a plain callback, and what an app has a class for in that")
-    func unknown() async throws {
+    @Test("An unknown callback reaches the app as a plain Callback, or in the class that the app registered")
+    func handsOverUnknownCallbacks() async throws {
         let body =
             #"{"authId":"a","stage":"s","header":"h","description":"d","callbacks":[{"type":"PigeonCallback","output":[{"name":"x","value":1}],"input":[{"name":"IDToken1","value":""}]},{"type":"NameCallback","output":[]}]}"#
         guard case .node(let node) = try await service(200, body).next(Token.self) else { throw Unexpected() }
         #expect(node.stage == "s" && node.pageHeader == "h" && node.pageDescription == "d" && node.authId == "a")
-        // The second lacks the input of a name.
+        // The second lacks the input that a NameCallback needs.
         let arePlain = node.callbacks.map { type(of: $0) == Callback.self }
         #expect(arePlain == [true, true])
         #expect(node.callbacks[0].setInput("IDToken1", .string("dove")))
@@ -192,8 +192,8 @@ struct NodeTests {
 
     private final class PigeonCallback: SingleValueCallback {}
 
-    @Test("cannot be begun before the SDK is started, and says so once")
-    func notStarted() async {
+    @Test("A journey before the start of the SDK fails with one invalidSDKState error")
+    func rejectsJourneyBeforeStart() async {
         await FRAuthProcess.$current.withValue(FRAuthProcess()) {
             let error = await withCheckedContinuation { (done: CheckedContinuation<(any Error)?, Never>) in
                 FRSession.authenticate(authIndexValue: "Login") { (_: Token?, _, error) in done.resume(returning: error) }

@@ -7,16 +7,16 @@ import SignetStorage
 import SignetTesting
 import Testing
 
-/// protocol/journey.md sections 5.1 to 5.4.
-@Suite("FROptions")
+/// Tests of FROptions: protocol/journey.md sections 5.1 to 5.4.
+@Suite("Settings in FROptions")
 struct OptionsTests {
     private static let documented = FROptions(
         url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3", oauthClientId: "iosClient",
         oauthRedirectUri: "frauth://com.forgerock.ios.frexample", oauthScope: "openid profile email address",
         authServiceName: "Login", registrationServiceName: "Register")
 
-    @Test("take the documents' sample, and the original's order of arguments")
-    func orders() {
+    @Test("FROptions accepts its arguments in the documents' order and in the ForgeRock SDK's order")
+    func acceptsBothArgumentOrders() {
         let original = FROptions(
             url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3", authServiceName: "Login",
             registrationServiceName: "Register", oauthClientId: "iosClient",
@@ -25,8 +25,8 @@ struct OptionsTests {
         #expect(FROptions(url: "u", realm: "r") == FROptions(url: "u", realm: "r", timeout: "60"))
     }
 
-    @Test("have the original's defaults")
-    func defaults() {
+    @Test("FROptions has the ForgeRock SDK's defaults")
+    func hasDefaultsOfForgeRockSDK() {
         let options = FROptions(url: "u", realm: "r")
         #expect(options.enableCookie && options.cookieName == "iPlanetDirectoryPro" && options.timeout == "60")
         #expect(options.authServiceName == "Login" && options.registrationServiceName == "Registration")
@@ -34,8 +34,8 @@ struct OptionsTests {
         #expect(FROptions(config: [:]) == FROptions(url: "", realm: ""))
     }
 
-    @Test("are the same after a walk through the dictionary, every one of them")
-    func dictionary() throws {
+    @Test("FROptions keeps every setting in a round trip through its dictionary")
+    func keepsSettingsInDictionary() throws {
         var options = FROptions(
             url: "u", realm: "r", enableCookie: false, cookieName: "c", timeout: "7", authorizeEndpoint: "a", tokenEndpoint: "t",
             revokeEndpoint: "v", userinfoEndpoint: "i", sessionEndpoint: "s", endSessionEndpoint: "e", oauthThreshold: "9",
@@ -49,8 +49,8 @@ struct OptionsTests {
         #expect(FROptions(url: "u", realm: "r").optionsDictionary().count == 7)
     }
 
-    @Test("take numbers where the original wants texts, and pass over what is of another type")
-    func types() {
+    @Test("FROptions reads numbers for text settings, and ignores values of other types")
+    func readsNumbersForTextSettings() {
         let options = FROptions(config: [
             "forgerock_timeout": 30, "forgerock_oauth_threshold": 10, "forgerock_url": ["x"], "forgerock_enable_cookie": "no",
             "other": 1,
@@ -58,8 +58,8 @@ struct OptionsTests {
         #expect(options.timeout == "30" && options.oauthThreshold == "10" && options.url.isEmpty && options.enableCookie)
     }
 
-    @Test("become the engine's profile")
-    func profile() throws {
+    @Test("FROptions converts to the engine's profile")
+    func convertsToProfile() throws {
         var options = Self.documented
         options.authorizeEndpoint = "/custom/authorize"
         options.tokenEndpoint = "custom/token"
@@ -78,7 +78,7 @@ struct OptionsTests {
     }
 
     @Test(
-        "say which key is wrong",
+        "An invalid setting in FROptions fails with an error that names its key",
         arguments: [
             (Change { $0.url = "" }, "forgerock_url"), (Change { $0.url = "http://am.example.test" }, "forgerock_url"),
             (Change { $0.timeout = "soon" }, "forgerock_timeout"), (Change { $0.timeout = "0" }, "forgerock_timeout"),
@@ -87,7 +87,7 @@ struct OptionsTests {
             (Change { $0.sslPinningPublicKeyHashes = ["x"] }, "forgerock_ssl_pinning_public_key_hashes"),
             (Change { $0.tokenEndpoint = "ftp://x/y" }, "forgerock_token_endpoint"),
         ] as [(Change, String)])
-    func faults(change: Change, key: String) {
+    func namesInvalidSetting(change: Change, key: String) {
         var options = Self.documented
         change.apply(&options)
         #expect {
@@ -98,7 +98,7 @@ struct OptionsTests {
     }
 
     @Test(
-        "end a session with a change of the six settings that the documents name, and no other",
+        "A change ends the session only for the six settings that the documents name",
         arguments: [
             (Change { $0.url += "x" }, true), (Change { $0.realm = "beta" }, true), (Change { $0.cookieName = "c" }, true),
             (Change { $0.oauthClientId = "c" }, true), (Change { $0.oauthRedirectUri = nil }, true),
@@ -113,14 +113,14 @@ struct OptionsTests {
             (Change { $0.oauthThreshold = "1" }, false), (Change { $0.sslPinningPublicKeyHashes = [] }, false),
             (Change { _ in }, false),
         ] as [(Change, Bool)])
-    func sixSettings(change: Change, ends: Bool) {
+    func endsSessionOnlyForNamedSettings(change: Change, ends: Bool) {
         var options = Self.documented
         change.apply(&options)
         #expect(options.endsSessions(of: Self.documented) == ends)
     }
 
-    @Test("are completed by discovery: Ping's own address ends a session unless people are sent to a browser for it")
-    func discovery() async throws {
+    @Test("Discovery fills in missing endpoints, with Ping's logout endpoint unless a sign-out redirect is set")
+    func completesSettingsByDiscovery() async throws {
         let issuer = "https://tenant.forgeblocks.com/am/oauth2/realms/root/realms/alpha"
         let transport = ScriptedTransport { _ in
             HTTPResponse(
@@ -142,14 +142,14 @@ struct OptionsTests {
         #expect(all.url == "https://tenant.forgeblocks.com/am" && all.realm == "/alpha")
         #expect(try all.profile().address(of: .discovery) == "\(issuer)/x")
         await #expect(throws: ConfigError.self) { try await nothing.discover(discoveryURL: "", transport: transport) }
-        // The keys that the settings want hold for this request too.
+        // The pinned keys of the settings apply to this request too.
         var pinned = nothing
         pinned.sslPinningPublicKeyHashes = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
         await #expect(throws: NetworkError.self) { try await pinned.discover(discoveryURL: "\(issuer)/x", transport: transport) }
     }
 }
 
-@Suite("FRAuth.start")
+@Suite("Start of the SDK by FRAuth.start")
 struct StartTests {
     private func with(folders: [String] = [], _ body: () async throws -> Void) async throws {
         try await TemporaryDirectory.with(inMemory: true) { directory in
@@ -166,8 +166,8 @@ struct StartTests {
 
     private static let options = FROptions(url: "https://am.example.test/am", realm: "alpha")
 
-    @Test("changes nothing with settings that cannot be used")
-    func refused() async throws {
+    @Test("FRAuth.start with invalid settings fails and keeps the earlier settings")
+    func keepsSettingsAfterInvalidStart() async throws {
         try await with {
             #expect(FRAuth.shared == nil)
             try FRAuth.start(options: Self.options)
@@ -178,8 +178,8 @@ struct StartTests {
         }
     }
 
-    @Test("reads a property list, or else JSON")
-    func files() async throws {
+    @Test("FRAuth.start reads FRAuthConfig.plist, or FRAuthConfig.json where there is no property list")
+    func readsPropertyListOrJSON() async throws {
         try await TemporaryDirectory.with { directory in
             try await with(folders: [directory.path]) {
                 #expect(throws: ConfigError.emptyConfiguration) { try FRAuth.start() }
@@ -205,14 +205,14 @@ struct StartTests {
     }
 
     @Test(
-        "says what is wrong with a file",
+        "FRAuth.start with an invalid configuration file fails with an error that names the fault",
         arguments: [
             ("FRAuthConfig.json", "{", "no JSON"), ("FRAuthConfig.plist", "<plist>", "no property list"),
             ("FRAuthConfig.json", "[]", "no dictionary"), ("FRAuthConfig.json", #"{"forgerock_url":[]}"#, "forgerock_url"),
             ("FRAuthConfig.json", #"{"forgerock_enable_cookie":"yes"}"#, "forgerock_enable_cookie"),
             ("FRAuthConfig.json", #"{"forgerock_ssl_pinning_public_key_hashes":"x"}"#, "hashes"),
         ])
-    func wrongFiles(name: String, content: String, words: String) async throws {
+    func reportsInvalidConfigurationFile(name: String, content: String, words: String) async throws {
         try await TemporaryDirectory.with { directory in
             try await with(folders: [directory.path]) {
                 try Data(content.utf8).write(to: URL(filePath: directory.file(name)))

@@ -12,10 +12,10 @@ import Testing
 import struct FRAuth.AccessToken
 import class SignetOAuth.SessionStore
 
-@Suite("FRUser")
+@Suite("Login, tokens and logout of FRUser")
 struct UserTests {
-    @Test("logs in, says who it is, renews, and logs out here and at the server")
-    func life() async throws {
+    @Test("A user logs in, reads the user info, renews the token and logs out locally and at the server")
+    func completesLifeOfUser() async throws {
         try await Machine.with { machine in
             try await machine.started {
                 let user = try await logIn()
@@ -46,8 +46,8 @@ struct UserTests {
         }
     }
 
-    @Test("asks for what the original asks for, by its names")
-    func actions() async throws {
+    @Test("FRUser sends the ForgeRock SDK's requests under the SDK's action names")
+    func sendsRequestsOfForgeRockSDK() async throws {
         try await Machine.with { machine in
             try await machine.started {
                 let user = try await logIn()
@@ -60,8 +60,8 @@ struct UserTests {
         }
     }
 
-    @Test("answers completions once each, and threads that block")
-    func forms() async throws {
+    @Test("FRUser's completion handlers are called once, and its synchronous calls return on a thread")
+    func callsCompletionHandlersOnce() async throws {
         try await Machine.with { machine in
             try await machine.started {
                 let user = try await logIn()
@@ -92,7 +92,7 @@ struct UserTests {
         }
     }
 
-    /// Runs `body` where it may block.
+    /// Runs `body` on a thread that may block.
     private func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let process = FRAuthProcess.current
         return try await withCheckedThrowingContinuation { done in
@@ -102,8 +102,8 @@ struct UserTests {
         }
     }
 
-    @Test("logs in and registers by the settings' journeys, by completions too, and not twice")
-    func already() async throws {
+    @Test("FRUser.login and register run the configured journeys, and fail for a user who is logged in")
+    func rejectsSecondLogin() async throws {
         try await Machine.with { machine in
             try await machine.started {
                 let user = try await withCheckedThrowingContinuation { (done: CheckedContinuation<FRUser, any Error>) in
@@ -123,7 +123,7 @@ struct UserTests {
                     FRUser.register { (_: FRUser?, _, error) in done.resume(returning: error) }
                 }
                 #expect((error as? AuthError)?.code == 1_000_020)
-                // The journey is begun as soon as the log-out is asked for, whatever the server takes.
+                // A journey can begin as soon as the logout is requested, before the server has answered it.
                 user.logout()
                 _ = try? await FRUser.register()
                 #expect(machine.requests.last("START_AUTHENTICATE")?.url.contains("authIndexValue=Register") == true)
@@ -131,8 +131,8 @@ struct UserTests {
         }
     }
 
-    @Test("a journey ends with a session, with tokens or with a user, as it is asked to")
-    func endings() async throws {
+    @Test("A journey returns the type that the caller asks for: a session or an access token")
+    func returnsRequestedType() async throws {
         try await Machine.with { machine in
             try await machine.started {
                 let token = try await logInForSession()
@@ -150,8 +150,8 @@ struct UserTests {
         }
     }
 
-    @Test("without an OAuth 2.0 client there are sessions and no tokens; half of a client is told by what is missing")
-    func noClient() async throws {
+    @Test("Without an OAuth 2.0 client FRUser has no tokens, and an incomplete client names the missing setting")
+    func logsInWithoutOAuthClient() async throws {
         try await Machine.with { machine in
             try await machine.program {
                 try FRAuth.start(options: FROptions(url: machine.url, realm: "alpha"))
@@ -176,8 +176,8 @@ struct UserTests {
         }
     }
 
-    @Test("nobody logged in, and nothing started, have the original's errors")
-    func nobody() async throws {
+    @Test("Calls before the start, or without a logged-in user, fail with the ForgeRock SDK's errors")
+    func failsWithoutUser() async throws {
         try await Machine.with { machine in
             try await machine.program {
                 #expect(FRUser.currentUser == nil && FRSession.currentSession == nil)
@@ -192,14 +192,14 @@ struct UserTests {
         }
     }
 
-    @Test("a session that has ended at the server, with its tokens, asks for a login and is removed")
-    func ended() async throws {
+    @Test("A session that has ended at the server is removed, and the user has to log in again")
+    func removesSessionEndedAtServer() async throws {
         try await Machine.with { machine in
             try await machine.started {
                 let user = try await logIn()
                 let session = try #require(FRSession.currentSession?.sessionToken)
                 try await user.revokeAccessToken()
-                // Somebody ends it elsewhere.
+                // Another client ends the session.
                 try await AsyncHTTPTransport().use { transport in
                     _ = try await transport.send(
                         HTTPRequest(
@@ -215,8 +215,8 @@ struct UserTests {
         }
     }
 
-    @Test("the settings' pins are kept for the app's own requests, to whichever server")
-    func pinnedRequests() async throws {
+    @Test("The pinned keys of the settings apply to the app's own requests to any server")
+    func pinsRequestsOfApp() async throws {
         try await Machine.with { machine in
             let network = AsyncHTTPTransport()
             let scripted = ScriptedTransport(canPin: true) { (request) throws(TransportError) in
@@ -239,8 +239,8 @@ struct UserTests {
         }
     }
 
-    @Test("a log-out without a network is one on this machine, and says what lives on")
-    func offline() async throws {
+    @Test("A logout without a network logs out locally, and reports what the server still has")
+    func logsOutOffline() async throws {
         try await Machine.with { machine in
             let isOffline = Mutex(false)
             let network = AsyncHTTPTransport()
@@ -265,8 +265,8 @@ struct UserTests {
         }
     }
 
-    @Test("a store of the app's own takes the place of the vault, and can be set only before the start")
-    func ownStore() async throws {
+    @Test("An app's own store replaces the vault, and can be set only before the start")
+    func replacesVaultByOwnStore() async throws {
         try await Machine.with { machine in
             try await machine.program {
                 $0.keychain = VaultProvider { () throws(StoreError) in throw StoreError(.noVault, "open vault", "there is none") }
@@ -292,11 +292,11 @@ struct UserTests {
     }
 }
 
-/// protocol/journey.md section 4.8.
-@Suite("The errors about tokens")
+/// Tests of the errors about tokens: protocol/journey.md section 4.8.
+@Suite("Token errors of FRAuth")
 struct TokenErrorTests {
     @Test(
-        "have the original's codes",
+        "A token error has the ForgeRock SDK's code, and keeps the token and the session",
         arguments: [
             (400, #"{"error":"invalid_request"}"#, 1_500_001), (401, #"{"error":"invalid_client"}"#, 1_500_002),
             (400, #"{"error":"unauthorized_client"}"#, 1_500_004), (400, #"{"error":"unsupported_grant_type"}"#, 1_500_005),
@@ -304,7 +304,7 @@ struct TokenErrorTests {
             (403, #"{"error":"access_denied"}"#, 1_500_009), (400, #"{"error":"who_knows"}"#, 1_500_098),
             (503, "", 1_300_000), (404, "<html>", 5_000_003),
         ])
-    func codes(status: Int, body: String, code: Int) async throws {
+    func mapsTokenErrorCodes(status: Int, body: String, code: Int) async throws {
         try await Machine.with { machine in
             try await machine.started { try await logIn() }
             let network = AsyncHTTPTransport()
@@ -322,7 +322,7 @@ struct TokenErrorTests {
                 let token = user.token
                 do {
                     try await user.refresh()
-                    Issue.record("it was renewed")
+                    Issue.record("the token was renewed")
                 } catch {
                     #expect((error as? any FRAuthFailure)?.code == code, "\(error)")
                 }
@@ -333,12 +333,12 @@ struct TokenErrorTests {
     }
 
     @Test(
-        "say what the server wants of the person, and not that the session has ended, which lives",
+        "A token request that needs the user's interaction fails with its own code and keeps the session",
         arguments: [
             ("?error=consent_required", 1_500_098), ("?error=interaction_required", 1_500_098),
             ("?error=login_required", 1_500_098), (nil, 1_500_008),
         ] as [(String?, Int)])
-    func interaction(answer: String?, code: Int) async throws {
+    func reportsRequiredInteraction(answer: String?, code: Int) async throws {
         try await Machine.with { machine in
             try await machine.started { try await logIn() }
             let network = AsyncHTTPTransport()
@@ -356,7 +356,7 @@ struct TokenErrorTests {
                 try await user.revokeAccessToken()
                 do {
                     try await user.getAccessToken()
-                    Issue.record("there is a token")
+                    Issue.record("the request returned a token")
                 } catch {
                     #expect((error as? any FRAuthFailure)?.code == code, "\(error)")
                 }
@@ -366,8 +366,8 @@ struct TokenErrorTests {
         }
     }
 
-    @Test("have domains and numbers of their own")
-    func numbers() {
+    @Test("Each error about tokens has its domain, code and description")
+    func numbersTokenErrors() {
         let reason = "r"
         let errors: [any FRAuthFailure] = [
             OAuth2Error.invalidAuthorizeRequest(reason), OAuth2Error.invalidClient(reason), OAuth2Error.invalidGrant(reason),

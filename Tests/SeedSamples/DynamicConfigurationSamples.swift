@@ -6,8 +6,8 @@ import Testing
 
 import struct SignetOAuth.LogOutReport
 
-/// The document on dynamic configuration: its example word for word, and each of its sentences about what happens.
-@Suite("The document on dynamic configuration")
+/// Tests of the document on dynamic configuration: its example word for word, and each sentence about behavior.
+@Suite("Dynamic configuration document")
 struct DynamicConfigurationSamples {
     /// The example.
     private func start() throws {
@@ -23,8 +23,8 @@ struct DynamicConfigurationSamples {
         try FRAuth.start(options: options)
     }
 
-    @Test("the example starts the SDK, and people log in with it")
-    func example() async throws {
+    @Test("The example starts the SDK, and a user logs in")
+    func startsSDKWithDocumentedOptions() async throws {
         try await Tenant.with { tenant in
             try await tenant.program {
                 try start()
@@ -34,8 +34,8 @@ struct DynamicConfigurationSamples {
         }
     }
 
-    @Test("the settings are the same as the properties in FRAuthConfig.plist, which is read when no object is present")
-    func propertyList() async throws {
+    @Test("FRAuthConfig.plist, read when no FROptions object is present, gives the same settings")
+    func readsDocumentedPropertyList() async throws {
         try await Tenant.with { tenant in
             let plist: [String: Any] = [
                 "forgerock_url": "https://tenant.forgeblocks.com/am", "forgerock_realm": "alpha",
@@ -50,15 +50,15 @@ struct DynamicConfigurationSamples {
             try await tenant.program {
                 try FRAuth.start()
                 try await personLogsIn()
-                // The same, by the way of an object, is no change.
+                // The same settings in an object change nothing.
                 try FRAuth.start(options: FROptions(config: plist))
                 #expect(FRUser.currentUser != nil)
             }
         }
     }
 
-    @Test("the first start does not log the user out if an existing session is present")
-    func firstStart() async throws {
+    @Test("The first start does not log the user out if a session is present")
+    func keepsUserOnDocumentedFirstStart() async throws {
         try await Tenant.with { tenant in
             try await tenant.program {
                 try start()
@@ -71,8 +71,8 @@ struct DynamicConfigurationSamples {
         }
     }
 
-    @Test("another start with a changed configuration removes and revokes existing sessions and tokens")
-    func secondStart() async throws {
+    @Test("A second start with a changed configuration removes and revokes existing sessions and tokens")
+    func revokesSessionOnChangedConfiguration() async throws {
         try await Tenant.with { tenant in
             try await tenant.program {
                 try start()
@@ -89,8 +89,8 @@ struct DynamicConfigurationSamples {
         }
     }
 
-    @Test("dynamic configuration applies to core configuration, not to request interception and callback overrides")
-    func extensions() async throws {
+    @Test("Dynamic configuration does not change request interceptors and callback overrides")
+    func keepsInterceptorsAndCallbackOverrides() async throws {
         final class NamePrompt: SingleValueCallback {}
         try await Tenant.with { tenant in
             try await tenant.program {

@@ -4,9 +4,9 @@ import SignetAuthenticator
 import Storage
 import Testing
 
-/// The storage customisation document's sample of a custom storage in a module. `myCustomStorage` and `customLogger` are the
+/// The storage customization document's sample of a custom storage in a module. `myCustomStorage` and `customLogger` are the
 /// app's: here the document's own class, and a logger that keeps its lines.
-@Suite("The OATH module's samples")
+@Suite("Storage samples for the OATH module")
 struct OathStorageSamples {
     private let customLogger = Lines()
 
@@ -20,8 +20,8 @@ struct OathStorageSamples {
 
     private static let uri = "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank"
 
-    @Test("A configuration takes a custom storage")
-    func configuration() async throws {
+    @Test("An OATH configuration takes a custom storage")
+    func takesStorageInOathConfiguration() async throws {
         let config = OathConfiguration.build { config in
             config.storage = myCustomStorage()
             config.enableCredentialCache = false
@@ -33,8 +33,8 @@ struct OathStorageSamples {
         #expect(code.count == 6)
     }
 
-    @Test("A client takes any of the document's storages, with an equals sign")
-    func clients() async throws {
+    @Test("An OATH client takes each documented storage, assigned in its configuration")
+    func takesDocumentedStoragesInOathClient() async throws {
         let clients = [
             try await OathClient.createClient { config in config.storage = CustomStorage() },
             try await OathClient.createClient { config in config.storage = CustomStorageDelegate(cacheable: true) },
@@ -47,8 +47,8 @@ struct OathStorageSamples {
         }
     }
 
-    @Test("The push module takes them too")
-    func push() async throws {
+    @Test("A push client takes a custom storage and a custom logger")
+    func takesStorageInPushClient() async throws {
         let client = try await PushClient.createClient { config in
             config.storage = CustomStorageDelegate(cacheable: true)
             config.logger = customLogger

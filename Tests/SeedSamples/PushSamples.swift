@@ -5,14 +5,14 @@ import SignetTesting
 import Synchronization
 import Testing
 
-/// Waits for the end of what a sample begins.
+/// Waits for the result of an operation that a sample begins.
 private final class Ending: Sendable {
     private let (endings, ended) = AsyncStream<Bool>.makeStream()
 
     func succeed() { ended.yield(true) }
     func fail() { ended.yield(false) }
 
-    /// Whether it succeeded.
+    /// Waits for the end and returns `true` if the operation succeeded.
     func wait() async -> Bool {
         for await ending in endings { return ending }
         return false
@@ -63,8 +63,8 @@ private final class AppDelegate: Sendable {
     }
 }
 
-/// The samples of the document about push, word for word, each inside a test of ours.
-@Suite("The documents' push samples", OwnProcess())
+/// The samples of the push document, word for word, each inside a test.
+@Suite("Push samples of the documents", OwnProcess())
 struct PushSamples {
     /// The SDK as the storage sample starts it, with the device's token.
     private func started() throws -> (FRAClient, AppDelegate) {
@@ -76,8 +76,8 @@ struct PushSamples {
         return (client, delegate)
     }
 
-    @Test("iOS: the device's token is asked for, comes and goes")
-    func token() throws {
+    @Test("On iOS the app requests the device token, and the SDK stores and removes it")
+    func storesAndRemovesDeviceToken() throws {
         let (_, delegate) = try started()
         let application = UIApplication()
         #expect(delegate.application(application, didFinishLaunchingWithOptions: nil))
@@ -87,8 +87,8 @@ struct PushSamples {
         #expect(FRAPushHandler.shared.deviceToken == nil)
     }
 
-    @Test("iOS: a scanned URI is enrolled, and a message that comes is accepted")
-    func enroll() async throws {
+    @Test("On iOS the app enrolls a scanned URI and accepts a push message")
+    func enrollsURIAndAcceptsMessage() async throws {
         let (_, delegate) = try started()
         guard let url = URL(string: SampleApp.uri) else { throw Missing() }
         let ending = Ending()
@@ -123,9 +123,9 @@ struct PushSamples {
     }
 
     @Test(
-        "iOS: each type of message is answered in its own way",
+        "On iOS the app answers each type of push message with its own method",
         arguments: [PushKind.tap, .number(choices: [34, 56, 82]), .biometric])
-    func types(kind: PushKind) async throws {
+    func answersEachMessageType(kind: PushKind) async throws {
         struct Sensor: FRAUserPresence {
             func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws {}
         }
@@ -165,8 +165,8 @@ struct PushSamples {
         #expect(notification.isApproved)
     }
 
-    @Test("iOS: a message tells what is in it")
-    func payload() async throws {
+    @Test("On iOS a push notification exposes its payload, message and context")
+    func exposesNotificationContent() async throws {
         let (client, _) = try started()
         let mechanism = try await client.createMechanismFromUri(SampleApp.uri)
         let notification = try client.handleMessage(
@@ -180,9 +180,9 @@ struct PushSamples {
     }
 
     @Test(
-        "Android: the token is registered, a URI enrolled, and each type of message answered",
+        "On Android the app registers its token, enrolls a URI and answers each type of push message",
         arguments: [PushKind.tap, .number(choices: [34, 56, 82]), .biometric])
-    func android(kind: PushKind) async throws {
+    func answersEachMessageTypeOnAndroid(kind: PushKind) async throws {
         struct Sensor: FRAUserPresence {
             func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws {}
         }

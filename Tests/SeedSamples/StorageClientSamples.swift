@@ -1,7 +1,7 @@
 // The samples stand here as their documents have them.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// The sample's class is public, so what it is made of is imported publicly.
+// The sample's class is public, so the modules of its types are imported publicly.
 public import FRAuthenticator
 import Foundation
 import Logging
@@ -85,7 +85,7 @@ enum SampleApp {
         return settings
     }
 
-    /// What the server signs for a mechanism.
+    /// Returns the message that the server signs for a mechanism.
     static func message(to mechanism: String, _ kind: PushKind = .tap) throws -> String {
         PushMessage(
             mechanismUID: mechanism, challenge: Array("challenge".utf8), kind: kind, timeToLive: 120, sentAt: start,
@@ -95,7 +95,7 @@ enum SampleApp {
     }
 }
 
-/// A process for each sample, in which nothing has been started: the documents' client is one a process.
+/// Gives each sample a process state of its own: the documents' client is shared within a process.
 struct OwnProcess: TestTrait, SuiteTrait, TestScoping {
     let isRecursive = true
 
@@ -106,13 +106,13 @@ struct OwnProcess: TestTrait, SuiteTrait, TestScoping {
     }
 }
 
-/// Something is not there that a sample needs.
+/// The error for a missing prerequisite of a sample.
 struct Missing: Error {}
 
-/// The samples of the document about storage clients, word for word, each inside a test of ours.
-@Suite("The documents' storage client samples", OwnProcess())
+/// The samples of the storage client document, word for word, each inside a test.
+@Suite("Storage client samples of the documents", OwnProcess())
 struct StorageClientSamples {
-    /// The app of the document for iOS: it waits for nothing.
+    /// The app of the document for iOS, which makes no asynchronous call.
     private struct App {
         func start() {
             // Initiate your custom StorageClient
@@ -124,8 +124,8 @@ struct StorageClientSamples {
         }
     }
 
-    @Test("iOS: a storage client is registered, and the SDK started")
-    func iOS() async throws {
+    @Test("On iOS the app registers a storage client and starts the SDK")
+    func registersStorageClientOnIOS() async throws {
         App().start()
         let client = try #require(FRAClient.shared)
         #expect(client.getAllAccounts().isEmpty)
@@ -134,8 +134,8 @@ struct StorageClientSamples {
         #expect(client.getAllAccounts().map(\.issuer) == ["Harbor Bank"])
     }
 
-    @Test("iOS: it cannot be changed once the SDK has started")
-    func tooLate() throws {
+    @Test("On iOS the app cannot change the storage client after the start of the SDK")
+    func rejectsStorageChangeAfterStart() throws {
         FRAClient.setStorage(storage: CustomStorageClient())
         FRAClient.start()
         #expect(throws: FRAError.invalidStateForChangingStorage) {
@@ -143,7 +143,7 @@ struct StorageClientSamples {
         }
     }
 
-    /// The activity of the document for Android; the samples' server is given to the builder, which is no part of the document.
+    /// The activity of the document for Android. The server given to the builder is an addition of the test.
     private final class Activity {
         func onCreate() throws -> FRAClient {
             //Initiate your custom StorageClient
@@ -158,8 +158,8 @@ struct StorageClientSamples {
         }
     }
 
-    @Test("Android: a storage client is registered with the builder")
-    func android() async throws {
+    @Test("On Android the app registers a storage client with the builder")
+    func registersStorageClientOnAndroid() async throws {
         let fraClient = try Activity().onCreate()
         let mechanism = try await fraClient.createMechanismFromUri(
             "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")

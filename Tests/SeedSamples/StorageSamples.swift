@@ -3,7 +3,7 @@
 
 import Foundation
 import SignetTesting
-// The samples' classes are public, so what they are made of is imported publicly.
+// The samples' classes are public, so the modules of their types are imported publicly.
 public import Storage
 import Testing
 
@@ -44,9 +44,9 @@ struct MyEncryptor: Encryptor {
     }
 }
 
-/// The storage samples of the documents, word for word, each inside a test of ours. They name one item of the standard
-/// keychain, so they take turns.
-@Suite("The documents' storage samples", .serialized)
+/// The storage samples of the documents, word for word, each inside a test. They name one item of the standard
+/// keychain, so they run one after another.
+@Suite("Storage samples of the documents", .serialized)
 struct StorageSamples {
     private let lucky = Dog(name: "Lucky", breed: "Golden Retriever")
 
@@ -55,7 +55,7 @@ struct StorageSamples {
         try await KeychainStorage<Dog>(account: "myStorageId").delete()
     }
 
-    /// What an app does when it starts, here with a vault in memory.
+    /// Opens the standard keychain as an app does when it starts, here with a vault in memory.
     private static func openStandardKeychain() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
@@ -70,8 +70,8 @@ struct StorageSamples {
         }
     }
 
-    @Test("KeychainStorage keeps an item of the app's own type")
-    func customType() async throws {
+    @Test("KeychainStorage stores an item of the app's own type")
+    func storesItemOfCustomType() async throws {
         // Create custom storage for custom data
         let customStorage = KeychainStorage<Dog>(
             account: "myStorageId"
@@ -88,8 +88,8 @@ struct StorageSamples {
         #expect(seenByAnother == lucky)
     }
 
-    @Test("KeychainStorage takes a cache")
-    func cacheable() async throws {
+    @Test("KeychainStorage works with a cache")
+    func storesItemWithCache() async throws {
         let customStorage = KeychainStorage<Dog>(
             account: "myStorageId",
             cacheable: true
@@ -103,8 +103,8 @@ struct StorageSamples {
         #expect(gone == nil)
     }
 
-    @Test("KeychainStorage takes the hardware's encryptor, and the app says what stands in for it")
-    func securedKeyEncryptor() async throws {
+    @Test("KeychainStorage works with SecuredKeyEncryptor, or with the fallback that the app chooses")
+    func storesItemWithSecuredKeyEncryptor() async throws {
         let storage = KeychainStorage<Dog>(account: "securedStorageId", encryptor: SecuredKeyEncryptor() ?? NoEncryptor())
         try await storage.save(item: lucky)
         #expect(try await storage.get() == lucky)
@@ -112,8 +112,8 @@ struct StorageSamples {
         try await storage.delete()
     }
 
-    @Test("KeychainStorage takes an encryptor of the app's own, and NoEncryptor")
-    func customEncryptor() async throws {
+    @Test("KeychainStorage works with the app's own encryptor and with NoEncryptor")
+    func storesItemWithCustomEncryptor() async throws {
         let customStorage = KeychainStorage<Dog>(
             account: "myStorageId",
             encryptor: MyEncryptor()
@@ -126,8 +126,8 @@ struct StorageSamples {
         await #expect(throws: StoreError.self) { try await unopened.get() }
     }
 
-    @Test("The properties of the documents' table are those of both storages")
-    func properties() async throws {
+    @Test("MemoryStorage and KeychainStorage take the properties in the documents' table")
+    func takesDocumentedProperties() async throws {
         let storages: [any Storage<Dog>] = [
             MemoryStorage<Dog>(account: "myStorageId", encryptor: MyEncryptor(), cacheable: true),
             MemoryStorage<Dog>(account: "myStorageId", cacheStrategy: CacheStrategy.NO_CACHE),
@@ -141,8 +141,8 @@ struct StorageSamples {
         }
     }
 
-    @Test("A class that conforms to Storage is one")
-    func customStorage() async throws {
+    @Test("A class of the app that conforms to Storage saves, reads and deletes an item")
+    func savesInCustomStorage() async throws {
         let customStorage = CustomStorage<Dog>()
         try? await customStorage.save(item: lucky)
         let stored = try? await customStorage.get()
@@ -152,8 +152,8 @@ struct StorageSamples {
         #expect(gone == nil)
     }
 
-    @Test("A subclass of StorageDelegate is a storage, with its own backend and a cache", arguments: [false, true])
-    func customDelegate(isCacheable: Bool) async throws {
+    @Test("A subclass of StorageDelegate is a storage with its own backend and a cache", arguments: [false, true])
+    func savesInCustomDelegate(isCacheable: Bool) async throws {
         let storages: [any Storage<Dog>] = [
             CustomStorageDelegate<Dog>(), CustomStorageDelegate<Dog>(cacheable: isCacheable),
         ]
@@ -167,7 +167,7 @@ struct StorageSamples {
         }
     }
 
-    /// What takes an app's storage owns it from then on: no promise of being Sendable is asked of the app's class.
+    /// An owner of an app's storage, taken as `sending`: the app's class does not have to be Sendable.
     private actor Owner {
         private let storage: any Storage<Dog>
 
@@ -181,8 +181,8 @@ struct StorageSamples {
         }
     }
 
-    @Test("A custom storage, a custom delegate and the built-in ones work wherever a storage is asked for")
-    func ownership() async throws {
+    @Test("A parameter of type Storage takes a custom storage, a custom delegate and the built-in storages")
+    func takesEveryKindOfStorage() async throws {
         let owners = [
             Owner(storage: CustomStorage<Dog>()),
             Owner(storage: CustomStorageDelegate<Dog>(cacheable: true)),

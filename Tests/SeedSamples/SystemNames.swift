@@ -1,25 +1,25 @@
 import Synchronization
 
-// The words of the systems in the samples, which Linux has not, as far as the samples say anything with them.
+// Stand-ins for the system types in the samples that Linux lacks, as far as the samples use them.
 
-/// UIKit's application.
+/// A stand-in for UIKit's application.
 final class UIApplication: Sendable {
     struct LaunchOptionsKey: Hashable {}
 
     private let registered = Mutex(false)
 
-    /// Whether it was asked for a token.
+    /// A Boolean value that says if the app asked for a token.
     var isRegistered: Bool { registered.withLock { $0 } }
 
     func registerForRemoteNotifications() { registered.withLock { $0 = true } }
 }
 
-/// UIKit's word for what a message in the background brought.
+/// A stand-in for UIKit's result of a background message.
 enum UIBackgroundFetchResult {
     case newData, noData, failed
 }
 
-/// What asks the person whether messages may be shown.
+/// A stand-in for the center that asks the user for permission to show messages.
 final class UNUserNotificationCenter: Sendable {
     struct Options: OptionSet {
         let rawValue: Int

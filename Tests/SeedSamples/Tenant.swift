@@ -22,7 +22,7 @@ struct Tenant: Sendable {
     static let host = "https://tenant.forgeblocks.com"
     static let password = "correct horse"
 
-    /// - Parameter refreshTokens: what the client gets to renew its tokens with.
+    /// - Parameter refreshTokens: The refresh tokens that the client gets.
     static func with(
         refreshTokens: RegisteredClient.RefreshTokens = .rotate(), _ body: @escaping @Sendable (Tenant) async throws -> Void
     ) async throws {
@@ -62,7 +62,7 @@ struct Tenant: Sendable {
         (self.clock, self.port, self.keychain, self.directory) = (clock, port, keychain, directory)
     }
 
-    /// Sends a request that is no program's.
+    /// Sends a request from outside any program.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await AsyncHTTPTransport().use { connections in
             try await Tunnel(connections: connections, port: port, network: network).send(request)
@@ -90,11 +90,11 @@ struct Tenant: Sendable {
     }
 }
 
-/// The way to the tenant: what was asked for on it, and whether it is cut.
+/// The network between programs and the tenant: records requests, and can be cut.
 final class TenantNetwork: RequestInterceptor {
     private let state = Mutex((asked: [String](), isCut: false))
 
-    /// The original's names of what was asked for, in order, without what the server says of itself.
+    /// The ForgeRock SDK's action names of the requests, in order, without those for the server's metadata.
     var asked: [String] { state.withLock { $0.asked.filter { !["WELL_KNOWN", "KEYS"].contains($0) } } }
 
     func clear() { state.withLock { $0.asked = [] } }
@@ -107,7 +107,7 @@ final class TenantNetwork: RequestInterceptor {
     }
 }
 
-/// Takes requests for the documents' server to the one of this machine.
+/// Sends requests for the documents' server to the local server.
 private struct Tunnel: HTTPTransport {
     let connections: AsyncHTTPTransport
     let port: Int
@@ -120,7 +120,7 @@ private struct Tunnel: HTTPTransport {
         var request = request
         request.url = "http://127.0.0.1:\(port)" + request.url.dropFirst(Tenant.host.count)
         var response = try await connections.send(request)
-        // The server's clock is the test's; what serves HTTP for it knows only the machine's.
+        // The server uses the test's clock; its HTTP layer knows only the machine's clock.
         response.headers.set("Date", "")
         return response
     }
@@ -130,7 +130,7 @@ private struct Tunnel: HTTPTransport {
     ) async throws -> HTTPResponse { try await send(request) }
 }
 
-/// The screen of the samples: name and password, as a person types them.
+/// Enters name and password as a user types them on the screen of the samples.
 func type(into node: Node) {
     for callback in node.callbacks {
         if let name = callback as? NameCallback { name.setValue("demo") }
@@ -138,7 +138,7 @@ func type(into node: Node) {
     }
 }
 
-/// A person logs in at the app's screen.
+/// Logs a user in at the app's screen.
 func personLogsIn() async throws {
     let _: FRUser = try await withCheckedThrowingContinuation { done in
         FRUser.login { (_: FRUser?, node, error) in

@@ -9,7 +9,7 @@ import Testing
 
 import class SignetOAuth.SessionStore
 
-/// A token store of an app, as the JavaScript SDK takes one: three methods, here a Swift class.
+/// A token store of an app with the three methods of the JavaScript SDK's, as a Swift class.
 private final class MyTokenStore: Storage {
     private var tokens: SignetCore.AccessToken?
 
@@ -18,8 +18,8 @@ private final class MyTokenStore: Storage {
     func delete() async throws { tokens = nil }
 }
 
-/// The document on token and key security: each of its sentences about what the SDKs do, where the document has no code of its own.
-@Suite("The document on token and key security")
+/// Tests of the document on token and key security, which has no code: each sentence about the SDKs' behavior.
+@Suite("Token and key security document")
 struct TokenSecuritySamples {
     private static let options = FROptions(
         url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3",
@@ -28,7 +28,7 @@ struct TokenSecuritySamples {
         oauthClientId: "iosClient", oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
         oauthScope: "openid profile email address")
 
-    /// A program in which somebody has logged in.
+    /// Runs a program in which a user has logged in.
     private func loggedIn(
         refreshTokens: RegisteredClient.RefreshTokens = .rotate(),
         _ body: @escaping @Sendable (Tenant, FRUser) async throws -> Void
@@ -43,8 +43,8 @@ struct TokenSecuritySamples {
         }
     }
 
-    @Test("SSO tokens and OAuth 2.0 tokens are stored when the authentication completes, and can be retrieved on request")
-    func stored() async throws {
+    @Test("The SDK stores SSO and OAuth 2.0 tokens when the authentication completes, and returns them on request")
+    func storesTokensAfterAuthentication() async throws {
         try await loggedIn { tenant, user in
             let (session, token) = (FRSession.currentSession?.sessionToken, user.token)
             #expect(session != nil && token?.refreshToken != nil && token?.idToken != nil)
@@ -55,8 +55,8 @@ struct TokenSecuritySamples {
         }
     }
 
-    @Test("an app can provide a custom storage mechanism for its tokens")
-    func customStore() async throws {
+    @Test("An app can provide a custom storage mechanism for its tokens")
+    func takesCustomTokenStore() async throws {
         try await Tenant.with { tenant in
             try await tenant.program {
                 try FRAuth.setStore(
@@ -71,8 +71,8 @@ struct TokenSecuritySamples {
         }
     }
 
-    @Test("tokens are refreshed when they are requested and their expiry is within the threshold")
-    func threshold() async throws {
+    @Test("The SDK refreshes tokens when they are requested and their expiry is within the threshold")
+    func refreshesTokensWithinThreshold() async throws {
         try await loggedIn { tenant, user in
             let token = user.token
             tenant.clock.advance(by: 539)
@@ -84,8 +84,8 @@ struct TokenSecuritySamples {
         }
     }
 
-    @Test("without a refresh token the SSO token starts a new OAuth 2.0 flow")
-    func renewalBySession() async throws {
+    @Test("Without a refresh token the SDK starts a new OAuth 2.0 flow with the SSO token")
+    func renewsTokensBySSOToken() async throws {
         try await loggedIn(refreshTokens: .none) { tenant, user in
             let token = user.token
             #expect(token?.refreshToken == nil)
@@ -96,8 +96,8 @@ struct TokenSecuritySamples {
         }
     }
 
-    @Test("a refresh token that has expired gives way to the SSO token")
-    func expiredRefreshToken() async throws {
+    @Test("With an expired refresh token the SDK starts a new OAuth 2.0 flow with the SSO token")
+    func renewsBySSOTokenAfterExpiredRefreshToken() async throws {
         try await loggedIn { tenant, user in
             let token = user.token
             tenant.clock.advance(by: 1000)
@@ -107,8 +107,8 @@ struct TokenSecuritySamples {
         }
     }
 
-    @Test("an expired SSO token is not refreshed: the person has to log in again, and what is stored is cleaned")
-    func expiredSession() async throws {
+    @Test("With an expired SSO token the user has to log in again, and the SDK removes the stored tokens")
+    func requiresLoginAfterExpiredSSOToken() async throws {
         try await loggedIn(refreshTokens: .none) { tenant, user in
             tenant.clock.advance(by: 8000)
             await #expect(throws: AuthError.userAuthenticationRequired) { try await user.getAccessToken() }
@@ -116,8 +116,8 @@ struct TokenSecuritySamples {
         }
     }
 
-    @Test("apps of one group follow one SSO token; tokens that were obtained with another one are cleaned")
-    func orphans() async throws {
+    @Test("Apps of one group share an SSO token, and the SDK removes tokens obtained with another one")
+    func removesTokensOfOtherSSOToken() async throws {
         try await Tenant.with { tenant in
             var options = Self.options
             options.keychainAccessGroup = "com.example.group"
@@ -144,8 +144,8 @@ struct TokenSecuritySamples {
         }
     }
 
-    @Test("a log-out revokes the tokens, ends the session and cleans up locally")
-    func logOut() async throws {
+    @Test("A logout revokes the tokens, ends the session and cleans up locally")
+    func revokesAndCleansUpOnLogout() async throws {
         try await loggedIn { tenant, user in
             #expect(await user.logout().value.isComplete)
             #expect(tenant.network.asked.sorted() == ["LOGOUT", "REVOKE_TOKEN"])
@@ -153,8 +153,8 @@ struct TokenSecuritySamples {
         }
     }
 
-    @Test("a log-out without a network removes the tokens from local storage")
-    func logOutOffline() async throws {
+    @Test("A logout without a network removes the tokens from local storage")
+    func removesTokensOnOfflineLogout() async throws {
         try await loggedIn { tenant, user in
             tenant.network.cut()
             let report = await user.logout().value
@@ -166,19 +166,19 @@ struct TokenSecuritySamples {
         }
     }
 
-    @Test("as the JavaScript SDK: endSession, the session's logout and revoke are all called")
-    func logOutEverywhere() async throws {
+    @Test("A logout with forceEndSession calls endSession, logout and revoke, as the JavaScript SDK does")
+    func callsAllEndpointsOnForcedLogout() async throws {
         try await loggedIn { tenant, user in
             _ = await user.logout(forceEndSession: true).value
             #expect(tenant.network.asked.sorted() == ["END_SESSION", "LOGOUT", "REVOKE_TOKEN"])
         }
     }
 
-    @Test("as the JavaScript SDK: a 401 of the app's own server has the token renewed once")
-    func unauthorized() async throws {
+    @Test("A 401 from the app's own server renews the token once, as the JavaScript SDK does")
+    func renewsTokenOnceAfterUnauthorized() async throws {
         try await loggedIn { tenant, user in
             let token = try #require(user.token)
-            // Somebody revokes it elsewhere.
+            // Another client revokes the token.
             _ = try await tenant.send(
                 HTTPRequest(
                     "POST", "\(Tenant.host)/am/oauth2/realms/root/realms/alpha/token/revoke",

@@ -11,7 +11,7 @@ import Testing
 import struct FRAuth.AccessToken
 import protocol FRAuth.RequestInterceptor
 
-/// Lines that a test collects.
+/// A log of lines that a test collects.
 final class Log: Sendable {
     private let all = Mutex<[String]>([])
     var lines: [String] { all.withLock { $0 } }
@@ -21,16 +21,16 @@ final class Log: Sendable {
 
 struct Unexpected: Error {}
 
-/// A machine with a vault, on which programs run one after another, and a real server that they reach.
+/// A machine with a vault on which programs run one after another, and a real server for them.
 struct Machine: Sendable {
     /// The server's address.
     let url: String
     let server: DevServer
     let keychain: VaultProvider
     let directory: TemporaryDirectory
-    /// The server's time, and the programs'.
+    /// The clock of the server and of the programs.
     let clock: ManualClock
-    /// What the programs asked the server for, and where.
+    /// The requests of the programs to the server, with their addresses.
     let requests = RequestLog()
 
     static let password = "correct horse"
@@ -107,7 +107,7 @@ struct Machine: Sendable {
         }
     }
 
-    /// A program that has been started with the documents' settings.
+    /// Runs a program that has started the SDK with the documents' settings.
     @discardableResult
     func started<R>(_ body: () async throws -> R) async throws -> R {
         try await program {
@@ -116,7 +116,7 @@ struct Machine: Sendable {
         }
     }
 
-    /// Whether the server takes an access token.
+    /// Returns `true` if the server accepts an access token.
     func takes(_ token: AccessToken) async throws -> Bool {
         try await AsyncHTTPTransport().use { transport in
             let request = HTTPRequest(
@@ -126,7 +126,7 @@ struct Machine: Sendable {
         }
     }
 
-    /// Whether the server knows a session.
+    /// Returns `true` if the server knows a session.
     func knows(_ token: Token) async throws -> Bool {
         try await AsyncHTTPTransport().use { transport in
             let request = HTTPRequest(
@@ -140,14 +140,14 @@ struct Machine: Sendable {
     }
 }
 
-/// What programs asked for.
+/// A log of the programs' requests.
 final class RequestLog: RequestInterceptor {
     private let all = Mutex<[(action: Action, request: Request)]>([])
 
-    /// The names of what was asked for, in order.
+    /// The action names of the requests, in order.
     var names: [String] { all.withLock { $0.map(\.action.type) } }
 
-    /// The last request of a name.
+    /// Returns the last request with an action name.
     func last(_ name: String) -> Request? { all.withLock { $0.last { $0.action.type == name }?.request } }
 
     func clear() { all.withLock { $0 = [] } }
@@ -169,7 +169,7 @@ func fill(_ node: Node, password: String = Machine.password) {
     }
 }
 
-/// Logs somebody in, with tokens.
+/// Logs a user in, with tokens.
 @discardableResult
 func logIn() async throws -> FRUser {
     guard case .node(let node) = try await FRUser.login() else { throw Unexpected() }
@@ -178,7 +178,7 @@ func logIn() async throws -> FRUser {
     return user
 }
 
-/// Logs somebody in, with a session and no tokens.
+/// Logs a user in, with a session and no tokens.
 @discardableResult
 func logInForSession() async throws -> Token {
     guard case .node(let node) = try await FRSession.authenticate(Token.self, authIndexValue: "Login") else { throw Unexpected() }
