@@ -5,14 +5,13 @@ import SignetNetwork
 import SignetTesting
 import Testing
 
-/// What a storage client is asked for, and in which order, is what the original SDK asks it for (protocol/authenticator.md
-/// section 7.6).
-@Suite("The calls on a storage client")
+/// The calls on a storage client and their order are those of the ForgeRock SDK (protocol/authenticator.md section 7.6).
+@Suite("Calls on an app's storage client")
 struct CallOrderTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let operation: String
         let calls: [String]
-        /// Makes ready what the operation needs, and returns the operation.
+        /// Prepares what the operation needs, and returns the operation.
         let prepare: @Sendable (Bench) async throws -> @Sendable () async throws -> Void
         var testDescription: String { operation }
     }
@@ -29,8 +28,8 @@ struct CallOrderTests {
             try bench.client.registerForRemoteNotifications("token-1")
             return { _ = try await bench.client.createMechanismFromUri(Sample.push) }
         },
-        // Here the original stores the codes before it asks the server for push, and leaves them behind when that fails or the
-        // app is ended meanwhile. Both halves are stored together here, so each thing is asked for once.
+        // The ForgeRock SDK stores the OATH mechanism before it registers for push, and leaves it behind when that fails or the
+        // app ends meanwhile. Signet stores both mechanisms together, so each call is made once.
         Row(
             operation: "add mfauth",
             calls: ["getMechanismsForAccount", "POST", "setMechanism", "setMechanism", "getAccount", "setAccount"]
@@ -167,11 +166,11 @@ struct CallOrderTests {
             let notification = try bench.receive()
             return { try await notification.deny() }
         },
-        // Who was enrolled before there was a token, as by an import, is to be told of it.
+        // Servers of mechanisms enrolled before the first token, as by an import, are sent the token later.
         Row(operation: "first token", calls: ["getAllAccounts", "setPushDeviceToken"]) { bench in
             { try bench.client.registerForRemoteNotifications("token-1") }
         },
-        // The original forgets who is still to be told when the app ends meanwhile. Here the client keeps what became of it.
+        // The ForgeRock SDK forgets which servers still need the token when the app ends. Signet stores the progress.
         Row(
             operation: "update all tokens",
             calls: ["setPushDeviceToken", "getAllAccounts", "getMechanismsForAccount", "POST", "setPushDeviceToken"]
@@ -185,8 +184,10 @@ struct CallOrderTests {
         },
     ]
 
-    @Test("are those of the original", arguments: enrollment + accounts + mechanisms + push)
-    func order(row: Row) async throws {
+    @Test(
+        "An operation calls the storage client in the order of the ForgeRock SDK",
+        arguments: enrollment + accounts + mechanisms + push)
+    func callsStorageInOrderOfForgeRockSDK(row: Row) async throws {
         let notebook = Notebook()
         let bench = try Bench(RecordingClient(notebook)) { request async throws(TransportError) in
             notebook.note(request.method)
@@ -198,15 +199,15 @@ struct CallOrderTests {
         #expect(notebook.calls == row.calls)
     }
 
-    @Test("begin with the device token, once")
-    func atTheStart() throws {
+    @Test("A client reads the device token once when it starts, and nothing else")
+    func readsDeviceTokenAtStart() throws {
         let notebook = Notebook()
         _ = try Bench(RecordingClient(notebook))
         #expect(notebook.calls == ["getPushDeviceToken"])
     }
 
-    @Test("ask again for what another operation has changed")
-    func outOfDate() async throws {
+    @Test("A mechanism object reads its counter again after another object changed it")
+    func readsMechanismAgainAfterChange() async throws {
         let notebook = Notebook()
         let bench = try Bench(RecordingClient(notebook))
         guard let first = try await bench.client.createMechanismFromUri(Sample.hotp) as? HOTPMechanism,
@@ -219,7 +220,7 @@ struct CallOrderTests {
     }
 }
 
-/// A policy by its name.
+/// A policy with a given name and result.
 struct NamedPolicy: FRAPolicy {
     let name: String
     var data: Any?

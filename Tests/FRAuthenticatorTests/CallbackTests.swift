@@ -7,9 +7,9 @@ import SignetTesting
 import Synchronization
 import Testing
 
-@Suite("Callbacks")
+@Suite("Completion callbacks and concurrent calls")
 struct CallbackTests {
-    /// Waits for one callback, and counts all.
+    /// Counts callbacks and waits for them.
     private final class Outcome: Sendable {
         let successes = Tally()
         let failures = Tally()
@@ -29,7 +29,7 @@ struct CallbackTests {
             called.yield()
         }
 
-        /// Waits for so many calls, and a moment more for those that would be too many.
+        /// Waits for `count` calls, and a moment longer to notice calls in excess.
         func wait(for count: Int) async {
             var iterator = calls.makeAsyncIterator()
             for _ in 0..<count { _ = await iterator.next() }
@@ -37,8 +37,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("of 100 enrollments at once are called once each, and one of them succeeds")
-    func enrollments() async throws {
+    @Test("100 concurrent enrollments call back once each, and only one succeeds")
+    func callsBackOncePerConcurrentEnrollment() async throws {
         let bench = try Bench(RecordingClient(Notebook()))
         try bench.client.registerForRemoteNotifications("token-1")
         let uri = try #require(URL(string: Sample.combined))
@@ -59,8 +59,8 @@ struct CallbackTests {
         #expect(bench.client.getAllAccounts().first?.mechanisms.count == 2)
     }
 
-    @Test("of 100 answers to one notification are called once each, and one answer is sent")
-    func answers() async throws {
+    @Test("100 concurrent answers to one notification call back once each, and one answer is sent")
+    func callsBackOncePerConcurrentAnswer() async throws {
         let bench = try Bench(RecordingClient(Notebook()))
         try await bench.enrollBoth()
         let notification = try bench.receive()
@@ -86,8 +86,8 @@ struct CallbackTests {
         #expect(bench.transport.requests.count == before + 1)
     }
 
-    @Test("of 100 token updates at once are called once each")
-    func tokens() async throws {
+    @Test("100 concurrent device token updates call back once each")
+    func callsBackOncePerConcurrentTokenUpdate() async throws {
         let bench = try Bench(RecordingClient(Notebook()))
         try await bench.enrollBoth()
         let outcome = Outcome()
@@ -104,10 +104,8 @@ struct CallbackTests {
         #expect(outcome.successes.value == 100)
     }
 
-    @Test(
-        "come on the global executor of Swift's tasks: on no actor's, not the main thread's, and not on the executor of the caller"
-    )
-    @MainActor func executor() async throws {
+    @Test("Callbacks run on Swift's global executor, not on the main thread or the caller's executor")
+    @MainActor func callsBackOnGlobalExecutor() async throws {
         let bench = try Bench(RecordingClient(Notebook()))
         let (places, place) = AsyncStream<[Bool]>.makeStream()
         let note: @Sendable () -> Void = {
@@ -124,8 +122,8 @@ struct CallbackTests {
         for _ in 0..<2 { #expect(await iterator.next() == [false, true]) }
     }
 
-    @Test("are called for an error that comes before any waiting, too")
-    func immediate() async throws {
+    @Test("The error callback is called for an error that occurs before any suspension")
+    func callsBackForImmediateError() async throws {
         let bench = try Bench(RecordingClient(Notebook()))
         try await bench.enrollBoth()
         let notification = try bench.receive()
@@ -141,9 +139,9 @@ struct CallbackTests {
     }
 
     @Test(
-        "HOTP codes are never given twice to 1000 callers at once, of several objects for one mechanism",
+        "1000 concurrent callers of several objects for one mechanism never get the same HOTP code twice",
         arguments: [false, true])
-    func counters(withFaults: Bool) async throws {
+    func neverReturnsSameHOTPCodeTwice(withFaults: Bool) async throws {
         let notebook = Notebook()
         let bench = try Bench(RecordingClient(notebook))
         let hotp = try #require(try await bench.client.createMechanismFromUri(Sample.hotp) as? HOTPMechanism)

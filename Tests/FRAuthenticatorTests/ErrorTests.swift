@@ -7,7 +7,7 @@ import Testing
 
 @testable import FRAuthenticator
 
-@Suite("Errors")
+@Suite("Error codes and domains")
 struct ErrorTests {
     /// protocol/authenticator.md section 8.5.
     static let documented: [(any FRError, Int, String)] = [
@@ -42,8 +42,8 @@ struct ErrorTests {
         (FRAuthenticator.OathError.invalidSecret, 9_000_000, "frauthenticator.oath"),
     ]
 
-    @Test("have the documented codes and domains, and say what is wrong")
-    func codes() {
+    @Test("Errors have the documented codes and domains, and a description")
+    func errorsHaveDocumentedCodesAndDomains() {
         for (error, code, domain) in Self.documented {
             #expect(error.code == code)
             #expect(type(of: error).domain == "com.forgerock.ios." + domain)
@@ -52,7 +52,7 @@ struct ErrorTests {
         #expect(Set(Self.documented.map(\.1)).count == Self.documented.count)
     }
 
-    /// The documented code for each of the engine's, one by one: a new one of the engine's fails here until it has its own.
+    /// The documented code for each code of `AuthenticatorError`; a new code fails the test until it is listed here.
     static let authenticator: [AuthenticatorError.Code: Int] = [
         .duplicateMechanism: 6_000_004, .nothingOffered: 6_000_000, .policyViolation: 6_100_005, .registeredNotStored: 8_000_001,
         .unknownAccount: 1_100_002, .unknownMechanism: 1_100_002, .unknownNotification: 1_100_002, .wrongKind: 6_000_003,
@@ -62,13 +62,13 @@ struct ErrorTests {
         .notSupported: 5_000_010, .serverMisbehaved: 5_000_003, .noPushStream: 6_000_003, .unknownPlatform: 6_000_003,
     ]
 
-    @Test("of the engine have a documented code each", arguments: AuthenticatorError.Code.allCases)
-    func authenticator(code: AuthenticatorError.Code) {
+    @Test("Each error code of SignetAuthenticator maps to its documented code", arguments: AuthenticatorError.Code.allCases)
+    func mapsAuthenticatorErrorToDocumentedCode(code: AuthenticatorError.Code) {
         #expect(LegacyErrors.error(AuthenticatorError(code, "why")).code == Self.authenticator[code])
     }
 
-    @Test("of the engine keep what they name")
-    func context() {
+    @Test("Mapped errors keep the identifier, the policy and whether a retry helps")
+    func mappedErrorsKeepTheirContext() {
         func error(_ code: AuthenticatorError.Code, status: Int? = nil, policy: String? = nil) -> any FRError {
             LegacyErrors.error(
                 AuthenticatorError(code, "why", status: status, policy: policy), identifier: "Harbor Bank-mira-totp")
@@ -83,8 +83,8 @@ struct ErrorTests {
         #expect(LegacyErrors.error(already) as? AccountError == already)
     }
 
-    @Test("of a store are one documented code, with the reason", arguments: StoreError.Code.allCases)
-    func store(code: StoreError.Code) {
+    @Test("Each storage error maps to one documented code and keeps the reason", arguments: StoreError.Code.allCases)
+    func mapsStoreErrorToDocumentedCode(code: StoreError.Code) {
         let error = LegacyErrors.error(StoreError(code, "store", "the reason"))
         #expect(error.code == 8_000_001)
         #expect(error.description.contains("the reason"))
@@ -97,16 +97,17 @@ struct ErrorTests {
     ]
 
     @Test(
-        "of the network have a documented code each, and say whether trying again helps", arguments: TransportError.Code.allCases)
-    func transport(code: TransportError.Code) {
+        "Each transport error maps to its documented code and says whether a retry helps",
+        arguments: TransportError.Code.allCases)
+    func mapsTransportErrorToDocumentedCode(code: TransportError.Code) {
         let engine = TransportError(code, host: "am.example.test", "why")
         let error = LegacyErrors.error(engine)
         #expect(error.code == Self.transport[code])
         #expect((error as? NetworkError)?.isRetryable == engine.isRetryable)
     }
 
-    @Test("of messages and of others have a documented code each")
-    func messages() {
+    @Test("Push message errors and unknown errors map to documented codes")
+    func mapsMessageAndUnknownErrorsToDocumentedCodes() {
         struct Strange: Error {}
         #expect(LegacyErrors.error(PushMessageError.form).code == 7_000_000)
         #expect(LegacyErrors.error(PushMessageError.claim("c")).code == 7_000_000)
@@ -117,7 +118,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "of URIs have the documented codes",
+        "Errors of enrollment URIs map to the documented codes",
         arguments: [
             ("https://am.example.test/x", 6_000_001), ("https://totp/x", 6_000_000), ("a line of text", 6_000_000),
             ("otpauth://push/Harbor:mira?secret=KDJ7CDBN", 6_000_000), ("otpauth://x/Harbor:mira?secret=KDJ7CDBN", 6_000_001),
@@ -127,7 +128,7 @@ struct ErrorTests {
             ("otpauth://totp/Harbor:mira?secret=!", 6_000_003), ("mfauth://totp/Harbor:mira?secret=KDJ7CDBN", 6_000_002),
             ("pushauth://push/X:mira?m=x", 6_000_002),
         ])
-    func uris(uri: String, code: Int) {
+    func mapsURIErrorsToDocumentedCodes(uri: String, code: Int) {
         let error = #expect(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
         let legacyCode = error.map { LegacyErrors.error($0).code }
         #expect(legacyCode == code)

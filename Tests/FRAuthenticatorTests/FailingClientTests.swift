@@ -5,12 +5,12 @@ import SignetNetwork
 import SignetTesting
 import Testing
 
-/// A storage client that fails at several of its changes, or at the last. One that fails at any other is among the cases of
-/// ``FamilyTests``.
-@Suite("A storage client that fails")
+/// Tests of a storage client that fails at several of its changes, or at the last. ``FamilyTests`` covers a failure at any other
+/// change.
+@Suite("Failures of an app's storage client")
 struct FailingClientTests {
-    @Test("and cannot be undone either is said so")
-    func notUndone() async throws {
+    @Test("The error says that a part may be stored when undoing a failed enrollment fails too")
+    func reportsPartialEnrollmentWhenUndoFails() async throws {
         let notebook = Notebook()
         let bench = try Bench(RecordingClient(notebook))
         notebook.begin(.changesFrom(2))
@@ -19,10 +19,8 @@ struct FailingClientTests {
         #expect(error?.description.contains("a part of it may be stored") == true)
     }
 
-    @Test(
-        "is not needed to know that a server which refuses an answer the second time has taken the first, whose response was lost"
-    )
-    func lostResponse() async throws {
+    @Test("A refused retry counts as approved after the response to the first answer was lost")
+    func refusedRetryAfterLostResponseIsApproved() async throws {
         let answers = Tally()
         let notebook = Notebook()
         let bench = try Bench(RecordingClient(notebook)) { request async throws(TransportError) in
@@ -37,10 +35,10 @@ struct FailingClientTests {
         let error = await #expect(throws: NetworkError.self) { try await notification.accept() }
         #expect(error?.isRetryable == true && notification.isPending)
         let changes = notebook.calls.dropFirst(calls).filter { $0.hasPrefix("set") }
-        #expect(changes.isEmpty, "the client is told nothing of it")
+        #expect(changes.isEmpty, "the storage client is not asked to change anything")
         try await notification.accept()
         #expect(notification.isApproved && answers.value == 2)
-        // A refusal of a message that was never answered is one.
+        // The server's refusal of the first answer to a message is an error.
         let other = try bench.receive("AUTHENTICATE:2")
         await #expect(throws: NetworkError.self) { try await other.accept() }
         #expect(other.isPending)
@@ -71,8 +69,8 @@ struct FailingClientTests {
         },
     ]
 
-    @Test("to keep an answer that the server has taken is made up for by whatever looks at it next", arguments: looks)
-    func answerSeenNext(look: Look) async throws {
+    @Test("The next call that reads the notification stores an approval that could not be stored before", arguments: looks)
+    func nextReadStoresUnstoredApproval(look: Look) async throws {
         let notebook = Notebook()
         let bench = try Bench(RecordingClient(notebook))
         let push = try await bench.enrollBoth().push
@@ -80,7 +78,7 @@ struct FailingClientTests {
         notebook.begin(.change(1))
         await #expect(throws: FRAError.self) { try await notification.accept() }
 
-        // As long as the client fails, the call answers as ever.
+        // While the storage client fails, the call returns the pending notification.
         notebook.begin(.changesFrom(1))
         #expect(try look.find(bench, push)?.isPending == true)
         notebook.begin()
@@ -88,11 +86,11 @@ struct FailingClientTests {
         #expect(notebook.calls.contains("setNotification"))
         notebook.begin()
         #expect(try look.find(bench, push)?.isApproved == true)
-        #expect(!notebook.calls.contains("setNotification"), "nothing waits any more")
+        #expect(!notebook.calls.contains("setNotification"), "the approval is already stored")
     }
 
-    @Test("to keep an answer that the server has taken is made up for by the next call")
-    func answerNotStored() async throws {
+    @Test("A second approval stores the answer that could not be stored, without asking the server again")
+    func secondApprovalStoresAnswerWithoutRequest() async throws {
         let notebook = Notebook()
         let bench = try Bench(RecordingClient(notebook))
         try await bench.enrollBoth()

@@ -4,7 +4,7 @@ import SignetTesting
 import Synchronization
 import Testing
 
-@Suite("The SDK's log")
+@Suite("Log of the SDK")
 struct LogTests {
     static let levels: [(FRALog.LogLevel?, [String])] = [
         (nil, ["warning w", "error e", "warning set up"]), (FRALog.LogLevel.none, []),
@@ -12,8 +12,8 @@ struct LogTests {
         ([.verbose, .info], ["debug v", "info i"]),
     ]
 
-    @Test("has the lines of the levels that the app asks for, and the SDK's failures as warnings", arguments: levels)
-    func written(level: FRALog.LogLevel?, expected: [String]) throws {
+    @Test("The log has the lines of the levels that the app sets, and the SDK's failures as warnings", arguments: levels)
+    func logsLinesOfChosenLevels(level: FRALog.LogLevel?, expected: [String]) throws {
         let lines = Lines()
         var settings = Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start))
         settings.logger = Logger(label: "test") { _ in LineLog(lines: lines) }
@@ -25,7 +25,7 @@ struct LogTests {
             FRALog.i("i")
             FRALog.w("w")
             FRALog.e("e")
-            // It has started: that is refused, and said.
+            // The client has started: the change is refused and logged.
             FRAClient.setStorage(storage: RecordingClient(Notebook()))
         }
         let beginnings = lines.all.map { String($0.split(separator: ":")[0]) }
@@ -33,7 +33,7 @@ struct LogTests {
     }
 }
 
-/// Keeps what is logged.
+/// A log handler that keeps the lines.
 private struct LineLog: LogHandler {
     let lines: Lines
     var metadata = Logger.Metadata()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FRAuthenticator
 
-@Suite("Models")
+@Suite("JSON of accounts, mechanisms and notifications")
 struct ModelTests {
     private static func members(_ json: String?) throws -> [String: JSONValue] {
         guard let json, let members = try JSON.value(of: json.utf8).object else { throw Unexpected() }
@@ -21,8 +21,8 @@ struct ModelTests {
         return (try bench.whole().account, totp, hotp, push, notification)
     }
 
-    @Test("write the members of the iOS SDK, null where there is nothing")
-    func members() async throws {
+    @Test("Models write the JSON members of the iOS SDK, with null for missing values")
+    func writesMembersOfIOSSDK() async throws {
         let (account, totp, hotp, push, notification) = try await Self.objects()
         let oath = [
             "id", "mechanismUID", "issuer", "accountName", "secret", "type", "uid", "resourceId", "timeAdded", "oathType",
@@ -57,8 +57,8 @@ struct ModelTests {
         #expect(try Self.members(notification.toJson())["timeExpired"] == .integer(1_735_689_720_000))
     }
 
-    @Test("are the same again after they were written and read, in both ways")
-    func again() async throws {
+    @Test("Models stay equal after a round trip through their JSON and through Codable")
+    func roundTripsThroughJSONAndCodable() async throws {
         let (account, totp, hotp, push, notification) = try await Self.objects()
         account.displayIssuer = "Harbour"
         account.lock(policy: NamedPolicy(name: "custom"))
@@ -84,18 +84,18 @@ struct ModelTests {
         }
     }
 
-    @Test("read the Android SDK's form")
-    func android() throws {
+    @Test("Models read the JSON of the Android SDK")
+    func readsJSONOfAndroidSDK() throws {
         let account = try Account.fromJson(
             ##"{"id":"Harbor Bank-mira","issuer":"Harbor Bank","accountName":"mira","backgroundColor":"#336699","timeAdded":1735689600000,"lock":true,"lockingPolicy":"custom","policies":"{\"custom\":{}}"}"##
         )
         #expect(account.lockingPolicy == "custom")
         #expect(account.policies == #"{"custom":{}}"#)
-        // The time of an account that came from a URI is not known there, and left out.
+        // The Android SDK leaves out the time of an account that was enrolled from a URI.
         let timeless = try Account.fromJson(
             #"{"id":"Harbor Bank-mira","issuer":"Harbor Bank","accountName":"mira","lock":false}"#)
         #expect(timeless.identifier == account.identifier && timeless.timeAdded < account.timeAdded)
-        // Android counts up before it makes a code: the counter that it stored is used.
+        // The Android SDK increments the counter before it computes a code: the counter it stored has been used.
         for (type, counter) in [("HOTP", 8), ("hotp", 7)] as [(String, UInt64)] {
             let hotp = try Mechanisms.fromJson(
                 #"{"id":"Harbor Bank-mira-otpauth","mechanismUID":"b1c0","issuer":"Harbor Bank","accountName":"mira","secret":"KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD","type":"otpauth","oathType":"\#(type)","algorithm":"SHA1","digits":6,"counter":7,"timeAdded":1735689600000}"#
@@ -120,7 +120,7 @@ struct ModelTests {
     }
 
     @Test(
-        "that are damaged are refused by the name of what is wrong, and never read as something else",
+        "Damaged JSON of a mechanism is refused with the name of the wrong member",
         arguments: [
             (
                 #"{"type":"otpauth","oathType":"hotp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#,
@@ -144,18 +144,18 @@ struct ModelTests {
             ),
             ("[]", "object"), ("", "object"),
         ])
-    func damaged(json: String, names: String) {
+    func refusesDamagedMechanismJSON(json: String, names: String) {
         let error = #expect(throws: DecodingError.self) { try Mechanisms.fromJson(json) }
         guard case .dataCorrupted(let context) = error else {
-            Issue.record("another error")
+            Issue.record("expected DecodingError.dataCorrupted")
             return
         }
         #expect(context.debugDescription.contains(names))
         #expect(!context.debugDescription.contains("KDJ7CDBN"))
     }
 
-    @Test("An account with a lock is locked, also when the policy has no name, and can be unlocked")
-    func locksWithoutPolicyName() throws {
+    @Test("An account stored as locked without a policy name is locked and can be unlocked")
+    func unlocksAccountLockedWithoutPolicyName() throws {
         let json = #"{"issuer":"i","accountName":"a","timeAdded":1,"lock":true}"#
         let notebook = Notebook()
         _ = notebook.change("add") { $0.accounts["i-a"] = json }
@@ -166,8 +166,8 @@ struct ModelTests {
         #expect(unlocked && client.getAccount(identifier: "i-a")?.lock == false)
     }
 
-    @Test("read the rows of the engine's table of JSON as the engine does")
-    func readsVectors() throws {
+    @Test("Models read each JSON test vector as SignetCore does")
+    func readsJSONVectorsAsSignetCore() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "../SignetCoreTests/Vectors/forgerock.json")
         let vectors = try JSON.value(of: Data(contentsOf: file))
@@ -194,7 +194,7 @@ struct ModelTests {
         }
     }
 
-    /// Compares what this module reads from a row with what the engine reads.
+    /// Compares the value that this module reads from a row with the value that SignetCore reads.
     private func compare<Value: Equatable>(
         _ row: JSONValue, _ read: (String) throws -> Value?, with reference: (JSONMembers) throws -> Value
     ) throws {

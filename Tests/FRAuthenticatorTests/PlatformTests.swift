@@ -4,11 +4,11 @@ import SignetCore
 import SignetTesting
 import Testing
 
-/// Where the two original SDKs differ (protocol/authenticator.md sections 7.3 and 7.5), a client is as the form in which it was
-/// started.
-@Suite("A client in the form of a platform")
+/// Tests of a client where the iOS and Android SDKs differ (protocol/authenticator.md sections 7.3 and 7.5): it behaves as the
+/// platform with which it was started.
+@Suite("Differences between the iOS and Android SDKs")
 struct PlatformTests {
-    /// Accounts and their mechanisms, notifications, and the accounts that are left when push is gone and when all is.
+    /// The listed accounts, mechanisms and notifications, and the accounts left after all mechanisms of one are removed.
     struct Expected {
         let issuers: [String]
         let types: [String]
@@ -31,8 +31,8 @@ struct PlatformTests {
         ),
     ]
 
-    @Test("lists in its order, and ends accounts as it does", arguments: expected.indices)
-    func habits(index: Int) async throws {
+    @Test("A client lists objects and removes empty accounts as the SDK of its platform does", arguments: expected.indices)
+    func listsAndRemovesAsPlatformSDK(index: Int) async throws {
         let (platform, expected) = Self.expected[index]
         let notebook = Notebook()
         let bench = try Bench(RecordingClient(notebook), platform: platform)
@@ -56,7 +56,7 @@ struct PlatformTests {
         #expect(push.notifications.map(\.messageId) == expected.messages)
 
         #expect(bench.client.removeMechanism(mechanism: push))
-        #expect(bench.client.getAccount(identifier: Sample.identifier) != nil, "it has codes")
+        #expect(bench.client.getAccount(identifier: Sample.identifier) != nil, "the account still has a TOTP mechanism")
         #expect(bench.client.removeMechanism(mechanism: totp))
         #expect(bench.client.getAllAccounts().map(\.issuer) == expected.left)
         #expect(bench.client.getAllNotifications().isEmpty)

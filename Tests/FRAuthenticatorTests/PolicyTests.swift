@@ -5,9 +5,9 @@ import SignetTesting
 import Synchronization
 import Testing
 
-@Suite("Policies and locks")
+@Suite("Policies and account locks")
 struct PolicyTests {
-    /// A policy that the test decides about.
+    /// A switch by which a test decides whether a policy is met.
     private final class Switch: Sendable {
         private let value = Mutex(true)
         var isMet: Bool { value.withLock { $0 } }
@@ -34,8 +34,8 @@ struct PolicyTests {
             .withStorage(RecordingClient(notebook)).withPolicy(Switched(decision)).start()
     }
 
-    @Test("lock an account for as long as they are not met, and nothing is stored for it")
-    func byPolicy() async throws {
+    @Test("An account is locked while its policy is not met, and storage does not change")
+    func locksAccountWhilePolicyIsNotMet() async throws {
         let decision = Switch()
         let notebook = Notebook()
         let client = try client(decision, notebook)
@@ -60,8 +60,8 @@ struct PolicyTests {
         #expect(try totp.generateCode().code.count == 6)
     }
 
-    @Test("that are not met refuse an enrollment before the server is asked")
-    func enrollment() async throws {
+    @Test("A policy that is not met refuses an enrollment before the server is asked")
+    func refusesEnrollmentWhenPolicyIsNotMet() async throws {
         let decision = Switch()
         decision.set(false)
         let notebook = Notebook()
@@ -75,9 +75,9 @@ struct PolicyTests {
     }
 
     @Test(
-        "that are not met refuse an enrollment however its URI is written, and wherever its server is",
+        "A policy that is not met refuses an enrollment from a URI with white space or a plain HTTP server",
         arguments: [" \n\(Sample.combined(policies: policies))\n", plainHTTP])
-    func enrollmentInEveryForm(uri: String) async throws {
+    func refusesEnrollmentForEveryFormOfURI(uri: String) async throws {
         let decision = Switch()
         decision.set(false)
         let notebook = Notebook()
@@ -99,8 +99,8 @@ struct PolicyTests {
         }
     }
 
-    @Test("A lock by hand stays until it is unlocked by hand")
-    func byHand() async throws {
+    @Test("An account that the app locks stays locked until the app unlocks it")
+    func keepsManualLockUntilUnlocked() async throws {
         let client = try client(Switch())
         let uri = Sample.totp(policies: Self.policies)
         let totp = try #require(try await client.createMechanismFromUri(uri) as? TOTPMechanism)
@@ -125,8 +125,8 @@ struct PolicyTests {
         #expect(try totp.generateCode().code.count == 6)
     }
 
-    @Test("What the app has changed in an object is not taken for what is stored: the stored lock counts")
-    func objectsAreNotTheStore() async throws {
+    @Test("Locking and unlocking check the stored lock, not the lock of the app's account object")
+    func checksStoredLockRatherThanObject() async throws {
         let client = try client(Switch())
         _ = try await client.createMechanismFromUri(Sample.totp(policies: Self.policies))
         let account = client.getAllAccounts()[0]
@@ -140,8 +140,8 @@ struct PolicyTests {
         #expect(!client.getAllAccounts()[0].lock)
     }
 
-    @Test("An account that was changed is removed with what was enrolled since it was read")
-    func removedWhole() async throws {
+    @Test("Removing a changed account also removes a mechanism that was enrolled after the account was read")
+    func removesMechanismsEnrolledAfterAccountWasRead() async throws {
         let notebook = Notebook()
         let client = try client(Switch(), notebook)
         try client.registerForRemoteNotifications("token-1")
@@ -155,8 +155,8 @@ struct PolicyTests {
         #expect(notebook.content.accounts.isEmpty && notebook.content.mechanisms.isEmpty)
     }
 
-    @Test("A locked account answers no message, and can still be given one and be removed")
-    func pushWhileLocked() async throws {
+    @Test("A locked account receives notifications, refuses to answer them and can be removed")
+    func lockedAccountReceivesButDoesNotAnswerPush() async throws {
         let notebook = Notebook()
         let client = try client(Switch(), notebook)
         try client.registerForRemoteNotifications("token-1")
@@ -173,7 +173,7 @@ struct PolicyTests {
         #expect(notebook.content.notifications.isEmpty)
     }
 
-    /// Judges by more than policies: whose account it is, and where a URI comes from.
+    /// An evaluator that also refuses every account on demand, and URIs of one issuer.
     private final class Subclass: FRAPolicyEvaluator {
         private let refused: Switch
 
@@ -193,8 +193,8 @@ struct PolicyTests {
         override func isPolicyAttached(account: Account, policyName: String) -> Bool { policyName == "extra" }
     }
 
-    @Test("are judged by a subclass of the evaluator, whatever it judges by")
-    func subclass() async throws {
+    @Test("A subclass of the policy evaluator decides about accounts and enrollment URIs")
+    func usesSubclassOfPolicyEvaluator() async throws {
         let decision = Switch()
         let client = try await FRAClientBuilder(Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start)))
             .withStorage(RecordingClient(Notebook())).withPolicyEvaluator(Subclass(decision)).start()
@@ -220,8 +220,8 @@ struct PolicyTests {
         #expect(locked)
     }
 
-    @Test("take the place of the usual ones, in whatever order the builder is told, and none has no name")
-    func replaced() async throws {
+    @Test("The builder's policies replace the default ones in any order of calls, and need a name")
+    func builderPoliciesReplaceDefaultPolicies() async throws {
         func builder() -> FRAClientBuilder {
             FRAClientBuilder(Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start)))
                 .withStorage(RecordingClient(Notebook()))
@@ -249,8 +249,8 @@ struct PolicyTests {
         }
     }
 
-    @Test("are asked in the order of their registration, with the issuer's parameters; unknown names are passed over")
-    func evaluator() throws {
+    @Test("The evaluator asks policies in registration order with the issuer's parameters and skips unknown names")
+    func evaluatesPoliciesInRegistrationOrder() throws {
         let evaluator = FRAPolicyEvaluator()
         #expect(evaluator.policies.map(\.name) == ["biometricAvailable", "deviceTampering"])
         let first = Parameters(name: "first")
@@ -276,7 +276,7 @@ struct PolicyTests {
         #expect(evaluator.evaluate(uri: plain).comply)
     }
 
-    /// A policy that remembers what it was given.
+    /// A policy that counts its calls by the parameters it was given.
     private final class Parameters: FRAPolicy {
         let name: String
         let level = Tally()
@@ -292,8 +292,8 @@ struct PolicyTests {
         }
     }
 
-    @Test("The built-in ones judge as the engine's do")
-    func builtIn() {
+    @Test("The built-in policies decide by biometric availability and tampering score")
+    func evaluatesBuiltInPolicies() {
         #expect(!BiometricAvailablePolicy().evaluate())
         let available = BiometricAvailablePolicy(isAvailable: { true })
         #expect(available.evaluate())

@@ -5,10 +5,10 @@ import SignetNetwork
 import SignetTesting
 import Testing
 
-@Suite("Push")
+@Suite("Push registration, notifications and answers")
 struct PushTests {
-    @Test("messages tell what the documents say")
-    func payload() async throws {
+    @Test("A notification has the documented properties of its push message")
+    func notificationHasDocumentedProperties() async throws {
         let bench = try Bench(RecordingClient(Notebook()))
         try await bench.enrollBoth()
         let notification = try bench.receive(kind: .number(choices: [34, 56, 82]))
@@ -29,8 +29,8 @@ struct PushTests {
         await #expect(throws: (any Error).self) { try await notification.accept(challengeResponse: "34") }
     }
 
-    @Test("messages that come twice are one, and forged ones none")
-    func once() async throws {
+    @Test("A push message delivered twice is stored once, and a forged one is refused")
+    func storesRepeatedMessageOnceAndRefusesForgedMessage() async throws {
         let bench = try Bench(RecordingClient(Notebook()))
         let uid = try await bench.enrollBoth().push.mechanismUUID
         let first = try bench.receive("1")
@@ -46,8 +46,8 @@ struct PushTests {
         #expect(bench.client.getAllNotifications().count == 2)
     }
 
-    @Test("messages of two mechanisms with the same message id are two")
-    func sameMessageID() async throws {
+    @Test("Messages to two mechanisms with the same message id are two notifications")
+    func keepsMessagesOfTwoMechanismsWithSameID() async throws {
         let bench = try Bench(RecordingClient(Notebook()))
         try await bench.enrollBoth()
         let other = Sample.push.replacing("mira", with: "noor").replacing("REGISTER:1", with: "REGISTER:2")
@@ -59,8 +59,8 @@ struct PushTests {
         #expect(bench.client.getMechanism(notification: notification)?.accountName == "noor")
     }
 
-    @Test("answers by number and by recognition, and neither in the wrong way")
-    func kinds() async throws {
+    @Test("A user approves by number or by biometrics, and a wrong number or method is refused")
+    func approvesByNumberAndByBiometrics() async throws {
         let sensor = Sensor()
         let bench = try Bench(RecordingClient(Notebook()), presence: sensor)
         try await bench.enrollBoth()
@@ -82,8 +82,8 @@ struct PushTests {
         #expect(biometric.isApproved)
     }
 
-    @Test("answers need the person to be recognized where the server asks for it", arguments: [true, false])
-    func notRecognised(hasSensor: Bool) async throws {
+    @Test("A biometric approval is refused when the device does not recognize the user", arguments: [true, false])
+    func refusesBiometricApprovalOfUnrecognizedUser(hasSensor: Bool) async throws {
         let bench = try Bench(RecordingClient(Notebook()), presence: hasSensor ? Sensor(recognizes: false) : nil)
         try await bench.enrollBoth()
         let notification = try bench.receive(kind: .biometric)
@@ -95,8 +95,8 @@ struct PushTests {
         #expect(notification.isPending)
     }
 
-    @Test("answers that the server does not take leave the notification as it was", arguments: [400, 500, nil])
-    func refused(status: Int?) async throws {
+    @Test("An answer that the server refuses or does not receive leaves the notification pending", arguments: [400, 500, nil])
+    func keepsNotificationPendingWhenAnswerFails(status: Int?) async throws {
         let isUp = Tally()
         let bench = try Bench(RecordingClient(Notebook())) { request async throws(TransportError) in
             if isUp.value == 0 || request.url.hasSuffix("register") { return try await Bench.accept(request) }
@@ -113,8 +113,8 @@ struct PushTests {
         #expect(bench.client.getNotification(identifier: notification.identifier)?.isPending == true)
     }
 
-    @Test("needs a device token, and takes another one only by telling servers")
-    func token() async throws {
+    @Test("Push enrollment needs a device token, and only updateDeviceToken replaces a token")
+    func needsDeviceTokenForPushEnrollment() async throws {
         let notebook = Notebook()
         let bench = try Bench(RecordingClient(notebook))
         await #expect { try await bench.client.createMechanismFromUri(Sample.combined) } throws: {
@@ -127,13 +127,13 @@ struct PushTests {
         _ = try await bench.client.createMechanismFromUri(Sample.combined)
         try await bench.client.updateDeviceToken("token-2")
         #expect(bench.transport.requests.last?.url.hasSuffix("_action=refresh") == true)
-        // It is kept: the next client knows it.
+        // The token is stored: the next client knows it.
         let next = try Bench(RecordingClient(notebook))
         try next.client.registerForRemoteNotifications("token-2")
     }
 
-    @Test("servers that could not be told of a token are told by the next call, also of the next process")
-    func tokenRetry() async throws {
+    @Test("A failed device token update is sent again by the next call, even in a new process")
+    func retriesFailedTokenUpdate() async throws {
         let notebook = Notebook()
         let fails = Tally()
         let bench = try Bench(RecordingClient(notebook)) { request async throws(TransportError) in
@@ -150,8 +150,8 @@ struct PushTests {
         #expect(next.transport.requests.count == 1)
     }
 
-    @Test("servers of whom an app was still to tell a token when it was ended are told by its next start")
-    func tokenCutOff() async throws {
+    @Test("A device token update cut off by the end of the app is sent again after its next start")
+    func resumesTokenUpdateAfterRestart() async throws {
         let notebook = Notebook()
         let clock = ManualClock(Sample.start)
         let (begun, held) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
@@ -174,8 +174,8 @@ struct PushTests {
         _ = await telling.result
     }
 
-    @Test("servers of mechanisms that were there before the first token are told of it")
-    func firstToken() async throws {
+    @Test("The first device token is sent to the servers of mechanisms enrolled before it")
+    func sendsFirstTokenForExistingMechanisms() async throws {
         let notebook = Notebook()
         let bench = try Bench(RecordingClient(notebook))
         try await bench.enrollBoth()
@@ -188,8 +188,8 @@ struct PushTests {
         #expect(areRefreshes == [true])
     }
 
-    @Test("enrollment that the server refuses leaves nothing, and the same URI can be tried again")
-    func enrollmentRefused() async throws {
+    @Test("An enrollment that the server refuses stores nothing, and the same URI can be used again")
+    func refusedEnrollmentStoresNothing() async throws {
         let notebook = Notebook()
         let refusals = Tally()
         let bench = try Bench(RecordingClient(notebook)) { request async throws(TransportError) in
@@ -209,7 +209,7 @@ struct PushTests {
         await #expect(throws: MechanismError.alreadyExists("Harbor Bank-mira-push")) {
             try await bench.client.createMechanismFromUri(Sample.combined)
         }
-        // Counter-based codes are another kind.
+        // A counter-based mechanism is of another type, so it is no duplicate.
         #expect(try await bench.client.createMechanismFromUri(Sample.hotp) is HOTPMechanism)
     }
 }

@@ -7,15 +7,15 @@ import SignetStorage
 import SignetTesting
 import Testing
 
-/// The one client of a process: each test has a process of its own.
-@Suite("Starting")
+/// Tests of the shared client; each test has an `FRAProcess` of its own.
+@Suite("Start of the shared client")
 struct StartTests {
     private static func process(_ transport: ScriptedTransport = ScriptedTransport(Bench.accept)) -> FRAProcess {
         FRAProcess(Bench.settings(transport, ManualClock(Sample.start)))
     }
 
-    @Test("makes the shared client, from then on with this storage client and these policies")
-    func once() throws {
+    @Test("Starting creates the shared client and fixes its storage client and policy evaluator")
+    func startFixesStorageAndPolicies() throws {
         try FRAProcess.$current.withValue(Self.process()) { try begin() }
     }
 
@@ -44,8 +44,8 @@ struct StartTests {
         #expect(other.calls.isEmpty)
     }
 
-    @Test("takes a transport and interceptors, and neither any more from then on")
-    func network() async throws {
+    @Test("The app sets a transport and interceptors before the start, and cannot change them after it")
+    func startFixesTransportAndInterceptors() async throws {
         let transport = ScriptedTransport(Bench.accept)
         try await FRAProcess.$current.withValue(Self.process(ScriptedTransport { _ in HTTPResponse(status: 500) })) {
             #expect(throws: Never.self) { try FRAClient.setStorage(storage: RecordingClient(Notebook())).get() }
@@ -63,12 +63,12 @@ struct StartTests {
         }
     }
 
-    @Test("is not given another transport while it goes on, and may be when it has failed")
-    func underWay() throws {
+    @Test("The app cannot change the transport during a start, but can after the start has failed")
+    func refusesTransportDuringStart() throws {
         let meanwhile = Tally()
         var settings = Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start))
         settings.vault = VaultDirectory(path: "/nowhere")
-        // It says why there is no client while it still goes on.
+        // The start logs why there is no client before it ends.
         settings.logger = Logger(
             label: "test",
             factory: { _ in
@@ -83,13 +83,13 @@ struct StartTests {
         }
     }
 
-    @Test("opens the vault when no storage was set, and what it stores there is found by the next start")
-    func vault() async throws {
+    @Test("Without a storage client, the start opens the vault, and the next start reads its content")
+    func opensVaultWithoutStorageClient() async throws {
         try await TemporaryDirectory.with { directory in
             let place = VaultDirectory(path: directory.file("vault"))
             var settings = Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start))
             settings.vault = place
-            // Without a vault there is no client, and the error says how to make one. None is made in passing.
+            // Without a vault there is no client, and the error says how to create a vault. The start creates no vault itself.
             FRAProcess.$current.withValue(FRAProcess(settings)) {
                 FRAClient.start()
                 #expect(FRAClient.shared == nil)
@@ -116,8 +116,8 @@ struct StartTests {
         }
     }
 
-    @Test("takes what the system hands over, and tells servers of another token")
-    func pushHandler() async throws {
+    @Test("The push handler takes device tokens and notifications, and sends servers a changed token")
+    func pushHandlerTakesTokensAndNotifications() async throws {
         let transport = ScriptedTransport(Bench.accept)
         try await FRAProcess.$current.withValue(Self.process(transport)) { try await handOver(transport) }
     }
@@ -154,8 +154,8 @@ struct StartTests {
         #expect(notebook.content.token == nil)
     }
 
-    @Test("an object that came from nowhere works for the shared client, and says so when there is none")
-    func strayObjects() throws {
+    @Test("A mechanism decoded from JSON throws an error when there is no shared client")
+    func decodedMechanismThrowsWithoutSharedClient() throws {
         try FRAProcess.$current.withValue(Self.process()) { try stray() }
     }
 
@@ -167,7 +167,7 @@ struct StartTests {
     }
 }
 
-/// Says in a header what a request is for.
+/// Adds a header with the action of a request.
 private struct Stamp: RequestInterceptor {
     func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
         var request = request
@@ -176,7 +176,7 @@ private struct Stamp: RequestInterceptor {
     }
 }
 
-/// Does something at each line.
+/// Calls a closure at each line that is logged.
 private struct Listening: LogHandler {
     let hear: @Sendable () -> Void
     var metadata = Logger.Metadata()

@@ -6,16 +6,16 @@ import SignetStorage
 
 @testable import FRAuthenticator
 
-/// What a person has an app do with the accounts, in one family of the API: so that one set of cases tries both. Every failure is
-/// a ``APIError``.
+/// The operations of an app's user in one API family, so that one set of cases tests both families. Every failure is an
+/// ``APIError``.
 protocol Family: Sendable {
-    /// How many messages of a mechanism it keeps, of `count` that came.
+    /// Returns the number of messages that the family keeps for a mechanism that received `count`.
     func kept(of count: Int) -> Int
-    /// What the family lists.
+    /// Returns the objects that the family lists.
     func listed() async throws -> Listing
     func enroll(_ uri: String) async throws
     func code(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws -> String
-    /// Takes a message in, and returns the id of its notification.
+    /// Receives a message, and returns the id of its notification.
     func receive(_ delivery: PushDelivery) async throws -> String
     func approve(_ id: String, number: Int?) async throws
     func deny(_ id: String) async throws
@@ -26,26 +26,26 @@ protocol Family: Sendable {
     /// Removes a mechanism; its account stays.
     func remove(_ kind: SignetCore.Mechanism.KindName, of account: AccountID) async throws
     func remove(notification id: String) async throws
-    /// Has servers told of the device's token; the first one is only kept.
+    /// Stores the device token, and sends it to servers unless it is the first one.
     func take(token: String) async throws
-    /// The device's token.
+    /// Returns the stored device token.
     func token() async throws -> String?
 }
 
-/// What a family lists: names of accounts as they are shown, why they are locked, mechanisms and messages.
+/// The objects that a family lists: accounts with display names and lock reasons, mechanisms and notifications.
 struct Listing: Equatable {
     var accounts: [String] = []
     var mechanisms: [String] = []
     var notifications: [String] = []
 }
 
-/// Why something was not done, in words that both families have.
+/// The reason for a failure, in terms common to both families.
 enum APIError: Error, Hashable {
     case duplicate, policyViolation, locked, alreadyLocked, notLocked, invalidPolicy, notPending, lacking, forged, unknown
     case noToken, store, network
     case other(String)
 
-    /// Runs `body`, and gives its failure the common name.
+    /// Runs `body`, and translates its error to the common one.
     static func translating<R>(_ body: () async throws -> R) async throws -> R {
         do {
             return try await body()
@@ -120,7 +120,7 @@ enum APIError: Error, Hashable {
     }
 }
 
-/// Recognizes everybody, for either family.
+/// A user presence check that recognizes every user, for either family.
 struct Recognized: UserPresence, FRAUserPresence {
     func confirm(_ notification: SignetCore.PushNotification) async throws {}
     func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws {}

@@ -3,7 +3,7 @@ import SignetCore
 import SignetTesting
 
 extension FamilyCase {
-    /// An account with push, and a message that waits.
+    /// Enrolls an account with push and receives a pending message.
     private static func waiting(_ kind: PushKind = .tap) -> @Sendable (Stage) async throws -> Void {
         { stage in
             try await stage.enroll(.combined)
@@ -113,7 +113,7 @@ extension FamilyCase {
         FamilyCase("a message is \(what)", again: .notPending, prepare: waiting(kind), act: act) { before, after, _ in
             var expected = before
             expected.notifications[0].decision = decision
-            // The server's clock may have been read since.
+            // The client may have read the server's clock meanwhile.
             expected.notifications[0].clockOffset = after.notifications.first?.clockOffset
             return after == expected
         }

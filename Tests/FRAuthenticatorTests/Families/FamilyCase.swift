@@ -3,22 +3,22 @@ import SignetCore
 import SignetTesting
 import Testing
 
-/// Something that a person has done in an app, which both families do alike.
+/// An operation of an app's user that has the same result in both API families.
 struct FamilyCase: Sendable, CustomTestStringConvertible {
     let name: String
-    /// What must have been before.
+    /// Prepares the state that the operation needs.
     let prepare: @Sendable (Stage) async throws -> Void
-    /// What is done. It may be done again after it has failed.
+    /// Performs the operation. It may be repeated after a failure.
     let act: @Sendable (Stage) async throws -> Void
-    /// What it is refused with, every time; nil when it is done.
+    /// The error that refuses the operation every time; nil when it succeeds.
     var refusal: APIError?
-    /// What it is refused with when it was done before.
+    /// The error that refuses the operation when it is repeated; nil when it succeeds again.
     var again: APIError?
-    /// Whether servers are told of a token.
+    /// True if the operation sends servers a device token.
     var tellsServers = false
-    /// Whether what is stored of the account is what the act leaves. What is refused leaves what was there.
+    /// Checks that the stored state of the account is the operation's result. A refused operation changes nothing.
     let isDone: @Sendable (_ before: Place.State, _ after: Place.State, Stage) throws -> Bool
-    /// What a call may leave that took effect and failed all the same, if that is not the whole act.
+    /// Checks the state left by a call that took effect but reported a failure, if it differs from the full result.
     var isLeftLate: (@Sendable (_ before: Place.State, _ after: Place.State) -> Bool)?
 
     var testDescription: String { name }
@@ -34,7 +34,7 @@ struct FamilyCase: Sendable, CustomTestStringConvertible {
         (self.tellsServers, self.isLeftLate) = (tellsServers, isLeftLate)
     }
 
-    /// An act that is refused, and changes nothing.
+    /// Creates a case whose operation is refused and changes nothing.
     init(
         _ name: String, refused refusal: APIError, prepare: @escaping @Sendable (Stage) async throws -> Void,
         act: @escaping @Sendable (Stage) async throws -> Void
@@ -111,20 +111,20 @@ extension FamilyCase {
         } act: {
             $0.show(try await $0.family.code(.hotp, of: $0.account))
         } isDone: { before, after, stage in
-            // What follows from the counters 7, 8 and 9; one may be skipped.
+            // The codes of the counters 7, 8 and 9; one may be skipped.
             let known = ["099169": UInt64(7), "802135": 8, "594937": 9]
             let shown = stage.codes.map { known[$0] ?? 0 }
             guard let next = after.counter, let last = shown.last else { return false }
             return shown == shown.sorted() && Set(shown).count == shown.count && shown[0] >= 7 && last < next
         } isLeftLate: { before, after in
-            // The counter that was used up, and never shown.
+            // The counter of a code that was never shown has been used.
             after.counter == before.counter.map { $0 + 1 } && after.accounts == before.accounts
         },
         whileLocked("codes are given") { $0.show(try await $0.family.code(.hotp, of: $0.account)) },
         whileLocked("time-based codes are given") { $0.show(try await $0.family.code(.totp, of: $0.account)) },
     ]
 
-    /// What a lock refuses.
+    /// Returns a case whose operation a locked account refuses.
     private static func whileLocked(_ what: String, _ act: @escaping @Sendable (Stage) async throws -> Void) -> FamilyCase {
         FamilyCase("no \(what) while the account is locked", refused: .locked) { stage in
             try await stage.enroll(.underPolicy, .hotp, .push)
@@ -178,7 +178,7 @@ extension FamilyCase {
         },
     ]
 
-    /// An account with all that there can be.
+    /// Enrolls an account with every kind of mechanism and two notifications.
     private static let furnished: @Sendable (Stage) async throws -> Void = { stage in
         try await stage.enroll(.totp, .hotp, .push)
         try await stage.receive()

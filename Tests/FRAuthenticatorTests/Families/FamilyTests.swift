@@ -7,10 +7,10 @@ import Testing
 
 @testable import FRAuthenticator
 
-/// One set of cases for both families, over each place, with a server that runs, and with every call of the place failing in turn.
-@Suite("Both families")
+/// One set of cases for both families, over each storage, with a running server, and with each storage call failing in turn.
+@Suite("Authenticator and FRAClient, the two API families")
 struct FamilyTests {
-    /// A family over a place.
+    /// A family and its storage.
     struct Setting: Sendable, CustomTestStringConvertible {
         let family: FamilyKind
         let place: Place.Kind
@@ -21,8 +21,8 @@ struct FamilyTests {
         Place.Kind.allCases.map { Setting(family: family, place: $0) }
     }
 
-    @Test("do the same with a real server", arguments: FamilyCase.all, settings)
-    func real(row: FamilyCase, setting: Setting) async throws {
+    @Test("An operation has the same result in both API families with a real server", arguments: FamilyCase.all, settings)
+    func bothFamiliesActAlikeWithRealServer(row: FamilyCase, setting: Setting) async throws {
         try await LiveServer.with { server in
             try await TemporaryDirectory.with(inMemory: true) { directory in
                 let stage = try Stage(setting.family, Place(setting.place, in: directory), await RealServer(server))
@@ -32,16 +32,16 @@ struct FamilyTests {
         }
     }
 
-    /// Does a case, once and once more.
+    /// Runs a case twice and checks the result each time.
     private func check(_ row: FamilyCase, _ stage: Stage) async throws {
-        // This server cannot be told of tokens, and says so.
+        // This server does not support token updates, and refuses them.
         let refusal = row.tellsServers ? .network : row.refusal
         try await row.prepare(stage)
         let before = try stage.state()
         await expect(refusal, "at first") { try await row.act(stage) }
         let after = try stage.state()
         #expect(try row.isDone(before, after, stage), "\(after)")
-        // What the family lists is what is stored.
+        // The family lists the stored objects.
         let listing = try await stage.family.listed()
         #expect(listing.accounts.count == after.accounts.count)
         let mechanisms = after.mechanisms.map { "\($0.uid) \($0.kindName.rawValue)" }
@@ -52,7 +52,7 @@ struct FamilyTests {
         #expect(try row.isDone(before, stage.state(), stage))
     }
 
-    /// Expects a refusal, or none.
+    /// Expects `body` to throw `refusal`, or to succeed when `refusal` is nil.
     private func expect(_ refusal: APIError?, _ place: Comment, _ body: () async throws -> Void) async {
         do {
             try await body()
@@ -63,9 +63,9 @@ struct FamilyTests {
     }
 
     @Test(
-        "keep what they have, and what they do is done or not, whatever call fails", arguments: FamilyCase.all,
+        "An operation is done completely or not at all when any one storage call fails", arguments: FamilyCase.all,
         settings.filter { $0.place != .sqliteClient })
-    func faults(row: FamilyCase, setting: Setting) async throws {
+    func operationIsAtomicWhenStorageCallFails(row: FamilyCase, setting: Setting) async throws {
         for late in [false, true] {
             var number = 0
             var (wasHit, hasWritten) = (true, false)
@@ -75,15 +75,15 @@ struct FamilyTests {
                     let stage = try Stage(setting.family, Place(setting.place, in: directory), WillingServer())
                     (wasHit, hasWritten) = try await check(row, stage, failingAt: number, late: late)
                 }
-                try #require(number < 200, "the case never ends without a fault")
+                try #require(number < 200, "the case still reaches the failing call after 200 runs")
             }
-            // A case reads at least, where reading can fail; of a storage client only a change can.
+            // Every case reads storage; but in an app's storage client only changes can fail.
             #expect(number > 1 || late || setting.place.isClient && !hasWritten)
         }
     }
 
-    /// Does a case with one call failing, and then again. Returns whether there was such a call, and whether anything was written
-    /// meanwhile.
+    /// Runs a case with one call failing, and then again. Returns whether there was such a call, and whether anything was written
+    /// by the first run.
     private func check(
         _ row: FamilyCase, _ stage: Stage, failingAt number: Int, late: Bool
     ) async throws -> (wasHit: Bool, hasWritten: Bool) {
@@ -100,7 +100,7 @@ struct FamilyTests {
         }
         stage.place.heal()
         let between = try stage.place.state()
-        // What is somebody else's is as it was, and nothing is without what it belongs to.
+        // Other accounts are unchanged, and no mechanism or notification is without its owner.
         #expect(between.without(stage.account) == everything.without(stage.account), place)
         #expect(!between.hasOrphans && between.damaged == 0, place)
         if countdown.wasHit {
@@ -112,12 +112,12 @@ struct FamilyTests {
         let isDone = failure == nil && row.refusal == nil
         let isDoneLate = try late && (row.isLeftLate?(before, after) ?? row.isDone(before, after, stage))
         #expect(try isDone ? row.isDone(before, after, stage) : before == after || isDoneLate, place)
-        // And it can be done after all; what was durable all the same is there.
+        // The operation succeeds when it is repeated, and keeps any change that was stored despite the failure.
         do {
             try await row.act(stage)
             #expect(row.refusal == nil, place)
         } catch let refusal as APIError {
-            // What a server had taken is stored by whoever looks first, and is done then, as the next line sees.
+            // The first read stores an answer that the server had accepted; the next line checks that.
             #expect(refusal == row.refusal || refusal == row.again, place)
         }
         #expect(try row.isDone(before, stage.state(), stage), place)
@@ -125,7 +125,7 @@ struct FamilyTests {
         return (countdown.wasHit, between != everything)
     }
 
-    /// What else the person has: codes that have moved on, push with messages, and another name.
+    /// Adds another account of the user: a used HOTP mechanism, push with notifications, and a changed name.
     private func furnish(_ stage: Stage) async throws {
         let family = stage.family
         try await family.take(token: "token-1")
@@ -148,7 +148,7 @@ struct FamilyTests {
 }
 
 extension Place.State {
-    /// Whether something is stored without what it belongs to.
+    /// True if a mechanism or notification is stored without its owner.
     fileprivate var hasOrphans: Bool {
         let (ids, uids) = (Set(accounts.map(\.id)), Set(mechanisms.map(\.uid)))
         return !mechanisms.allSatisfy { ids.contains($0.account) }

@@ -8,7 +8,7 @@ import SignetTesting
 
 @testable import FRAuthenticator
 
-/// The family of `FRAClient`. What it answers with false or nil is a failure here, with the reason that the client kept.
+/// The family of `FRAClient`. A call that returns false or nil fails here with the error that the client recorded.
 struct LegacyFamily: Family {
     private let client: FRAClient
     private let failures = Tally()
@@ -22,7 +22,7 @@ struct LegacyFamily: Family {
         client = FRAClient(LegacyEngine(settings, kind))
     }
 
-    /// It keeps every message.
+    /// Returns `count`: the family keeps every message.
     func kept(of count: Int) -> Int { count }
 
     func listed() async throws -> Listing {
@@ -45,7 +45,7 @@ struct LegacyFamily: Family {
         try await APIError.translating { _ = try await client.createMechanismFromUri(uri) }
     }
 
-    /// What a call gave; otherwise why it gave nothing, if it noted a failure.
+    /// Returns the result of a call, or throws the recorded error if there is no result.
     private func given<Value>(_ call: () throws -> Value?) throws -> Value {
         let before = failures.value
         if let value = try call() { return value }

@@ -7,7 +7,7 @@ import Synchronization
 
 @testable import FRAuthenticator
 
-/// Where accounts are kept in a case. What was opened twice is the same place.
+/// The storage of a case. Opening it twice gives access to the same content.
 struct Place: Sendable {
     enum Kind: String, CaseIterable, Sendable {
         /// Records in memory.
@@ -22,7 +22,7 @@ struct Place: Sendable {
         var isClient: Bool { [.jsonClient, .sqliteClient].contains(self) }
     }
 
-    /// The part of a place that can fail.
+    /// The part of the storage that can fail.
     private enum Part: Sendable {
         case store(FaultyStore, AccountRecords)
         case client(path: String, ClientFault)
@@ -46,7 +46,7 @@ struct Place: Sendable {
         }
     }
 
-    /// The place, opened as by the next start of the app.
+    /// Opens the storage as the next start of the app would.
     func opened() throws -> StoreKind {
         switch part {
         case .store(_, let records): .records(records)
@@ -57,14 +57,14 @@ struct Place: Sendable {
         }
     }
 
-    /// Has one call fail: the nth from now, of whatever operation; or `late`, the nth that ends a change, which is made all the
-    /// same.
+    /// Makes one call fail: the nth from now, of any operation; or, if `late`, the nth that ends a change, which takes effect
+    /// nevertheless.
     func fail(at number: Int, late: Bool) -> Countdown {
         let countdown = Countdown(number)
         switch part {
         case .store(let store, _):
             store.heal()
-            // What reading does in a vault it does in memory too; what ends a change is SQLite's own.
+            // Failing reads act alike in a vault and in memory, so only memory injects them; the end of a change is SQLite's own.
             let changing: [StoreCall.Operation] = [.begin, .put, .remove, .commit]
             for operation in late ? [.commit] : kind == .vault ? changing : StoreCall.Operation.allCases {
                 store.inject(StoreFault(.full, at: operation, .when { _ in countdown.isNext() }, isDurable: late))
@@ -81,7 +81,7 @@ struct Place: Sendable {
         }
     }
 
-    /// What is stored, asked of the place itself.
+    /// Returns the stored content, read directly from the storage.
     func state() throws -> State {
         try ClientStore(try opened()).read { (records: any AccountReader) throws(StoreError) in
             State(
@@ -91,7 +91,7 @@ struct Place: Sendable {
         }
     }
 
-    /// Everything that is stored.
+    /// The whole stored content.
     struct State: Equatable, Sendable {
         var accounts: [SignetCore.Account]
         var mechanisms: [SignetCore.Mechanism]
@@ -99,7 +99,7 @@ struct Place: Sendable {
         var token: StoredDeviceToken?
         var damaged: Int
 
-        /// What is stored of one account.
+        /// Returns the part of the content that belongs to one account.
         func of(_ id: AccountID) -> State {
             let mechanisms = mechanisms.filter { $0.account == id }
             let uids = Set(mechanisms.map(\.uid))
@@ -108,7 +108,7 @@ struct Place: Sendable {
                 notifications: notifications.filter { uids.contains($0.message.mechanismUID) }, token: nil, damaged: damaged)
         }
 
-        /// What is stored besides one account.
+        /// Returns the content without one account.
         func without(_ id: AccountID) -> State {
             let own = Set(of(id).notifications.map(\.id))
             return State(
@@ -118,7 +118,7 @@ struct Place: Sendable {
 
         /// The kinds of the mechanisms, the oldest first.
         var kinds: [SignetCore.Mechanism.KindName] { mechanisms.map(\.kindName) }
-        /// What became of the messages, the newest first.
+        /// The decisions on the notifications, the newest first.
         var decisions: [SignetCore.PushNotification.Decision?] { notifications.map(\.decision) }
         /// The counter of the only counter-based mechanism.
         var counter: UInt64? {
@@ -130,7 +130,7 @@ struct Place: Sendable {
     }
 }
 
-/// Counts the calls of a place until one is to fail.
+/// A counter of storage calls up to the one that fails.
 final class Countdown: Sendable {
     private let number: Int
     private let state = Mutex((count: 0, wasHit: false))
@@ -139,10 +139,10 @@ final class Countdown: Sendable {
         self.number = number
     }
 
-    /// Whether the call that is to fail has come.
+    /// True once the failing call has occurred.
     var wasHit: Bool { state.withLock { $0.wasHit } }
 
-    /// Counts a call, and says whether it is the one.
+    /// Counts a call, and returns true if it is the failing one.
     func isNext() -> Bool {
         state.withLock { state in
             state.count += 1
@@ -153,7 +153,7 @@ final class Countdown: Sendable {
     }
 }
 
-/// When a ``FaultyClient`` fails, and the token that it keeps: shared by all that are opened in one place.
+/// The faults of a ``FaultyClient`` and its device token, shared by all clients opened over one storage.
 final class ClientFault: Sendable {
     private let state = Mutex((countdown: Countdown?.none, isLate: false, token: String?.none))
 
@@ -165,7 +165,7 @@ final class ClientFault: Sendable {
     func inject(_ countdown: Countdown, late: Bool) { state.withLock { ($0.countdown, $0.isLate) = (countdown, late) } }
     func heal() { state.withLock { $0.countdown = nil } }
 
-    /// Makes a change, unless it is to fail.
+    /// Makes a change, unless this call is the failing one.
     func change(_ body: () -> Bool) -> Bool {
         let (countdown, isLate) = state.withLock { ($0.countdown, $0.isLate) }
         guard let countdown, countdown.isNext() else { return body() }
@@ -174,7 +174,7 @@ final class ClientFault: Sendable {
     }
 }
 
-/// A storage client each of whose changes can fail, and which keeps the device's token, too.
+/// A storage client whose changes can fail, and which also keeps the device token.
 final class FaultyClient: StorageClient {
     private let inner: any StorageClient
     private let fault: ClientFault

@@ -8,7 +8,7 @@ import Synchronization
 
 @testable import FRAuthenticator
 
-/// One run of a case: a family over a place, and a server.
+/// One run of a case: a family, its storage and a server.
 final class Stage: Sendable {
     let family: any Family
     let place: Place
@@ -20,17 +20,17 @@ final class Stage: Sendable {
         (self.place, self.server) = (place, server)
     }
 
-    /// Whose account the case is about.
+    /// The account under test.
     var account: AccountID { server.account }
-    /// What is stored of that account.
+    /// Returns the stored content of that account.
     func state() throws -> Place.State { try place.state().of(account) }
 
-    /// The notification that the case is about.
+    /// The id of the notification under test.
     var notification: String {
         get { notes.withLock { $0.notification } }
         set { notes.withLock { $0.notification = newValue } }
     }
-    /// The message that the case is about.
+    /// The push message under test.
     var delivery: PushDelivery {
         get throws {
             guard let delivery = notes.withLock({ $0.delivery }) else { throw Unexpected() }
@@ -45,7 +45,7 @@ final class Stage: Sendable {
         for offer in offers { try await family.enroll(try await server.uri(offer)) }
     }
 
-    /// Has the server send a message.
+    /// Makes the server send a message, and returns it.
     @discardableResult func login(_ kind: PushKind = .tap) async throws -> PushDelivery {
         guard let mechanism = try state().mechanisms.first(where: { $0.kindName == .push }) else { throw Unexpected() }
         let delivery = try await server.message(kind, to: mechanism)
@@ -53,7 +53,7 @@ final class Stage: Sendable {
         return delivery
     }
 
-    /// Has the server send a message, which is taken in.
+    /// Makes the server send a message, and receives it.
     func receive(_ kind: PushKind = .tap) async throws { notification = try await family.receive(login(kind)) }
 }
 
@@ -68,12 +68,12 @@ enum FamilyKind: String, CaseIterable, Sendable {
     }
 }
 
-/// What a server offers to enroll.
+/// A mechanism that a server offers for enrollment.
 enum Offer: Sendable {
     case totp, hotp, push, combined
-    /// Codes that need no server, under a policy that nobody here judges.
+    /// TOTP without a server, under a policy that no test client evaluates.
     case underPolicy
-    /// Codes under a policy that this device does not meet.
+    /// TOTP under a policy that this device does not meet.
     case underUnmetPolicy
 }
 
@@ -89,7 +89,7 @@ protocol CaseServer: Sendable {
 }
 
 extension CaseServer {
-    /// The URIs that need no server.
+    /// Returns the URI of an offer that needs no server.
     func localURI(_ offer: Offer) -> String? {
         let account = account
         func uri(_ type: String, _ rest: String) -> String {
@@ -106,7 +106,7 @@ extension CaseServer {
     }
 }
 
-/// An AM server that says yes to everything.
+/// A scripted AM server that accepts every request.
 final class WillingServer: CaseServer {
     let account = AccountID(issuer: "Harbor Bank", accountName: "mira")
     let clock = ManualClock(Sample.start)
@@ -132,7 +132,7 @@ final class WillingServer: CaseServer {
     }
 }
 
-/// A desk server on a port of this machine.
+/// A development server on a port of this machine.
 final class RealServer: CaseServer {
     let account: AccountID
     let clock = ManualClock(Date(timeIntervalSince1970: SystemWallClock().now.timeIntervalSince1970.rounded(.down)))
@@ -140,7 +140,7 @@ final class RealServer: CaseServer {
     private let shown = Mutex(0)
     private let heard = Mutex<Set<String>>([])
 
-    /// - Parameter desk: The server that runs.
+    /// - Parameter server: The running server.
     init(_ server: LiveServer) async throws {
         self.server = server
         let uri = try await server.enroll("PushRegistration") { $0 }
@@ -167,7 +167,7 @@ final class RealServer: CaseServer {
             }
         let waiting = try await server.begin(journey)
         shown.withLock { $0 = waiting.number.flatMap { Int($0) } ?? 0 }
-        // Another device of the same person listens, and tells what it has heard, unopened.
+        // Another device of the same user listens, and passes on the message unopened.
         let ear = Ear()
         let records = AccountRecords(unsealed: MemoryStore())
         try records.write { (records: any AccountWriter) throws(StoreError) in try records.save(mechanism) }
@@ -181,7 +181,7 @@ final class RealServer: CaseServer {
     }
 }
 
-/// Hears messages as they come, and leaves them to others.
+/// A push platform that records each delivery and claims none.
 final class Ear: PushPlatform {
     let name = "ear"
     private let heard = Mutex<PushDelivery?>(nil)

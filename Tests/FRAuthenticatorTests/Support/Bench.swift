@@ -33,7 +33,7 @@ struct Bench {
         return settings
     }
 
-    /// What an AM server answers when all is well.
+    /// Returns the response of an AM server that accepts a request.
     static let accept: @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse = { _ in
         HTTPResponse(status: 200, body: Array("{}".utf8))
     }
@@ -60,17 +60,17 @@ struct Bench {
     }
 }
 
-/// Something is not there that the test needs.
+/// The error for a value that a test needs and does not find.
 struct Unexpected: Error {}
 
-/// Counts from several threads.
+/// A counter for several threads.
 final class Tally: Sendable {
     private let count = Mutex(0)
     var value: Int { count.withLock { $0 } }
     func add() { count.withLock { $0 += 1 } }
 }
 
-/// Recognizes everybody, and remembers for what.
+/// A user presence check that recognizes every user by default, and records its prompts.
 final class Sensor: FRAUserPresence {
     private let state = Mutex<(recognizes: Bool, prompts: [String])>((true, []))
     var prompts: [String] { state.withLock { $0.prompts } }

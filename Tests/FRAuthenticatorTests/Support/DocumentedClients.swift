@@ -2,10 +2,10 @@ import FRAuthenticator
 import Foundation
 import GRDB
 
-/// Storage clients of an app, written from the document's protocol and nothing else: over a SQLite database, and over a folder of
-/// JSON files. Neither knows the later additions.
+// Storage clients of an app, written only from the documented protocol: over a SQLite database, and over a folder of JSON
+// files. Neither implements later additions.
 
-/// Rows of a kind, an identifier, the identifier of what they belong to, and JSON.
+/// A storage client with one row for each object: its kind, identifier, owner's identifier and JSON.
 final class SQLiteStorageClient: StorageClient {
     private let database: DatabaseQueue
 

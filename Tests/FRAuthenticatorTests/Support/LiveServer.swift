@@ -9,7 +9,7 @@ import SignetServer
 
 @testable import FRAuthenticator
 
-/// A desk server on a free port, and a browser that walks its journeys as `demo`.
+/// A development server on a free port, and a client that runs its journeys as user `demo`.
 struct LiveServer {
     let transport: AsyncHTTPTransport
     private let journey: Journey
@@ -29,7 +29,7 @@ struct LiveServer {
         }
     }
 
-    /// Starts a journey with name and password, and returns the step behind them.
+    /// Starts a journey with name and password, and returns the next step.
     private func start(_ name: String) async throws -> JourneyStep {
         guard case .step(var step) = try await journey.start(name) else { throw Unexpected() }
         for index in step.callbacks.indices {
@@ -39,19 +39,19 @@ struct LiveServer {
         return next
     }
 
-    /// Has a device scan what a registration's page shows.
+    /// Passes the URI of a registration journey to `scan`.
     func enroll<R>(_ name: String, _ scan: (String) async throws -> R) async throws -> R {
         guard let uri = try await start(name).hiddenValue("mfaDeviceRegistration") else { throw Unexpected() }
         return try await scan(uri)
     }
 
-    /// A login that waits for the device, and the number that its page shows.
+    /// Starts a login that waits for the device, and returns its step and the number that its page shows.
     func begin(_ name: String) async throws -> (step: JourneyStep, number: String?) {
         let step = try await start(name)
         return (step, step.hiddenValue("pushChallengeNumber"))
     }
 
-    /// Waits until a login ends: nil when the person is in, otherwise why not.
+    /// Waits until a login ends, and returns nil on success, otherwise the error code.
     func finish(_ waiting: JourneyStep) async throws -> JourneyError.Code? {
         var step = waiting
         do {
@@ -65,7 +65,7 @@ struct LiveServer {
         }
     }
 
-    /// Listens at the desk until a message has come that is the one.
+    /// Listens for push messages until `isTheOne` accepts one.
     func listen(
         for mechanism: SignetCore.Mechanism, _ authenticator: Authenticator,
         until isTheOne: @Sendable (SignetCore.PushNotification) -> Bool = { _ in true }

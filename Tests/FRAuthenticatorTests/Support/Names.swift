@@ -1,6 +1,6 @@
 import FRAuthenticator
 
-// Names that the engine has, too: in these tests they are the app's.
+// Type names that SignetCore or SignetAuthenticator declare too: these tests mean those of FRAuthenticator.
 typealias Account = FRAuthenticator.Account
 typealias BiometricAvailablePolicy = FRAuthenticator.BiometricAvailablePolicy
 typealias DeviceTamperingPolicy = FRAuthenticator.DeviceTamperingPolicy

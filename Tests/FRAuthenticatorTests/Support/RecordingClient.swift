@@ -1,8 +1,7 @@
 import FRAuthenticator
 import Synchronization
 
-/// What a ``RecordingClient`` holds, and what it was asked: shared with the test, that looks into it while the client belongs to
-/// an `FRAClient`.
+/// The content and the recorded calls of a ``RecordingClient``, which a test reads while the client belongs to an `FRAClient`.
 final class Notebook: Sendable {
     struct Content: Sendable {
         var accounts: [String: String] = [:]
@@ -11,9 +10,9 @@ final class Notebook: Sendable {
         var token: String?
     }
 
-    /// When the client refuses.
+    /// The changes that fail.
     enum Fault: Sendable {
-        /// The nth change from now, from one, and those after it if it is so.
+        /// The nth change from now, counted from one; if `denies`, the change is made but reported as failed.
         case change(Int, denies: Bool = false)
         /// The nth change from now, and every one after it.
         case changesFrom(Int)
@@ -30,17 +29,17 @@ final class Notebook: Sendable {
 
     var content: Content { state.withLock { $0.content } }
     var calls: [String] { state.withLock { $0.calls } }
-    /// How often something was changed since the last ``begin(_:)``.
+    /// The number of changes since the last ``begin(_:)``.
     var changes: Int { state.withLock { $0.changes } }
 
-    /// Another notebook with the same content.
+    /// Returns another notebook with the same content.
     func copy() -> Notebook {
         let (copy, content) = (Notebook(), content)
         copy.state.withLock { $0.content = content }
         return copy
     }
 
-    /// Forgets the calls, and fails as told from now on.
+    /// Forgets the calls, and applies `fault` from now on.
     func begin(_ fault: Fault? = nil) {
         state.withLock { state in
             state.calls = []
@@ -51,7 +50,7 @@ final class Notebook: Sendable {
 
     func note(_ call: String) { state.withLock { $0.calls.append(call) } }
 
-    /// Makes a change, unless it is to fail; a fault that denies makes it and says no.
+    /// Makes a change unless it fails; a fault that denies makes the change and returns false.
     func change(_ call: String, _ body: (inout Content) -> Void) -> Bool {
         state.withLock { state in
             state.calls.append(call)
@@ -70,7 +69,7 @@ final class Notebook: Sendable {
     }
 }
 
-/// A storage client with everything that the original SDK asks for, in memory, as JSON.
+/// A storage client with all methods of the ForgeRock SDK's protocol, which keeps JSON in memory.
 final class RecordingClient: StorageClient {
     private let notebook: Notebook
 
