@@ -29,7 +29,7 @@ extension FamilyCase {
             } isDone: { before, after, stage in
                 before == after && after.notifications.map(\.id) == [stage.notification]
             },
-            FamilyCase("a message that nobody signed is refused", refused: .forged) {
+            FamilyCase("an unsigned message is refused", refused: .forged) {
                 try await $0.enroll(.push)
                 try await $0.login()
             } act: {
@@ -40,7 +40,7 @@ extension FamilyCase {
                         messageId: delivery.messageId, message: forged + "." + Sample.base64("a signature of 32 bytes, or so it"))
                 )
             },
-            FamilyCase("a message to nobody here is refused", refused: .unknown) {
+            FamilyCase("a message for an unknown mechanism is refused", refused: .unknown) {
                 try await $0.enroll(.push)
             } act: {
                 let message = try Sample.message(to: "nobody")
@@ -67,7 +67,7 @@ extension FamilyCase {
         answered("approved with its number", number, as: .approved) {
             try await $0.family.approve($0.notification, number: $0.server.number)
         },
-        answered("approved by who is recognized", .biometric, as: .approved) {
+        answered("a biometric challenge is approved for a recognized user", .biometric, as: .approved) {
             try await $0.family.approve($0.notification, number: nil)
         },
         answered("denied", .tap, as: .denied) { try await $0.family.deny($0.notification) },
