@@ -1,12 +1,13 @@
 /// The conversion between JSON and the untyped values in which other SDKs and push services pass it: dictionaries, arrays, strings,
 /// numbers and Boolean values.
 extension JSONValue {
-    /// Creates a JSON value from an untyped value. Nil becomes null. Members and elements that JSON can't express are left out.
+    /// Creates a JSON value from an untyped value. Nil becomes null, also inside a collection. Members and elements that JSON can't express are left out.
     ///
     /// Returns nil for a value that JSON can't express.
     package init?(any value: Any?) {
         switch value {
         case nil: self = .null
+        case let value as any NullableValue where value.isNull: self = .null
         case let value as JSONValue: self = value
         case let text as String: self = .string(text)
         case let truth as Bool: self = .bool(truth)
@@ -34,4 +35,14 @@ extension JSONValue {
         case .object(let members): members.mapValues(\.any)
         }
     }
+}
+
+/// A type with a value that stands for the JSON null.
+private protocol NullableValue {
+    /// True for that value.
+    var isNull: Bool { get }
+}
+
+extension Optional: NullableValue {
+    fileprivate var isNull: Bool { if case .none = self { true } else { false } }
 }
