@@ -138,7 +138,8 @@ final class LegacySession: Sendable {
     ) -> Task<Value, Never>? {
         state.withLock { state in
             guard !lease.isRevoked else { return nil }
-            if removesData { state.removals += 1 }
+            // What was read before must not come back if the read after the removal fails.
+            if removesData { (state.removals, state.read) = (state.removals + 1, nil) }
             let previous = former ?? state.last
             let task = Task(executorPreference: Blocking.executor) {
                 await previous?.value
