@@ -86,8 +86,10 @@ struct PushTests {
         await #expect(throws: PushMessageError.signature) { try await bench.authenticator.receive(forged) }
         let foreign = try bench.delivery(to: stranger)
         await #expect { try await bench.authenticator.receive(foreign) } throws: { code($0) == .unknownMechanism }
-        let nameless = try bench.delivery(to: mechanism, id: "")
-        await #expect(throws: PushMessageError.form) { try await bench.authenticator.receive(nameless) }
+        for id in ["", "1\u{7}", "1\u{202E}2"] {
+            let unusable = try bench.delivery(to: mechanism, id: id)
+            await #expect(throws: PushMessageError.form) { try await bench.authenticator.receive(unusable) }
+        }
         for text in ["", "a.b", "a.b.c", "e30.e30.e30"] {
             await #expect(throws: (any Error).self) {
                 try await bench.authenticator.receive(PushDelivery(messageId: "1", message: text))

@@ -16,7 +16,7 @@ extension AccountRules {
     package static func open(
         _ delivery: PushDelivery, as uid: String, by platform: any PushPlatform, in records: any AccountReader
     ) throws(StoreError) -> Result<OpenedMessage, any Error> {
-        guard !delivery.messageId.isEmpty else { return .failure(PushMessageError.form) }
+        guard !delivery.messageId.isEmpty, delivery.messageId.isSafeToShow else { return .failure(PushMessageError.form) }
         let known = try records.notification(messageID: delivery.messageId, mechanismUID: uid)
         guard let mechanism = try records.mechanism(uid), let push = mechanism.push, push.platform == platform.mark else {
             return .failure(AuthenticatorError.unknownMechanism(uid))
@@ -38,7 +38,7 @@ extension AccountRules {
         // Since the message was opened, another task or process may have stored it, or removed the mechanism.
         if let known = try records.notification(messageID: opened.messageID, mechanismUID: uid) { return .success(known) }
         guard try records.hasMechanism(uid) else { return .failure(AuthenticatorError.unknownMechanism(uid)) }
-        if opened.mechanism.userID == nil, let userID = opened.message.userID, !userID.isEmpty,
+        if opened.mechanism.userID == nil, let userID = opened.message.userID, !userID.isEmpty, userID.isSafeToShow,
             var mechanism = try records.mechanism(uid)
         {
             mechanism.userID = userID
