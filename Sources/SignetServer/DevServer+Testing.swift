@@ -67,9 +67,9 @@ extension DevServer {
 /// Runs a server on its own port until `body` returns. Tests that run at the same time can each have a server.
 ///
 ///     try await withServer { server in
-///         try server.faults.switchOn(FaultRule(.status(503), at: "accessToken", .times(1)))
+///         try server.faults.enable(FaultRule(.status(503), at: "accessToken", .times(1)))
 ///         …
-///         #expect(server.journal.entries.count == 3)
+///         #expect(server.requestLog.entries.count == 3)
 ///     }
 ///
 /// - Parameters:

@@ -119,6 +119,10 @@ extension ServerContext {
         group.add("pushes", [.get: admin.pushes])
         group.add("snapshot", [.get: admin.snapshot, .put: admin.restore])
         group.add("reset", [.post: admin.reset])
+        // Only a client with the token learns which addresses exist.
+        for method in HTTPRequest.Method.known {
+            group.on("**", method: method) { _, _ -> Response in throw APIError.resourceNotFound }
+        }
     }
 }
 

@@ -15,8 +15,8 @@ struct AdminAccessMiddleware: RouterMiddleware {
         else { throw APIError.resourceNotFound }
         guard let shown = request.credentials("Bearer"), ConstantTime.areEqual(Array(shown.utf8), token.bytes) else {
             throw APIError(
-                .unauthorized, "The administration wants its token.", headers: [.wwwAuthenticate: "Bearer realm=\"signet-admin\""]
-            )
+                .unauthorized, "The administration API requires its token.",
+                headers: [.wwwAuthenticate: "Bearer realm=\"signet-admin\""])
         }
         return try await next(request, context)
     }

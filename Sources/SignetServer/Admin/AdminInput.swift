@@ -79,7 +79,7 @@ struct AdminQuery: Sendable {
         let query = request.uri.query ?? ""
         fields = FormCoding.decode(query)
         guard fields.count == query.utf8.split(separator: UInt8(ascii: "&")).count else {
-            throw APIError(.badRequest, "A parameter stands there more than once.")
+            throw APIError(.badRequest, "A parameter is given more than once.")
         }
         if let name = fields.keys.sorted().first(where: { !names.contains($0) }) {
             throw APIError(.badRequest, "Unknown parameter '\(name.prefix(64))'.")

@@ -26,7 +26,7 @@ struct AdminOperations: Sendable {
 
     func setClock(to date: Date) async throws {
         guard abs(date.timeIntervalSince(server.clock.now)) <= 10 * Self.longestMove else {
-            throw APIError(.badRequest, "The clock is set to a time within a hundred years of what it says.")
+            throw APIError(.badRequest, "The clock can be set only to a time within 100 years of its present time.")
         }
         try await change(clock: .set(date))
     }

@@ -95,7 +95,8 @@ private struct FaultInjector: Sendable {
         switch context.route {
         case .pushStream: return request.credentials(PushStreamProof.scheme).flatMap(Self.mechanismUID)
         case .pushMessage:
-            guard let body = try? JSON.decode(PushRequestBody.self, from: try await collect(&request)) else { return nil }
+            let bytes = try await collect(&request)
+            guard let body = try? JSON.decode(PushRequestBody.self, from: bytes) else { return nil }
             if let named = Self.mechanismUID(in: body.jwt) { return named }
             return try await server.store.read { tx in tx.pushes.entry(body.messageId)?.mechanismUID }
         default: return nil

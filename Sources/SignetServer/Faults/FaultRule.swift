@@ -8,7 +8,7 @@ public import Foundation
 
 /// A rule with a name that says which fault happens, at which route, for which client and for how long.
 ///
-///     try server.faults.switchOn(FaultRule(.status(503, retryAfter: 1), at: "accessToken", .times(2)))
+///     try server.faults.enable(FaultRule(.status(503, retryAfter: 1), at: "accessToken", .times(2)))
 public struct FaultRule: Sendable, Hashable {
     /// The maximum length of a name, in characters.
     static let maxNameLength = 64

@@ -21,7 +21,7 @@ struct ConsoleController: Sendable {
             }
         }
         guard let cookie else {
-            throw APIError(.forbidden, "The link is invalid, or not any more: each opens the console once.")
+            throw APIError(.forbidden, "The link is invalid or was already used: each link opens the console once.")
         }
         server.logger.notice("the console was opened")
         return LoginController.redirect(to: address, [cookie])

@@ -6,7 +6,7 @@ public import Foundation
 
 /// A filter for the entries of a ``RequestLog``. An entry matches when it fulfills every condition that is set.
 ///
-///     server.journal(matching: RequestLogFilter { $0.resource = "accessToken"; $0.status = 400 })
+///     server.requestLog(matching: RequestLogFilter { $0.resource = "accessToken"; $0.status = 400 })
 public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of entries.
     public enum Kind: String, Sendable, Hashable, CaseIterable {

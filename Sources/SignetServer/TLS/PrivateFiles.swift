@@ -75,8 +75,8 @@ enum PrivateFiles {
         guard status.isDirectory else { throw ServerTLSError("\(directory) is no directory") }
         guard status.isOwn, status.permissions & 0o022 == 0 else {
             throw ServerTLSError(
-                "\(directory) can be read by other users, so keys can't be stored there: name another directory, or run chmod 700 on it"
-            )
+                "\(directory) belongs to another user or can be written by others, so keys can't be stored there: "
+                    + "name another directory, or run chmod 700 on your own")
         }
         let lock = open("\(directory)/.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)
         guard lock >= 0 else { throw failure(directory, "cannot be used") }

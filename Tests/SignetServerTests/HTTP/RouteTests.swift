@@ -40,7 +40,7 @@ struct RouteTests {
                 let path = "/am" + Route.Address(route, realm: realm, arguments: arguments).path
                 for method in [HTTPRequest.Method.get, .post] {
                     let reply = try await server.send(method, path)
-                    #expect(reply.message != "Resource not found.", "\(method) \(path)")
+                    #expect(reply.status != 404, "\(method) \(path)")
                 }
             }
         }
@@ -84,6 +84,19 @@ struct RouteTests {
         }
         try await TestServer.run { server in
             let reply = try await server.send(.trace, "/am/admin\(path)", headers: [:])
+            #expect(reply.status == 404)
+        }
+    }
+
+    @Test(
+        "An unknown address of the administration API gets 401 without the token and 404 with it",
+        arguments: ["/nothing", "/clock/nothing", "/users/mira/nothing", "/users/mira/devices/push/1/more"])
+    func administrationHidesItsAddresses(path: String) async throws {
+        let token = "0123456789abcdef"
+        try await TestServer.run(.sample { $0.adminToken = Secret(token.utf8) }) { server in
+            let refused = try await server.send(.get, "/am/admin\(path)", headers: [:])
+            #expect(refused.status == 401)
+            let reply = try await server.send(.get, "/am/admin\(path)", headers: ["Authorization": "Bearer \(token)"])
             #expect(reply.status == 404)
         }
     }

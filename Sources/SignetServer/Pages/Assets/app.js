@@ -1,5 +1,5 @@
-// What a page of the desk server does besides what it does without scripts: it asks whether a wait is over without being loaded
-// again, hands a passkey's question to the browser, and sends no form twice.
+// Improves the server's pages, which work without scripts too: polls during a wait without reloading the page, passes WebAuthn
+// requests to the browser, and prevents a form from being sent twice.
 "use strict";
 
 (() => {
