@@ -100,7 +100,7 @@ struct ImportPlan {
         _ imported: ImportedAccount, beside existing: [Mechanism], in records: any AccountReader
     ) throws(StoreError) {
         let id = imported.id
-        let stored = try RecordLookup { () throws(StoreError) in try records.account(id) }
+        let stored = try RecordLookup { () throws(StoreError) in try records.account(id) }.requiringKnownFormat()
         guard !stored.isUnreadable else {
             for mechanism in imported.mechanisms { skip(.damaged(id.reportName, type: mechanism.kindName.rawValue)) }
             if imported.mechanisms.isEmpty { skip(.damaged(id.reportName, type: "account")) }
@@ -138,7 +138,7 @@ struct ImportPlan {
     ) throws(StoreError) {
         let type = imported.kindName.rawValue
         if let uid = imported.uid {
-            let holder = try RecordLookup { () throws(StoreError) in try records.mechanism(uid) }
+            let holder = try RecordLookup { () throws(StoreError) in try records.mechanism(uid) }.requiringKnownFormat()
             guard !holder.isUnreadable else { return skip(.damaged(id.reportName, type: type)) }
             guard holder.isAbsent, !uids.contains(uid) else {
                 let place = holder.value.map { "here as \($0.account.reportName)" } ?? "in the file twice"
@@ -185,6 +185,7 @@ struct ImportPlan {
             }
         }
         let stored = try RecordLookup { () throws(StoreError) in try records.notification(id: notification.id) }
+            .requiringKnownFormat()
         guard !stored.isUnreadable else { return skip(.damaged(notification.shortName, type: "notification")) }
         guard stored.isAbsent, notificationIDs.insert(notification.id).inserted else {
             return skip(

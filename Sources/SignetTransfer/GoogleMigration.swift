@@ -73,7 +73,7 @@ struct GoogleMigration {
         var texts: [UInt64: String] = [:]
         try ProtobufFields.forEach(in: bytes) { field, value in
             switch (field, value) {
-            case (1, .bytes(let secret)): code.secret = Array(secret)
+            case (1, .bytes(let secret)): code.secret = .success(Array(secret))
             case (2...3, .bytes(let text)): texts[field] = String(decoding: text, as: UTF8.self)
             case (4...7, .integer(let value)): numbers[field] = value
             default: break

@@ -1,5 +1,11 @@
 import SignetCore
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Accounts, mechanisms and notifications in the JSON of the ForgeRock SDK for Android and of the legacy one for iOS
 /// (protocol/authenticator.md section 7.2). The SDKs write single objects, and each app decides how to combine them. The reader
 /// therefore recognizes each object by its members. Objects may be in lists, in objects under any names, inside each other, in
@@ -140,7 +146,9 @@ enum LegacySDKFile {
 
     private static func add(mechanism members: JSONMembers, policy: EndpointPolicy, to builder: inout ImportBuilder) {
         do throws(JSONMemberError) {
-            builder.add(try Mechanism(forgeRock: members, policy: policy), timeAdded: members.forgeRockTimeAdded)
+            builder.add(
+                try Mechanism(forgeRock: members, policy: policy, defaultTime: .distantPast),
+                timeAdded: members.forgeRockTimeAdded)
         } catch {
             let type = members["oathType"]?.string ?? members["type"]?.string
             builder.skip(SkippedEntry(reportName(members), type: SkippedEntry.shownType(type), error))

@@ -4,14 +4,14 @@ import SignetCore
 /// lines that begin with `#` are ignored.
 enum URIList {
     private static let migrationScheme = "otpauth-migration://"
-    private static let enrolmentSchemes = ["otpauth://", "pushauth://", "mfauth://"]
+    private static let enrollmentSchemes = ["otpauth://", "pushauth://", "mfauth://"]
 
     /// Returns `google` or `otpauth` according to the first line that is not ignored; nil when that line has none of these
     /// schemes.
     static func detect(_ bytes: [UInt8]) -> ImportFormat? {
         guard let line = Lines(bytes).first(where: { saysSomething($0.text) }).map({ text($0.text) }) else { return nil }
         if hasScheme(migrationScheme, line) { return .google }
-        return enrolmentSchemes.contains { hasScheme($0, line) } ? .otpauth : nil
+        return enrollmentSchemes.contains { hasScheme($0, line) } ? .otpauth : nil
     }
 
     static func read(_ bytes: [UInt8], as format: ImportFormat, policy: EndpointPolicy) throws(ImportError) -> ImportContent {

@@ -203,5 +203,8 @@ struct ModelTests {
         let wanted = try? reference(JSONMembers(try #require(json.object)))
         #expect(value == wanted, "\(row["name"]?.string ?? "")")
         #expect((value == nil) == (row["refuses"] != nil), "\(row["name"]?.string ?? "")")
+        for (name, member) in row["reads"]?.object ?? [:] where name == "lockingPolicy" {
+            #expect((value as? SignetCore.Account)?.lockingPolicy == member.string, "\(row["name"]?.string ?? "")")
+        }
     }
 }

@@ -119,6 +119,23 @@ struct ImportTests {
         #expect(try await authenticator.archive(skippingDamaged: true).accounts.map(\.id) == [TransferFixture.alone])
     }
 
+    @Test("An import that meets a record of a newer format stores nothing and reports the newer format", arguments: [0, 1])
+    func stopsAtNewerFormat(index: Int) async throws {
+        let store = FaultyStore(MemoryStore())
+        let authenticator = Bench(store: AccountRecords(unsealed: store)).authenticator
+        let content = try ImportFormat.read(
+            TransferFixture.bytes("archive-v1.signet"), passphrase: TransferFixture.passphrase)
+        let kind = [RecordKind.account, .mechanism][index]
+        store.inject(StoreFault(.newerFormat, at: .record, .when { $0.kind == kind }))
+        await #expect {
+            try await authenticator.importAccounts(content)
+        } throws: {
+            ($0 as? StoreError)?.code == .newerFormat
+        }
+        store.heal()
+        #expect(try await authenticator.accounts().isEmpty)
+    }
+
     @Test("An import skips a counter if a stored mechanism is unreadable, and imports everything else")
     func skipsCounterNextToDamagedRecord() async throws {
         let store = MemoryStore()

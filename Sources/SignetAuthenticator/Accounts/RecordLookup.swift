@@ -4,7 +4,7 @@ package import SignetStorage
 package enum RecordLookup<Value> {
     case absent
     case found(Value)
-    case unreadable
+    case unreadable(StoreError)
 
     /// Looks a record up.
     /// - Throws: The errors of `find` that concern more than this record.
@@ -13,8 +13,15 @@ package enum RecordLookup<Value> {
             self = if let value = try find() { .found(value) } else { .absent }
         } catch {
             guard error.isRecordScoped else { throw error }
-            self = .unreadable
+            self = .unreadable(error)
         }
+    }
+
+    /// Returns this result unless the record has a newer format, which is not damage.
+    /// - Throws: ``StoreError/Code/newerFormat``.
+    package func requiringKnownFormat() throws(StoreError) -> Self {
+        if case .unreadable(let error) = self, error.code == .newerFormat { throw error }
+        return self
     }
 
     /// The value of a record that can be read; nil for any other.

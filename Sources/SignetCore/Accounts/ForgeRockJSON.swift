@@ -47,7 +47,7 @@ extension JSONMembers {
         do throws(InvalidEncoding) {
             return try decode(text)
         } catch {
-            throw JSONMemberError(name: name, "can't be decoded: \(error.description)")
+            throw JSONMemberError(name: name, error)
         }
     }
 
@@ -111,12 +111,15 @@ extension Account {
 }
 
 extension Mechanism {
-    /// Reads a mechanism of the ForgeRock SDKs. A mechanism without a time sorts before all others.
+    /// Reads a mechanism of the ForgeRock SDKs.
     /// - Parameters:
     ///   - members: The members of the JSON object.
     ///   - policy: The policy for permitted servers; nil for a record that this package has checked before it stored it.
+    ///   - defaultTime: The time of enrollment of a mechanism without one; nil when the time is required.
     /// - Throws: ``JSONMemberError`` for the first member that is missing or can't be used.
-    package init(forgeRock members: JSONMembers, policy: EndpointPolicy? = nil) throws(JSONMemberError) {
+    package init(
+        forgeRock members: JSONMembers, policy: EndpointPolicy? = nil, defaultTime: Date? = nil
+    ) throws(JSONMemberError) {
         let account = try AccountID(forgeRock: members)
         let uid = try members.requiredText("mechanismUID")
         let type = try members.optionalText("type")
@@ -127,8 +130,9 @@ extension Mechanism {
             kind = .oath(try OATHSettings(forgeRock: members, type: try members.optionalText("oathType") ?? type))
         default: kind = .oath(try OATHSettings(forgeRock: members, type: type))
         }
+        guard let timeAdded = members.forgeRockTimeAdded ?? defaultTime else { throw JSONMemberError(name: "timeAdded") }
         self.init(
-            uid: uid, account: account, kind: kind, timeAdded: members.forgeRockTimeAdded ?? Date(timeIntervalSince1970: 0),
+            uid: uid, account: account, kind: kind, timeAdded: timeAdded,
             userID: try members.safeText("uid"), resourceID: try members.safeText("resourceId"))
     }
 }

@@ -125,6 +125,11 @@ package struct JSONMemberError: Error, Sendable, Hashable, CustomStringConvertib
         self.isUnsupported = isUnsupported
     }
 
+    /// Creates the error for a member whose text can't be decoded.
+    package init(name: String, _ error: InvalidEncoding) {
+        self.init(name: name, "can't be decoded: \(error.description)")
+    }
+
     package var description: String { "member \(name) \(reason)" }
 }
 

@@ -11,8 +11,8 @@ struct ImportedCode {
     var displayIssuer: String?
     /// The type: `totp`, `hotp`, or another type of the file format, in upper or lower case.
     var type: String?
-    /// The secret, decoded from base32 or taken as bytes; nil when it is missing or can't be decoded.
-    var secret: [UInt8]?
+    /// The secret, decoded from base32 or taken as bytes, or the error for one that can't be decoded; nil when it is missing.
+    var secret: Result<[UInt8], JSONMemberError>?
     var algorithm: String?
     var digits: Int64?
     /// The period in seconds.
@@ -26,7 +26,10 @@ struct ImportedCode {
 
     /// Sets the secret from base32, the encoding of most formats.
     mutating func setSecret(base32 text: String?) {
-        secret = text.flatMap { try? Base32.decode($0) }
+        secret = text.map { text in
+            Result { () throws(InvalidEncoding) in try Base32.decode(text) }
+                .mapError { JSONMemberError(name: "secret", $0) }
+        }
     }
 
     /// Adds the entry to the gathered content, or adds the reason why it is skipped.
@@ -59,8 +62,9 @@ struct ImportedCode {
         guard id.issuer.isSafeToShow, id.accountName.isSafeToShow else {
             throw JSONMemberError(name: "name", "contains control characters or changes the direction of the text")
         }
+        guard let secret else { throw JSONMemberError(name: "secret", "is missing") }
         return try OATHSettings(
-            type: type, secret: secret ?? [], algorithm: algorithm, digits: digits, period: period,
+            type: type, secret: try secret.get(), algorithm: algorithm, digits: digits, period: period,
             counter: counter.flatMap { UInt64(exactly: $0) })
     }
 }
