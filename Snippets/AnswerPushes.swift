@@ -1,4 +1,4 @@
-// Listen at a server's desk and approve what the person approves.
+// Receive push messages over the push stream and send the user's answers.
 import SignetAuthenticator
 import SignetCore
 

@@ -48,7 +48,7 @@ public struct AuthorizedTransport: Sendable {
         self.init(transport, tokens: tokens, origins: origins.map { Origin(address: $0, pins: pins) }) {}
     }
 
-    /// Creates a transport that runs `settle` before each request. When it throws, no token is requested.
+    /// Creates a transport that runs `prepare` before each request. When it throws, no token is requested.
     package init(
         _ transport: any HTTPTransport, tokens: TokenSource, origins: [Origin],
         after prepare: @escaping @Sendable () async throws -> Void
