@@ -177,7 +177,8 @@ let package = Package(
             dependencies: [
                 "SignetCore", "SignetAuthenticator", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer",
                 "SignetStorage",
-                "SignetTesting", .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
+                "SignetTesting", "TestSupport",
+                .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
                 crypto, grdb, jwtKit, httpClient, logging, nioCore, nioHTTP1,
             ],
             path: "Benchmarks", swiftSettings: rules),
@@ -188,7 +189,7 @@ let package = Package(
             exclude: ["Corpus"],
             swiftSettings: rules),
 
-        // What several test targets share.
+        // What several test targets share, and the programs of others that they run.
         .target(
             name: "TestSupport",
             dependencies: [
@@ -206,7 +207,9 @@ let package = Package(
             swiftSettings: rules),
         .testTarget(
             name: "SignetStorageTests",
-            dependencies: ["SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe", crypto, grdb],
+            dependencies: [
+                "SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe", "TestSupport", crypto, grdb,
+            ],
             resources: [.copy("Vectors")], swiftSettings: rules),
         // The documents' own samples, under the name that they import.
         .testTarget(
@@ -273,24 +276,27 @@ let package = Package(
             name: "SignetCLITests",
             dependencies: [
                 "signet", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage",
-                "SignetTesting",
-                logging,
+                "SignetTesting", "TestSupport", logging,
             ],
             swiftSettings: rules),
-        .testTarget(name: "SignetTestingTests", dependencies: ["SignetTesting"], swiftSettings: rules),
+        .testTarget(
+            name: "SignetTestingTests", dependencies: ["SignetTesting", "SignetCore", "SignetNetwork", "SignetStorage"],
+            swiftSettings: rules),
+        .testTarget(name: "TestSupportTests", dependencies: ["SignetTesting", "TestSupport"], swiftSettings: rules),
         // The server's pages in Chromium.
         .testTarget(
             name: "SignetPagesTests",
             dependencies: [
-                "SignetServer", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "signet",
-                logging,
+                "SignetServer", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting",
+                "TestSupport", "signet", logging,
             ],
             swiftSettings: rules),
         .testTarget(
             name: "SignetServerTests",
             dependencies: [
-                "SignetServer", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "YAMLText", "signet", crypto,
-                cryptoExtras, jwtKit, hummingbird, hummingbirdTesting, httpTypes, nioCore, logging, asn1, certificates,
+                "SignetServer", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "TestSupport", "YAMLText",
+                "signet", crypto, cryptoExtras, jwtKit, hummingbird, hummingbirdTesting, httpTypes, nioCore, logging, asn1,
+                certificates,
                 metricsTestKit, tracing, inMemoryTracing,
             ], exclude: ["Fixtures"], swiftSettings: rules),
     ]

@@ -1,6 +1,6 @@
 import Foundation
 import SignetCore
-import SignetTesting
+import TestSupport
 
 /// A person logs in with a name and a password, an app gets a code for them, and tokens for the code: a new session each time.
 protocol LoginFlow: Sendable {

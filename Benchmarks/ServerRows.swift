@@ -1,6 +1,6 @@
 import Foundation
 import SignetCore
-import SignetTesting
+import TestSupport
 
 /// `signet serve` as a process of its own, asked over loopback by this one: logins beside the same logins at providers that nobody here
 /// wrote, how even they are, how soon the server answers, and what it takes.

@@ -1,6 +1,7 @@
 import Foundation
 import SignetStorage
 import SignetTesting
+import TestSupport
 
 /// What a key in a TPM costs beside the one operation that it cannot do without.
 enum TPMRows {

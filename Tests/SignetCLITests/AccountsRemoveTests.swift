@@ -1,6 +1,6 @@
 import Foundation
 import SignetCore
-import SignetTesting
+import TestSupport
 import Testing
 
 @testable import signet

@@ -6,6 +6,7 @@ import SignetNetwork
 import SignetOAuth
 import SignetServer
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import signet

@@ -2,6 +2,7 @@ import Foundation
 import SignetCore
 import SignetNetwork
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import signet

@@ -1,7 +1,7 @@
 import Foundation
 import SignetCore
-import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("signet enroll with a failing push server")

@@ -4,6 +4,7 @@ import SignetJourney
 import SignetNetwork
 import SignetOAuth
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import signet

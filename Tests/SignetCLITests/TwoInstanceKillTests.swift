@@ -2,7 +2,7 @@
 import Foundation
 import SignetCore
 import SignetNetwork
-import SignetTesting
+import TestSupport
 import Testing
 
 /// Two instances of `signet serve` on one PostgreSQL database, and many users that log in by push at both of them.

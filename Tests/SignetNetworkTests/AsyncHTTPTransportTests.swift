@@ -1,5 +1,6 @@
 import SignetNetwork
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("The HTTP transport")

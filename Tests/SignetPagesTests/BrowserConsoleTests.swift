@@ -1,6 +1,6 @@
 import SignetAuthenticator
 import SignetCore
-import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

@@ -2,7 +2,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetNetwork
 import SignetStorage
-import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

@@ -1,5 +1,5 @@
 import SignetCore
-import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

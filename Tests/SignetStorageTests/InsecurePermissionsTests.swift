@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("The directory of a vault")

@@ -1,6 +1,7 @@
 import Foundation
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 /// Work that is interrupted: by a kill before each of its system calls, which is also after each, and by a disk that fails.

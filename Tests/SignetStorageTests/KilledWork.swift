@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 /// Work of `StoreWorker` that is interrupted at its system calls, and its required result.

@@ -2,7 +2,7 @@
 import Foundation
 import SignetCore
 import SignetStorage
-import SignetTesting
+import TestSupport
 import Synchronization
 import Testing
 

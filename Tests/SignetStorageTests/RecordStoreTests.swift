@@ -1,6 +1,7 @@
 import SignetCore
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 /// The conformance suite of every record store, sealed or not. The keychain runs it in scripts/check-apple.

@@ -1,6 +1,7 @@
 import Foundation
 import SignetCore
 import SignetTesting
+import TestSupport
 import Testing
 
 /// `SecretServiceProbe` as a process; its executable is beside the test bundle.

@@ -3,6 +3,7 @@ import Foundation
 import SignetCore
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 private let missing = Keyring.missingPrograms

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import SignetCore
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetStorage

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import SignetCore
-import SignetTesting
+import TestSupport
 
 @testable import SignetStorage
 

@@ -1,6 +1,7 @@
 import Foundation
 import SignetCore
 import SignetTesting
+import TestSupport
 import Testing
 
 // The shared support of the command line's tests: `signet` as a new process, and a directory for it.

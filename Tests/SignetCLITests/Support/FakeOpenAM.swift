@@ -1,6 +1,6 @@
 import Foundation
-import SignetTesting
 import Synchronization
+import TestSupport
 
 /// A server that answers as OpenAM 16.0.5 was recorded to: journeys of one step, and version 2.0 of the sessions resource only.
 final class FakeOpenAM: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import SignetCore
-import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// A stand-in for a push server: it registers every device, and its push stream sends the messages that a test gives it.

@@ -2,7 +2,7 @@
 import Foundation
 import SignetCore
 import SignetNetwork
-import SignetTesting
+import TestSupport
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import SignetTesting
+import TestSupport
 
 /// SQLite from outside, through `python3`: these tests must not use the library under test.
 enum SQLite {

@@ -4,6 +4,7 @@ import SignetCore
 import SignetOAuth
 import SignetNetwork
 import SignetTesting
+import TestSupport
 import Testing
 
 /// Logins at independent OpenID providers. Each runs on the loopback interface for one test; `scripts/setup` installs them.

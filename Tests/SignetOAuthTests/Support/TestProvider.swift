@@ -2,8 +2,8 @@ import Crypto
 import Foundation
 import SignetCore
 import SignetOAuth
-import SignetTesting
 import Synchronization
+import TestSupport
 
 /// An OAuth 2.0 server for tests that counts requests and fails on demand, which real servers do not do. It is strict about
 /// security: it checks PKCE, accepts codes and refresh tokens once, and detects the reuse

@@ -4,6 +4,7 @@ import SignetCore
 import SignetOAuth
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("Several processes over one vault")

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 import SignetCore
-import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

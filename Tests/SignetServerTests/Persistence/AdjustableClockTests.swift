@@ -4,6 +4,7 @@ import SignetCore
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SignetServer

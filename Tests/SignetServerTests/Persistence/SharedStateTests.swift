@@ -5,6 +5,7 @@ import SignetCore
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SignetServer

@@ -3,7 +3,7 @@ import Foundation
 import HummingbirdTesting
 import SignetCore
 import SignetNetwork
-import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

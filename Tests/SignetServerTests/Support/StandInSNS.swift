@@ -1,6 +1,7 @@
 #if os(Linux)
 import SignetCore
 import SignetTesting
+import TestSupport
 import Synchronization
 import Testing
 

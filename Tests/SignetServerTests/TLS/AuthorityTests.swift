@@ -2,6 +2,7 @@ import Foundation
 import SignetCore
 import SignetTesting
 import SwiftASN1
+import TestSupport
 import Testing
 @_spi(FixedExpiryValidationTime) import X509
 

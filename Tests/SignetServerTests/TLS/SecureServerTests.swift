@@ -3,6 +3,7 @@ import Logging
 import SignetCore
 import SignetNetwork
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

@@ -1,6 +1,6 @@
 import Foundation
 import SignetStorage
-import SignetTesting
+import TestSupport
 import Testing
 
 /// One server for all the tests of a suite, because creating a cluster takes seconds.

@@ -1,5 +1,5 @@
 import Foundation
-import SignetTesting
+import TestSupport
 import Testing
 
 /// `StoreWorker` as a process, under strace or not.

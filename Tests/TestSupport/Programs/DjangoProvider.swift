@@ -1,12 +1,13 @@
 #if os(Linux)
+import SignetTesting
 import Foundation
 import SignetNetwork
 
 /// Django OAuth Toolkit, an OpenID provider in Python that follows the specifications closely: refresh tokens are used once, and
 /// PKCE is required. `scripts/setup` installs it in a separate virtual environment.
-public enum DjangoProvider {
+package enum DjangoProvider {
     /// A Boolean value that indicates whether the provider is installed.
-    public static var isPossible: Bool {
+    package static var isPossible: Bool {
         let folder = FileManager.default.enumerator(atPath: "\(home)/lib")
         let isInstalled = folder?.contains { ($0 as? String)?.hasSuffix("/oauth2_provider/__init__.py") ?? false } ?? false
         return isInstalled && Programs.missing(["openssl"]).isEmpty
@@ -18,7 +19,7 @@ public enum DjangoProvider {
 
     /// Runs `body` with a new provider and ends the provider afterwards. Creating it takes some seconds.
     /// - Throws: ``OpenIDProvider/Unavailable``, or the error of `body`.
-    public static func with<R>(_ body: (OpenIDProvider) async throws -> R) async throws -> R {
+    package static func with<R>(_ body: (OpenIDProvider) async throws -> R) async throws -> R {
         try await TemporaryDirectory.with { directory in
             let (port, redirectPort) = (try OpenIDProvider.freePort(), try OpenIDProvider.freePort())
             let redirectURI = "http://127.0.0.1:\(redirectPort)/cb"

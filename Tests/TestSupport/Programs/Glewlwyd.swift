@@ -1,20 +1,21 @@
 #if os(Linux)
+import SignetTesting
 import Foundation
 import SignetCore
 import SignetNetwork
 
 /// Glewlwyd, an OpenID provider in C (Debian's `glewlwyd`). It has deviations of its own: status 403 for an invalid code, empty
 /// bodies, and revocation for public clients only with the token itself.
-public enum Glewlwyd {
+package enum Glewlwyd {
     /// A Boolean value that indicates whether the provider is installed.
-    public static var isPossible: Bool {
+    package static var isPossible: Bool {
         Programs.missing(["glewlwyd", "openssl", "python3"]).isEmpty
             && FileManager.default.fileExists(atPath: "/usr/share/doc/glewlwyd/database/init.sqlite3.sql.gz")
     }
 
     /// Runs `body` with a new provider and ends the provider afterwards.
     /// - Throws: ``OpenIDProvider/Unavailable``, or the error of `body`.
-    public static func with<R>(_ body: (OpenIDProvider) async throws -> R) async throws -> R {
+    package static func with<R>(_ body: (OpenIDProvider) async throws -> R) async throws -> R {
         try await TemporaryDirectory.with { directory in
             let (port, redirectPort) = (try OpenIDProvider.freePort(), try OpenIDProvider.freePort())
             let url = "http://localhost:\(port)"

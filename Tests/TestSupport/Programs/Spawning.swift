@@ -2,11 +2,11 @@
 import Glibc
 
 /// An error that reports that a program required by a test cannot run.
-public struct CannotStart: Error, Sendable, CustomStringConvertible {
+package struct CannotStart: Error, Sendable, CustomStringConvertible {
     /// The reason.
-    public let reason: String
+    package let reason: String
     /// The value of ``reason``.
-    public var description: String { reason }
+    package var description: String { reason }
 
     init(reason: String) { self.reason = reason }
 

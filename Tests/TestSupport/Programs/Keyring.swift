@@ -1,4 +1,5 @@
 #if os(Linux)
+package import SignetTesting
 import Foundation
 import Glibc
 
@@ -7,16 +8,16 @@ import Glibc
 ///
 /// libsecret finds the bus through the process environment. A program that uses this keyring must therefore be started as a
 /// process with ``environment``.
-public struct Keyring: Sendable {
+package struct Keyring: Sendable {
     /// The environment of a process that uses this keyring. It contains nothing of the current environment except `PATH`.
-    public let environment: [String: String]
+    package let environment: [String: String]
     /// The directory of the keyring's files.
-    public let files: String
+    package let files: String
 
     private let processes: [Part: Int32]
 
     /// One of the two processes.
-    public enum Part: Sendable, Hashable {
+    package enum Part: Sendable, Hashable {
         /// The session bus.
         case bus
         /// The keyring daemon.
@@ -24,13 +25,13 @@ public struct Keyring: Sendable {
     }
 
     /// An error of the bus or the keyring: it did not start, or a command failed.
-    public struct Failure: Error, CustomStringConvertible {
+    package struct Failure: Error, CustomStringConvertible {
         /// The reason, with the output of the program.
-        public let description: String
+        package let description: String
     }
 
     /// The required programs that are not in `PATH`. In Debian they are in the packages `dbus`, `dbus-bin` and `gnome-keyring`.
-    public static var missingPrograms: [String] {
+    package static var missingPrograms: [String] {
         Programs.missing(["dbus-daemon", "dbus-send", "gnome-keyring-daemon", "sh"])
     }
 
@@ -42,7 +43,7 @@ public struct Keyring: Sendable {
     ///   - home: A directory that keeps the keyring for another run; nil for one that is removed after the body.
     ///   - body: The code that uses the keyring.
     /// - Throws: ``Failure``, or the error of `body`.
-    public static func with<R>(
+    package static func with<R>(
         password: String?, home: TemporaryDirectory? = nil, _ body: (Keyring) async throws -> R
     ) async throws -> R {
         let directory = try home ?? TemporaryDirectory()
@@ -63,22 +64,22 @@ public struct Keyring: Sendable {
     }
 
     /// Sends a signal to one of the processes, for example `SIGSTOP` to simulate a process that hangs.
-    public func signal(_ number: Int32, to part: Part) {
+    package func signal(_ number: Int32, to part: Part) {
         if let process = processes[part] { kill(process, number) }
     }
 
     /// Returns the id of a process; nil for a keyring daemon that was not started.
-    public func processID(of part: Part) -> Int32? { processes[part] }
+    package func processID(of part: Part) -> Int32? { processes[part] }
 
     /// Locks the default collection.
     /// - Throws: ``Failure``.
-    public func lock() async throws {
+    package func lock() async throws {
         _ = try await send("/org/freedesktop/secrets", "org.freedesktop.Secret.Service.Lock", "array:objpath:\(Self.collection)")
     }
 
     /// Returns the D-Bus object paths of the items in the default collection.
     /// - Throws: ``Failure``.
-    public func items() async throws -> [String] {
+    package func items() async throws -> [String] {
         let answer = try await send(
             Self.collection, "org.freedesktop.DBus.Properties.Get", "string:org.freedesktop.Secret.Collection", "string:Items")
         return answer.split(separator: "\"").map(String.init).filter { $0.hasPrefix("/") }
@@ -86,20 +87,20 @@ public struct Keyring: Sendable {
 
     /// Deletes an item, as its owner could in the keyring's user interface.
     /// - Throws: ``Failure``.
-    public func delete(_ item: String) async throws {
+    package func delete(_ item: String) async throws {
         _ = try await send(item, "org.freedesktop.Secret.Item.Delete")
     }
 
     /// Returns the number of connections to the bus, including the one that this call uses.
     /// - Throws: ``Failure``.
-    public func connections() async throws -> Int {
+    package func connections() async throws -> Int {
         let names = try await send("/", "org.freedesktop.DBus.ListNames", to: "org.freedesktop.DBus")
         return names.split(separator: "\"").count { $0.hasPrefix(":") }
     }
 
     /// Makes the session collection, which is never written to disk, the default collection.
     /// - Throws: ``Failure``.
-    public func makeSessionCollectionDefault() async throws {
+    package func makeSessionCollectionDefault() async throws {
         _ = try await send(
             "/org/freedesktop/secrets", "org.freedesktop.Secret.Service.SetAlias", "string:default",
             "objpath:/org/freedesktop/secrets/collection/session")

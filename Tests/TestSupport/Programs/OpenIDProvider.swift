@@ -1,28 +1,29 @@
 #if os(Linux)
+import SignetTesting
 import Foundation
 import Glibc
 import SignetNetwork
 
 /// An independent OpenID provider that runs for one test, in its own directory and at its own port, with one user, `alice`, and
 /// one public client, `app`.
-public struct OpenIDProvider: Sendable {
+package struct OpenIDProvider: Sendable {
     /// The provider's address.
-    public let url: String
+    package let url: String
     /// The issuer identifier of the provider.
-    public let issuer: String
+    package let issuer: String
     /// The name of the session cookie.
-    public let cookieName: String
+    package let cookieName: String
     /// The value of the session cookie for `alice`, after login and consent.
-    public let session: String
+    package let session: String
     /// The redirect URI of the client.
-    public let redirectURI: String
+    package let redirectURI: String
     /// The address to which the provider redirects a browser after logout.
-    public let signOutRedirectURI: String
+    package let signOutRedirectURI: String
 
     /// An error that reports that the provider cannot be started or has failed.
-    public struct Unavailable: Error, Sendable, CustomStringConvertible {
+    package struct Unavailable: Error, Sendable, CustomStringConvertible {
         /// The reason.
-        public let description: String
+        package let description: String
     }
 
     /// Waits until a server answers, runs `body`, and ends the server afterwards.

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SignetTesting
 import Glibc
 
 /// A file system of a few kilobytes in memory, for tests of a full disk.

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SignetTesting
 import Foundation
 import Glibc
 
@@ -7,11 +8,11 @@ import Glibc
 ///
 /// Like a TPM without a resource manager it serves one connection at a time and has room for three objects. With a resource
 /// manager (`tpm2-abrmd`, on its own D-Bus) it serves several connections. A process then needs ``environment`` to find it.
-public actor SoftwareTPM {
+package actor SoftwareTPM {
     /// The TCTI string that connects to the TPM, for a `TPMProtector` or the `tpm2-tools` programs.
-    public nonisolated let tcti: String
+    package nonisolated let tcti: String
     /// The environment variables that a process needs to use ``tcti``; empty without a resource manager.
-    public nonisolated let environment: [String: String]
+    package nonisolated let environment: [String: String]
 
     private let directory: TemporaryDirectory
     private let port: UInt16
@@ -21,7 +22,7 @@ public actor SoftwareTPM {
     private var manager: TestProcess?
 
     /// Returns a description of the programs that are not installed; nil when all are installed.
-    public static func missing(resourceManager: Bool = false) -> String? {
+    package static func missing(resourceManager: Bool = false) -> String? {
         let needed =
             ["swtpm", "tpm2_getcap", "tpm2_clear"] + (resourceManager ? ["tpm2-abrmd", "dbus-daemon", "dbus-send"] : [])
         let missing = Programs.missing(needed)
@@ -31,7 +32,7 @@ public actor SoftwareTPM {
     /// Runs `body` with a new TPM. The TPM and its processes and files are removed afterwards, even when `body` throws.
     ///
     /// Pass a `port` only when the test depends on it. The default is a free port.
-    public static func with<R>(
+    package static func with<R>(
         resourceManager: Bool = false, port: UInt16? = nil, _ body: (SoftwareTPM) async throws -> sending R
     ) async throws -> sending R {
         let tpm = try await started(resourceManager, port)
@@ -70,7 +71,7 @@ public actor SoftwareTPM {
 
     /// Starts the TPM with its saved state.
     /// - Throws: ``CannotStart``.
-    public func start() async throws {
+    package func start() async throws {
         device = try await startDevice()
         if isManaged { try await startManager() }
     }
@@ -96,7 +97,7 @@ public actor SoftwareTPM {
     }
 
     /// Stops the TPM and keeps its state.
-    public func stop() async {
+    package func stop() async {
         for process in [manager, bus, device] { await process?.stop() }
         (manager, bus, device) = (nil, nil, nil)
         try? FileManager.default.removeItem(atPath: directory.file("bus"))
@@ -104,7 +105,7 @@ public actor SoftwareTPM {
 
     /// Stops and starts the TPM, which simulates a power cycle of the machine.
     /// - Throws: ``CannotStart``.
-    public func restart() async throws {
+    package func restart() async throws {
         await stop()
         try await start()
     }
@@ -136,22 +137,22 @@ public actor SoftwareTPM {
 
     /// Clears the TPM, as its owner would. All existing keys become invalid.
     /// - Throws: ``CannotStart``.
-    public func clear() async throws {
+    package func clear() async throws {
         _ = try await tool("tpm2_clear", "-c", "platform")
     }
 
     /// The id of the TPM process, for a test that suspends it directly; nil while the TPM is stopped.
-    public var processIdentifier: Int32? { device?.identifier }
+    package var processIdentifier: Int32? { device?.identifier }
 
     /// Suspends the TPM. Its clients wait until ``resume()``.
-    public func pause() { device?.signal(SIGSTOP) }
+    package func pause() { device?.signal(SIGSTOP) }
 
     /// Resumes the TPM.
-    public func resume() { device?.signal(SIGCONT) }
+    package func resume() { device?.signal(SIGCONT) }
 
     /// Runs a program of `tpm2-tools` with this TPM and returns its output.
     /// - Throws: ``CannotStart`` when the program fails.
-    public func tool(_ name: String, _ arguments: String...) async throws -> String {
+    package func tool(_ name: String, _ arguments: String...) async throws -> String {
         try await run(name, arguments)
     }
 

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SignetTesting
 import Foundation
 import Glibc
 
@@ -6,28 +7,28 @@ import Glibc
 /// uses. It flushes its write-ahead log like a production server.
 ///
 /// PostgreSQL refuses to run as root. In that case it runs as the first of `pgtest`, `postgres` and `nobody` that exists.
-public final class PostgresServer: Sendable {
+package final class PostgresServer: Sendable {
     /// The password of the server.
-    public static let password = "correct horse battery staple"
+    package static let password = "correct horse battery staple"
 
     /// An error that reports that the server cannot be started or has failed.
-    public struct Unavailable: Error, Sendable, CustomStringConvertible {
+    package struct Unavailable: Error, Sendable, CustomStringConvertible {
         /// The reason.
-        public let description: String
+        package let description: String
     }
 
     private let directory: TemporaryDirectory
     private let programs: String
 
     /// A Boolean value that indicates whether the server's programs are installed, and a user exists to run them.
-    public static var isPossible: Bool { binaries != nil && (geteuid() != 0 || user != nil) }
+    package static var isPossible: Bool { binaries != nil && (geteuid() != 0 || user != nil) }
 
     /// The user that runs the server when the tests run as root, because PostgreSQL refuses to run as root.
     private static let user = ["pgtest", "postgres", "nobody"].lazy.compactMap { SystemUser(name: $0) }.first
 
     /// Runs `body` with a new server and removes the server afterwards. Creating it takes some seconds.
     /// - Throws: ``Unavailable``, or the error of `body`.
-    public static func with<R>(_ body: (PostgresServer) async throws -> sending R) async throws -> sending R {
+    package static func with<R>(_ body: (PostgresServer) async throws -> sending R) async throws -> sending R {
         let server = try PostgresServer()
         do {
             try await server.make()
@@ -60,16 +61,16 @@ public final class PostgresServer: Sendable {
     }
 
     /// A libpq connection string without the password.
-    public var address: String { "host='\(directory.path)' user=signet dbname=postgres" }
+    package var address: String { "host='\(directory.path)' user=signet dbname=postgres" }
     /// A connection URI without the password.
-    public var uri: String { "postgresql:///postgres?host=\(directory.path)&user=signet" }
+    package var uri: String { "postgresql:///postgres?host=\(directory.path)&user=signet" }
     /// A libpq connection string with the password.
-    public var connection: String { address + " password='\(Self.password)'" }
+    package var connection: String { address + " password='\(Self.password)'" }
 
     /// Starts the server again after it was stopped.
     /// - Parameter settings: Settings of the server in addition to the usual ones, for example `fsync=off`.
     /// - Throws: ``Unavailable``.
-    public func start(_ settings: String...) async throws {
+    package func start(_ settings: String...) async throws {
         let usual = ["listen_addresses=''", "unix_socket_directories='\(directory.path)'", "shared_buffers=16MB"]
         let options = (usual + settings).map { "-c \($0)" }.joined(separator: " ")
         try await run("pg_ctl", "-D", data, "-w", "-t", "60", "-l", directory.file("server.log"), "-o", options, "start")
@@ -77,7 +78,7 @@ public final class PostgresServer: Sendable {
 
     /// Stops the server immediately, as a crash does: changes that are not durable are lost.
     /// - Throws: ``Unavailable``.
-    public func crash() async throws {
+    package func crash() async throws {
         try await run("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
     }
 
@@ -93,7 +94,7 @@ public final class PostgresServer: Sendable {
     ///   - database: The database in which the commands run.
     /// - Throws: ``Unavailable`` when a command fails.
     @discardableResult
-    public func execute(_ sql: String, in database: String = "postgres") async throws -> [String] {
+    package func execute(_ sql: String, in database: String = "postgres") async throws -> [String] {
         let connection = connection.replacing("dbname=postgres", with: "dbname=\(database)")
         let output = try await run("psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-d", connection, "-c", sql)
         return output.split(separator: "\n").map(String.init)

@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import SignetTesting
+import TestSupport
 import Testing
 
 @Suite("A process started by a test")

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SignetTesting
 import Foundation
 import Glibc
 import Synchronization
