@@ -59,7 +59,7 @@ struct EnrollmentURIParts {
 
     /// Splits the label at the first `:`, or at the first `%3A` when the label has no `:`.
     private static func label(_ path: Substring) throws(EnrollmentError) -> (issuer: String, account: String) {
-        let label = path.trimmingSlashes()
+        let label = path.trimming("/")
         func decoded(_ part: Substring) throws(EnrollmentError) -> String {
             guard let text = part.percentDecoded() else {
                 throw EnrollmentError(.invalid, "label", "the percent-encoding is broken")
@@ -110,10 +110,17 @@ extension StringProtocol {
         return String(start[...last])
     }
 
-    func trimmingSlashes() -> Self.SubSequence {
-        let start = self.drop { $0 == "/" }
-        guard let last = start.lastIndex(where: { $0 != "/" }) else { return start[start.startIndex..<start.startIndex] }
+    /// Returns the text without the given characters at both ends.
+    package func trimming(_ characters: String) -> Self.SubSequence {
+        let start = drop { characters.contains($0) }
+        guard let last = start.lastIndex(where: { !characters.contains($0) }) else { return start.prefix(0) }
         return start[...last]
+    }
+
+    /// The text in the form that messages contain: one line of at most 40 characters.
+    package var shortened: String {
+        let line = String(prefix { !$0.isNewline })
+        return line.count == count && count <= 40 ? line : "\(line.prefix(37))..."
     }
 
     /// Returns the text with `%XX` decoded; nil when an escape is invalid or the bytes are not UTF-8. `+` is kept.

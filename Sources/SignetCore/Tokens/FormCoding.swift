@@ -43,6 +43,23 @@ package enum FormCoding {
         return fields
     }
 
+    /// Decodes the fields of a form that a server received, with each name once.
+    /// - Throws: ``FormError``.
+    package static func decodeOnce(_ form: some StringProtocol) throws(FormError) -> [String: String] {
+        var fields: [String: String] = [:]
+        for pair in form.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = decoded(parts[0]), let value = parts.count == 2 ? decoded(parts[1]) : "" else { throw .coding }
+            guard fields.updateValue(value, forKey: name) == nil else { throw .duplicate }
+        }
+        return fields
+    }
+
+    /// Decodes form-encoded text; nil when the encoding is invalid.
+    package static func decoded(_ text: some StringProtocol) -> String? {
+        String(text.map { $0 == "+" ? " " : $0 }).percentDecoded()
+    }
+
     private static func text(_ bytes: some Collection<UInt8>) -> String {
         var isPlain = true
         for byte in bytes where byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+") { isPlain = false }
@@ -50,4 +67,12 @@ package enum FormCoding {
         let spaced = String(decoding: bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
         return spaced.percentDecoded() ?? spaced
     }
+}
+
+/// The reason for which a form is rejected.
+package enum FormError: Error, Sendable, Hashable {
+    /// An escape is invalid, or the decoded bytes are not UTF-8.
+    case coding
+    /// A name occurs more than once.
+    case duplicate
 }

@@ -1,10 +1,4 @@
 extension String {
-    /// The string in the form that messages contain: one line of at most 40 characters.
-    var shortened: String {
-        let line = String(prefix { !$0.isNewline })
-        return line.count == count && count <= 40 ? self : "\(line.prefix(37))..."
-    }
-
     /// Returns the Levenshtein distance: the number of characters to change, add or remove to get the other string.
     func distance(to other: String) -> Int {
         let (own, others) = (Array(lowercased()), Array(other.lowercased()))

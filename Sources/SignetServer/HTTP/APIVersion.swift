@@ -1,4 +1,5 @@
 import HTTPTypes
+import SignetCore
 
 /// A version in an `Accept-API-Version` header: `2.1`, or `2` for `2.0`.
 struct APIVersion: Sendable, Hashable, CustomStringConvertible {
@@ -63,14 +64,5 @@ struct AcceptAPIVersion: Sendable, Hashable {
             throw APIError(.notFound, "Accept-API-Version: Requested version \"\(requested)\" does not match any routes.")
         }
         return version
-    }
-}
-
-extension StringProtocol {
-    /// The text without the given characters at both ends.
-    func trimming(_ characters: String) -> Self.SubSequence {
-        let start = drop { characters.contains($0) }
-        guard let last = start.lastIndex(where: { !characters.contains($0) }) else { return start.prefix(0) }
-        return start[...last]
     }
 }

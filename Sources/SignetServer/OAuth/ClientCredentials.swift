@@ -29,7 +29,7 @@ struct ClientCredentials: Sendable {
     fileprivate static func pair(_ basic: String) -> (String, String)? {
         guard let bytes = try? Base64.decode(basic), let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            .map { Parameters.decoded($0) ?? String($0) }
+            .map { FormCoding.decoded($0) ?? String($0) }
         guard parts.count == 2 else { return nil }
         return (parts[0], parts[1])
     }

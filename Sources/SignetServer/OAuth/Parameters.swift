@@ -4,24 +4,19 @@ import SignetCore
 
 /// The parameters of an OAuth 2.0 request, from a query or a form.
 struct Parameters: Sendable, Hashable {
-    private var values: [String: String] = [:]
+    private let values: [String: String]
 
     /// Reads `name=value&...` in HTML form encoding. A parameter without a value counts as missing, and a repeated parameter is
     /// an error (RFC 6749 section 3.1).
     init(_ text: some StringProtocol) throws(OAuthErrorResponse) {
-        for pair in text.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decoded(parts[0]), let value = parts.count == 2 ? Self.decoded(parts[1]) : "" else {
-                throw .invalidRequest("The request is not in the coding of forms")
+        do {
+            values = try FormCoding.decodeOnce(text)
+        } catch {
+            switch error {
+            case .coding: throw .invalidRequest("The request is not in the coding of forms")
+            case .duplicate: throw .invalidRequest("Invalid data: duplicate request parameters found")
             }
-            guard values[name] == nil else { throw .invalidRequest("Invalid data: duplicate request parameters found") }
-            values[name] = value
         }
-    }
-
-    /// Decodes form-encoded text; nil when the encoding is invalid.
-    static func decoded(_ text: some StringProtocol) -> String? {
-        String(text.map { $0 == "+" ? " " : $0 }).percentDecoded()
     }
 
     /// A parameter; nil when it is missing or empty.
