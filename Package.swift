@@ -52,6 +52,7 @@ let package = Package(
         .library(name: "SignetJourney", targets: ["SignetJourney"]),
         .library(name: "SignetYAML", targets: ["SignetYAML"]),
         .library(name: "SignetTesting", targets: ["SignetTesting"]),
+        .library(name: "SignetPushGateway", targets: ["SignetPushGateway"]),
         .library(name: "SignetServer", targets: ["SignetServer"]),
         .library(name: "Storage", targets: ["Storage"]),
         .library(name: "PingStorage", targets: ["PingStorage"]),
@@ -149,13 +150,14 @@ let package = Package(
 
         .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
 
-        // The server for the desk, and the command line.
+        // The development server, the push gateway in it, and the command line.
+        .target(name: "SignetPushGateway", dependencies: ["SignetCore", crypto], swiftSettings: rules),
         .target(
             name: "SignetServer",
             dependencies: [
-                "SignetCore", "SignetNetwork", "SignetStorage", "YAMLText", crypto, cryptoExtras, grdb, jwtKit, hummingbird,
-                hummingbirdCore, httpTypes, nioCore, nioHTTP1, nioHTTPTypes, nioSSL, certificates, asn1, logging, lifecycle,
-                unixSignals, metrics, tracing,
+                "SignetCore", "SignetNetwork", "SignetPushGateway", "SignetStorage", "YAMLText", crypto, cryptoExtras, grdb,
+                jwtKit, hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, nioHTTPTypes, nioSSL, certificates, asn1,
+                logging, lifecycle, unixSignals, metrics, tracing,
             ],
             resources: [
                 .embedInCode("Pages/Assets/app.css"), .embedInCode("Pages/Assets/app.js"),
@@ -185,9 +187,8 @@ let package = Package(
 
         // What reads other people's bytes, in the hands of libFuzzer (`make fuzz`).
         .executableTarget(
-            name: "signet-fuzz", dependencies: ["SignetTransfer", "SignetCore", "SignetServer"], path: "Fuzz",
-            exclude: ["Corpus"],
-            swiftSettings: rules),
+            name: "signet-fuzz", dependencies: ["SignetTransfer", "SignetCore", "SignetPushGateway", "SignetServer"],
+            path: "Fuzz", exclude: ["Corpus"], swiftSettings: rules),
 
         // What several test targets share, and the programs of others that they run.
         .target(
@@ -234,8 +235,8 @@ let package = Package(
         .testTarget(
             name: "SignetAuthenticatorTests",
             dependencies: [
-                "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetTesting", "SignetServer",
-                "SignetJourney", "SignetOAuth", "SignetTransfer", "StoreWorker", "TestSupport",
+                "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetPushGateway", "SignetTesting",
+                "SignetServer", "SignetJourney", "SignetOAuth", "SignetTransfer", "StoreWorker", "TestSupport",
                 "FRAuthenticator", "FRAuth", "PingOath", "PingPush", logging,
             ], swiftSettings: rules),
         .testTarget(
@@ -275,8 +276,8 @@ let package = Package(
         .testTarget(
             name: "SignetCLITests",
             dependencies: [
-                "signet", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage",
-                "SignetTesting", "TestSupport", logging,
+                "signet", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetPushGateway", "SignetServer",
+                "SignetStorage", "SignetTesting", "TestSupport", logging,
             ],
             swiftSettings: rules),
         .testTarget(
@@ -292,12 +293,13 @@ let package = Package(
             ],
             swiftSettings: rules),
         .testTarget(
+            name: "SignetPushGatewayTests", dependencies: ["SignetPushGateway", "SignetCore"], swiftSettings: rules),
+        .testTarget(
             name: "SignetServerTests",
             dependencies: [
-                "SignetServer", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "TestSupport", "YAMLText",
-                "signet", crypto, cryptoExtras, jwtKit, hummingbird, hummingbirdTesting, httpTypes, nioCore, logging, asn1,
-                certificates,
-                metricsTestKit, tracing, inMemoryTracing,
+                "SignetServer", "SignetCore", "SignetNetwork", "SignetPushGateway", "SignetStorage", "SignetTesting",
+                "TestSupport", "YAMLText", "signet", crypto, cryptoExtras, jwtKit, hummingbird, hummingbirdTesting, httpTypes,
+                nioCore, logging, asn1, certificates, metricsTestKit, tracing, inMemoryTracing,
             ], exclude: ["Fixtures"], swiftSettings: rules),
     ]
 )

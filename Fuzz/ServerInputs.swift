@@ -1,6 +1,7 @@
 // A plain release build does not offer internal declarations to other modules.
 #if DEBUG || SIGNET_FUZZER
 import SignetCore
+import SignetPushGateway
 
 @testable import SignetServer
 

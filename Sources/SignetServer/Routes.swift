@@ -26,9 +26,9 @@ extension ServerContext {
         addPages(to: router.group("XUI"))
         addConsole(to: router.group("console").add(middleware: LoopbackMiddleware(server: self)))
         addAdmin(to: router.group("admin").add(middleware: AdminAccessMiddleware(server: self)))
-        if let gatewayKeys {
-            let gateway = PushGatewayResource(server: self, keys: gatewayKeys)
-            router.add(.gateway, [.get: gateway.inbox, .post: gateway.query])
+        if let gateway {
+            let controller = PushGatewayController(server: self, gateway: gateway)
+            router.add(.gateway, [.get: controller.inbox, .post: controller.query])
         }
         return RealmResponder(
             contextPath: contextPath, gateway: configuration.pushGateway, largestBody: configuration.maxBodySize,

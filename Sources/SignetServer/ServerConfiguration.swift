@@ -1,4 +1,5 @@
 public import SignetCore
+public import SignetPushGateway
 
 /// The configuration of a development server. Every property has a default that suits a developer's machine.
 public struct ServerConfiguration: Sendable {

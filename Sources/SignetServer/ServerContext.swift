@@ -1,6 +1,7 @@
 import Logging
 import SignetCore
 import SignetNetwork
+import SignetPushGateway
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -34,8 +35,8 @@ final class ServerContext: Sendable {
     let sns: SNSClient?
     /// The queue of SNS messages that wait for the push delivery worker.
     let line = PushDeliveryQueue()
-    /// The keys of the clients that may send to inboxes of the push gateway; nil without a gateway.
-    let gatewayKeys: PushGatewayKeys?
+    /// The push gateway, which acts as SNS for other servers; nil without a gateway.
+    let gateway: PushGateway?
     /// The streams of the gateway's inboxes.
     let inboxStreams: PushStreams
     /// The state of the server.
@@ -82,7 +83,7 @@ final class ServerContext: Sendable {
                 requestLog.add(.sns(RequestLogEntry.SNSRequest(action, status, took: duration)), at: clock.now)
             }
         }
-        gatewayKeys = configuration.pushGateway.map { PushGatewayKeys($0) }
+        gateway = configuration.pushGateway.map { PushGateway($0, state: store) }
         self.logger = logger
         connect()
     }

@@ -3,6 +3,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetJourney
 import SignetNetwork
+import SignetPushGateway
 import SignetServer
 import SignetStorage
 import TestSupport

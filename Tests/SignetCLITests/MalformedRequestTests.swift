@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import SignetCore
+import SignetPushGateway
 import SignetTesting
 import TestSupport
 import Testing

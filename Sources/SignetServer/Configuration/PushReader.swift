@@ -1,4 +1,5 @@
 import SignetCore
+import SignetPushGateway
 import YAMLText
 
 /// Reads the section `push` of a configuration file (docs/reference/configuration.md), which configures the delivery of push messages.

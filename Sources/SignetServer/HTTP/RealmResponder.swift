@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import SignetCore
+import SignetPushGateway
 
 /// Prepares a request for the router: it finds the named route, and takes the context path and AM's realm out of the path.
 ///

@@ -3,6 +3,7 @@ import Hummingbird
 import Logging
 import NIOHTTP1
 import SignetCore
+import SignetPushGateway
 import SignetStorage
 
 /// Turns errors into responses, in the format of the address: AM's JSON, OAuth 2.0's JSON, a page, or the XML of SNS.
@@ -67,7 +68,8 @@ extension APIError {
         case .oauth2: try OAuthErrorResponse(self).response
         case .pages, .console: page(again: nil).response(at: server)
         // Servers send it forms and read XML; devices read their inbox in JSON.
-        case .gateway where method == .post: SNSError(self).response
+        case .gateway where method == .post:
+            Response(SNSError(status: status.code, message: message).response, headers: headers)
         case .json, .health, .admin, .gateway, .none: try JSONReply.make(self, version: version)
         }
     }

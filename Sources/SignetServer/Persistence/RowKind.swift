@@ -1,3 +1,5 @@
+import SignetPushGateway
+
 /// A kind of row. The raw value is stored in the database and must not change.
 enum RowKind: String, Sendable, CaseIterable {
     case accessToken = "access-token"

@@ -1,4 +1,5 @@
 import SignetCore
+import SignetPushGateway
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

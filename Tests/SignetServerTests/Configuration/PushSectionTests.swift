@@ -1,4 +1,5 @@
 import SignetCore
+import SignetPushGateway
 import Testing
 
 @testable import SignetServer

@@ -5,6 +5,7 @@ import InMemoryTracing
 import Logging
 import MetricsTestKit
 import SignetCore
+import SignetPushGateway
 import Testing
 import Tracing
 

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import SignetCore
+import SignetPushGateway
 import SignetStorage
 import SignetTesting
 import Synchronization

@@ -1,5 +1,6 @@
 import Foundation
 import SignetCore
+import SignetPushGateway
 import SignetStorage
 import SignetTesting
 import Testing

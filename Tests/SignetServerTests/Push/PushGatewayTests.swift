@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import SignetCore
+import SignetPushGateway
 import Testing
 
 @testable import SignetServer
@@ -11,13 +12,7 @@ struct Sender: Sendable {
     static let application = "arn:aws:sns:us-east-1:123456789012:app/GCM/am"
 
     var credentials = key
-    var host = "localhost"
     var path = "/sns"
-    /// The number of seconds that the sender's clock is ahead.
-    var offset = 0.0
-    var service = "sns"
-    /// Changes the headers after signing.
-    var tamper: @Sendable (inout [String: String]) -> Void = { _ in }
 
     static func run(_ body: @Sendable (TestServer) async throws -> Void) async throws {
         let configuration = ServerConfiguration.sample {
@@ -27,22 +22,16 @@ struct Sender: Sendable {
         try await TestServer.run(configuration, body)
     }
 
-    func send(_ fields: [String: String], to server: TestServer, sending: String? = nil) async throws -> Reply {
+    func send(_ fields: [String: String], to server: TestServer) async throws -> Reply {
         let body = FormCoding.encode(fields.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
-        let scope = AWSSignature.Scope(
-            time: AWSTime.text(server.clock.now.addingTimeInterval(offset)), region: "us-east-1", service: service)
-        var headers: [(name: String, value: String)] = [
-            ("content-type", "application/x-www-form-urlencoded"), ("host", host), ("x-amz-date", scope.time),
-        ]
-        if let token = credentials.sessionToken {
-            headers.append(("x-amz-security-token", String(decoding: token.bytes, as: UTF8.self)))
-        }
-        let request = AWSSignature.Request(method: "POST", path: path, query: [], headers: headers, body: Array(body.utf8))
-        var sent: [String: String] = [:]
-        for header in headers where header.name != "host" { sent[header.name] = header.value }
-        sent["Authorization"] = AWSSignature.authorization(of: request, scope, credentials)
-        tamper(&sent)
-        return try await server.send(.post, path, headers: sent, body: sending ?? body)
+        let scope = AWSSignature.Scope(time: AWSTime.text(server.clock.now), region: "us-east-1", service: "sns")
+        let type = "application/x-www-form-urlencoded"
+        let request = AWSSignature.Request(
+            method: "POST", path: path, query: [],
+            headers: [("content-type", type), ("host", "localhost"), ("x-amz-date", scope.time)], body: Array(body.utf8))
+        let authorization = AWSSignature.authorization(of: request, scope, credentials)
+        return try await server.send(
+            .post, path, headers: ["content-type": type, "x-amz-date": scope.time, "Authorization": authorization], body: body)
     }
 
     /// The ARN of a new endpoint.
@@ -160,55 +149,14 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A request without a valid signature is refused with the error code of AWS")
-    func rejectsInvalidSignature() async throws {
+    @Test("A request that is signed with another secret gets the error document of AWS")
+    func refusesWrongSecret() async throws {
         try await Sender.run { server in
-            let fields = ["Action": "GetEndpointAttributes", "EndpointArn": "x"]
-            func code(_ change: (inout Sender) -> Void, sending: String? = nil) async throws -> String {
-                var sender = Sender()
-                change(&sender)
-                let reply = try await sender.send(fields, to: server, sending: sending)
-                return "\(reply.status) \(reply.errorCode ?? "-")"
-            }
-            let cases: [(expected: String, change: @Sendable (inout Sender) -> Void)] = [
-                ("400 InvalidParameter", { _ in }),
-                ("403 SignatureDoesNotMatch", { $0.credentials.secret = Secret("wrong".utf8) }),
-                ("403 InvalidClientTokenId", { $0.credentials.accessKey = "AKIDOTHER" }),
-                ("403 SignatureDoesNotMatch", { $0.credentials.sessionToken = Secret("t".utf8) }),
-                ("403 SignatureDoesNotMatch", { $0.service = "sqs" }), ("403 SignatureDoesNotMatch", { $0.host = "elsewhere" }),
-                ("403 MissingAuthenticationToken", { $0.tamper = { $0["Authorization"] = nil } }),
-                ("400 IncompleteSignature", { $0.tamper = { $0["x-amz-date"] = nil } }),
-                ("400 IncompleteSignature", { $0.tamper = { $0["x-amz-date"] = "yesterday" } }),
-            ]
-            for (index, (expected, change)) in cases.enumerated() {
-                let found = try await code(change)
-                #expect(found == expected, "case \(index)")
-            }
-            let other = try await code({ _ in }, sending: "Action=Publish")
-            #expect(other == "403 SignatureDoesNotMatch")
-            for authorization in [
-                "Basic eDp5", "AWS4-HMAC-SHA256", "AWS4-HMAC-SHA256 Credential=a", "AWS4-HMAC-SHA256 x, y, z",
-                "AWS4-HMAC-SHA256 Credential=a/b/c/sns/aws4_request, SignedHeaders=host",
-                "AWS4-HMAC-SHA256 Credential=a/b/c/sns, SignedHeaders=host;x-amz-date, Signature=0",
-                "AWS4-HMAC-SHA256 Credential=a/b/c/sns/aws4_request, SignedHeaders=, Signature=0",
-                "AWS4-HMAC-SHA256 Credential=a/b/c/sns/aws4_request, Credential=a/b/c/sns/aws4_request, SignedHeaders=host, "
-                    + "Signature=0",
-            ] {
-                let found = try await code { $0.tamper = { $0["Authorization"] = authorization } }
-                #expect(found == "400 IncompleteSignature", "\(authorization)")
-            }
-        }
-    }
-
-    @Test("The sender's clock may differ by 15 minutes", arguments: [(899.0, true), (-899, true), (901, false), (-901, false)])
-    func acceptsClockSkew(offset: Double, isTaken: Bool) async throws {
-        try await Sender.run { server in
-            let reply = try await Sender(offset: offset).create(Self.address, at: server)
-            #expect(reply.status == (isTaken ? 200 : 403))
-            if !isTaken {
-                #expect(reply.errorCode == "SignatureDoesNotMatch")
-                #expect(reply.element("Message")?.contains(offset < 0 ? "Signature expired" : "not yet current") == true)
-            }
+            var sender = Sender()
+            sender.credentials.secret = Secret("wrong".utf8)
+            let reply = try await sender.create(Self.address, at: server)
+            #expect(reply.status == 403 && reply.errorCode == "SignatureDoesNotMatch")
+            #expect(reply.text.contains("<Type>Sender</Type>") && reply.header("Content-Type") == "text/xml")
         }
     }
 
@@ -218,75 +166,6 @@ struct PushGatewayTests {
             server.devServer.moveClock(by: .seconds(86_400))
             let reply = try await Sender().create(Self.address, at: server)
             #expect(reply.status == 200)
-        }
-    }
-
-    private static let malformedRequests: [(String, [String: String], String)] = [
-        ("no action", ["Version": "2010-03-31"], "400 ValidationError"),
-        ("another action", ["Action": "Subscribe"], "400 InvalidAction"),
-        ("an action in another case", ["Action": "publish"], "400 InvalidAction"),
-        ("no application", ["Action": "CreatePlatformEndpoint", "Token": "x"], "400 ValidationError"),
-        ("no token", ["Action": "CreatePlatformEndpoint", "PlatformApplicationArn": Sender.application], "400 ValidationError"),
-        (
-            "a phone's token",
-            ["Action": "CreatePlatformEndpoint", "PlatformApplicationArn": Sender.application, "Token": "abc"],
-            "400 InvalidParameter"
-        ),
-        (
-            "an ARN that is none", ["Action": "CreatePlatformEndpoint", "PlatformApplicationArn": "arn:aws:sns", "Token": "abc"],
-            "400 InvalidParameter"
-        ),
-        ("a topic", ["Action": "Publish", "TopicArn": "arn:aws:sns:us-east-1:1:t", "Message": "x"], "400 ValidationError"),
-        (
-            "an application as a target", ["Action": "Publish", "TargetArn": Sender.application, "Message": "x"],
-            "400 InvalidParameter"
-        ),
-        (
-            "an endpoint that there is not",
-            [
-                "Action": "Publish", "TargetArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x", "MessageStructure": "json",
-                "Message": SNSEnvelope.wrap(PushDelivery(messageId: "1", message: "x"), text: "t"),
-            ], "404 NotFound"
-        ),
-        (
-            "no message", ["Action": "Publish", "TargetArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x"],
-            "400 ValidationError"
-        ),
-        (
-            "a message that is plain text",
-            ["Action": "Publish", "TargetArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x", "Message": "x"],
-            "400 InvalidParameter"
-        ),
-        (
-            "a message with nothing of AM's in it",
-            [
-                "Action": "Publish", "TargetArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x", "MessageStructure": "json",
-                "Message": "{\"default\":\"x\",\"GCM\":\"{}\"}",
-            ], "400 InvalidParameter"
-        ),
-        (
-            "an attribute that there is not",
-            [
-                "Action": "SetEndpointAttributes", "EndpointArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x",
-                "Attributes.entry.1.key": "Color", "Attributes.entry.1.value": "red",
-            ], "400 InvalidParameter"
-        ),
-        (
-            "a truth value that is none",
-            [
-                "Action": "SetEndpointAttributes", "EndpointArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x",
-                "Attributes.entry.1.key": "Enabled", "Attributes.entry.1.value": "1",
-            ], "400 InvalidParameter"
-        ),
-    ]
-
-    @Test("A malformed SNS request is refused with its error code", arguments: malformedRequests.indices)
-    func rejectsMalformedSNSRequests(index: Int) async throws {
-        let (what, fields, expected) = Self.malformedRequests[index]
-        try await Sender.run { server in
-            let reply = try await Sender().send(fields, to: server)
-            #expect("\(reply.status) \(reply.errorCode ?? "-")" == expected, "\(what): \(reply.text)")
-            #expect(reply.text.contains("<Type>Sender</Type>") && reply.header("Content-Type") == "text/xml")
         }
     }
 

@@ -3,6 +3,7 @@ import Foundation
 import HummingbirdTesting
 import SignetCore
 import SignetNetwork
+import SignetPushGateway
 import TestSupport
 import Testing
 

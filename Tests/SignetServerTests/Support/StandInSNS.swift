@@ -1,5 +1,6 @@
 #if os(Linux)
 import SignetCore
+import SignetPushGateway
 import SignetTesting
 import TestSupport
 import Synchronization

@@ -1,5 +1,6 @@
 import SignetCore
 import SignetNetwork
+import SignetPushGateway
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

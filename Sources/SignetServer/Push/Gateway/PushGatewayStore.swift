@@ -1,27 +1,11 @@
 import SignetCore
+import SignetPushGateway
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-
-/// An endpoint of the gateway. Other servers use its ARN to address an inbox.
-struct PushGatewayEndpoint: Sendable, Hashable, Codable {
-    let arn: String
-    let application: String
-    /// The address of the inbox.
-    var token: String
-    var isEnabled: Bool
-    var userData: String
-
-    /// The attributes in the form of the answer to `GetEndpointAttributes`.
-    var attributes: [String: String] {
-        var attributes = ["Enabled": String(isEnabled), "Token": token]
-        if !userData.isEmpty { attributes["CustomUserData"] = userData }
-        return attributes
-    }
-}
 
 /// A message in an inbox of the gateway.
 struct InboxMessage: Sendable, Hashable, Codable {
@@ -71,10 +55,9 @@ struct PushGatewayStore {
     mutating func create(
         _ application: SNSResource, arn: String, token: String, _ attributes: EndpointAttributes
     ) throws(SNSError) -> PushGatewayEndpoint {
-        let (isEnabled, userData) = (attributes.isEnabled ?? true, attributes.userData ?? "")
         let present = (inboxes[token]?.arns ?? []).compactMap { endpoints[$0] }
         if let found = present.first(where: { $0.application == arn }) {
-            guard found.isEnabled == isEnabled, found.userData == userData, attributes.token ?? token == token else {
+            guard found.matches(attributes) else {
                 throw .invalidParameter(
                     "Token", "Endpoint \(found.arn) already exists with the same Token, but different attributes.")
             }
@@ -84,9 +67,7 @@ struct PushGatewayStore {
             throw .invalidParameter("Attributes", "Token must be the same as the parameter Token")
         }
         guard !endpoints.isFull(), !inboxes.isFull() else { throw .full }
-        let endpoint = PushGatewayEndpoint(
-            arn: application.endpoint(RandomID.uuid().lowercased()), application: arn, token: token, isEnabled: isEnabled,
-            userData: userData)
+        let endpoint = PushGatewayEndpoint(of: application, arn: arn, token: token, attributes)
         store(endpoint)
         return endpoint
     }
@@ -97,9 +78,7 @@ struct PushGatewayStore {
     mutating func set(_ arn: String, _ attributes: EndpointAttributes) throws(SNSError) -> String? {
         guard var endpoint = endpoints[arn] else { throw .noEndpoint }
         let before = endpoint.token
-        endpoint.isEnabled = attributes.isEnabled ?? endpoint.isEnabled
-        endpoint.userData = attributes.userData ?? endpoint.userData
-        endpoint.token = attributes.token ?? before
+        endpoint.set(attributes)
         let released = endpoint.token != before && release(arn, of: before) ? before : nil
         store(endpoint)
         return released
@@ -174,4 +153,37 @@ struct PushGatewayStore {
     }
 
     private static let standardLifetime = 120.0
+}
+
+extension StateStore: PushGatewayState {
+    func createEndpoint(
+        _ application: SNSResource, arn: String, token: String, _ attributes: EndpointAttributes
+    ) async throws -> PushGatewayEndpoint {
+        try await write { tx in try tx.gateway.create(application, arn: arn, token: token, attributes) }
+    }
+
+    func endpoint(_ arn: String) async throws -> PushGatewayEndpoint? {
+        try await read { tx in tx.gateway.endpoint(arn) }
+    }
+
+    func setAttributes(_ attributes: EndpointAttributes, of arn: String) async throws {
+        try await write { tx in
+            if let released = try tx.gateway.set(arn, attributes) { tx.effects.append(.endInbox(released)) }
+        }
+    }
+
+    func deleteEndpoint(_ arn: String) async throws {
+        try await write { tx in
+            if let released = tx.gateway.delete(arn) { tx.effects.append(.endInbox(released)) }
+        }
+    }
+
+    func deliver(_ delivery: PushDelivery, to arn: String) async throws {
+        try await write { tx in
+            guard let endpoint = tx.gateway.endpoint(arn) else { throw SNSError.noEndpoint }
+            guard endpoint.isEnabled else { throw SNSError.disabled }
+            try tx.gateway.add(delivery, to: endpoint.token)
+            tx.effects.append(.wakeInbox(endpoint.token))
+        }
+    }
 }

@@ -1,10 +1,8 @@
-import SignetCore
-
 /// The configuration of the push gateway, in which this server takes the place of AWS SNS for AM servers that send push messages
 /// to phones. The gateway puts the messages that they publish into inboxes, and desktop authenticators read their inboxes over an
 /// SSE stream.
 public struct PushGatewayConfiguration: Sendable, Hashable {
-    /// The path of the gateway, relative to the root of the server and outside of ``ServerConfiguration/contextPath``. `/` is the
+    /// The path of the gateway, relative to the root of the server and outside of `ServerConfiguration.contextPath`. `/` is the
     /// root itself.
     public var path = "/sns"
     /// The access keys. Each request must be signed with one of them, so without keys no client can send messages.
@@ -17,19 +15,8 @@ public struct PushGatewayConfiguration: Sendable, Hashable {
     }
 
     /// ``path`` with one leading slash and without a trailing slash; empty for the root.
-    var normalPath: String { path.split(separator: "/").map { "/\($0)" }.joined() }
+    package var normalPath: String { path.split(separator: "/").map { "/\($0)" }.joined() }
 
     /// True when the path of a request is the gateway's path, with or without a trailing slash.
-    func isAt(_ path: String) -> Bool { path == normalPath || path == normalPath + "/" }
-}
-
-extension DevServer {
-    /// The URL of the push gateway, for `signet enroll --push-gateway` and for AM servers; nil when this server has no push
-    /// gateway. The port is known only after the server has started to listen.
-    public var pushGatewayURL: String? {
-        guard let gateway = context.configuration.pushGateway, let base = try? Endpoint(unchecked: context.baseURL) else {
-            return nil
-        }
-        return "\(base.scheme)://\(base.authority)\(gateway.normalPath.isEmpty ? "/" : gateway.normalPath)"
-    }
+    package func isAt(_ path: String) -> Bool { path == normalPath || path == normalPath + "/" }
 }

@@ -1,36 +1,47 @@
 import Crypto
-import SignetCore
+package import SignetCore
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// AWS Signature Version 4 in the `Authorization` header. It consists of pure functions that both the sender and the verifier of
 /// a request use.
-enum AWSSignature {
+package enum AWSSignature {
     /// The parts of an HTTP request that the signature covers.
-    struct Request: Sendable, Hashable {
-        var method: String
+    package struct Request: Sendable, Hashable {
+        package var method: String
         /// The path as it was sent, with its percent-encoding.
-        var path: String
+        package var path: String
         /// The names and values of the query, decoded.
-        var query: [(name: String, value: String)]
+        package var query: [(name: String, value: String)]
         /// The headers that are signed, with names in lower case.
-        var headers: [(name: String, value: String)]
-        var body: [UInt8]
+        package var headers: [(name: String, value: String)]
+        package var body: [UInt8]
 
-        static func == (left: Self, right: Self) -> Bool { left.canonical == right.canonical }
-        func hash(into hasher: inout Hasher) { hasher.combine(canonical) }
+        package init(
+            method: String, path: String, query: [(name: String, value: String)], headers: [(name: String, value: String)],
+            body: [UInt8]
+        ) {
+            (self.method, self.path, self.query, self.headers, self.body) = (method, path, query, headers, body)
+        }
+
+        package static func == (left: Self, right: Self) -> Bool { left.canonical == right.canonical }
+        package func hash(into hasher: inout Hasher) { hasher.combine(canonical) }
     }
 
     /// The credential scope: the time, region and service for which a signature is valid.
-    struct Scope: Sendable, Hashable {
+    package struct Scope: Sendable, Hashable {
         /// The time of the request, such as `20150830T123600Z`.
-        let time: String
-        let region: String
-        let service: String
+        package let time: String
+        package let region: String
+        package let service: String
+
+        package init(time: String, region: String, service: String) {
+            (self.time, self.region, self.service) = (time, region, service)
+        }
 
         var day: String { String(time.prefix(8)) }
         /// The text of the scope, such as `20150830/us-east-1/sns/aws4_request`.
@@ -41,7 +52,7 @@ enum AWSSignature {
     static let terminator = "aws4_request"
 
     /// Returns the signature in hexadecimal.
-    static func signature(of request: Request, _ scope: Scope, secret: Secret) -> String {
+    package static func signature(of request: Request, _ scope: Scope, secret: Secret) -> String {
         var key = SymmetricKey(data: Array("AWS4".utf8) + secret.bytes)
         for part in [scope.day, scope.region, scope.service, terminator] {
             key = SymmetricKey(data: Array(mac(of: part, key)))
@@ -54,7 +65,7 @@ enum AWSSignature {
     }
 
     /// Returns the value of the `Authorization` header.
-    static func authorization(of request: Request, _ scope: Scope, _ credentials: AWSCredentials) -> String {
+    package static func authorization(of request: Request, _ scope: Scope, _ credentials: AWSCredentials) -> String {
         let signature = signature(of: request, scope, secret: credentials.secret)
         return "\(algorithm) Credential=\(credentials.accessKey)/\(scope.text), SignedHeaders=\(request.signedHeaders), "
             + "Signature=\(signature)"
@@ -104,15 +115,15 @@ extension AWSSignature.Request {
 }
 
 /// Converts times to and from the format of AWS signatures.
-enum AWSTime {
+package enum AWSTime {
     /// Returns the time as text, such as `20150830T123600Z`.
-    static func text(_ date: Date) -> String {
+    package static func text(_ date: Date) -> String {
         let text = date.formatted(.iso8601)
         return text.filter { $0 != "-" && $0 != ":" }
     }
 
     /// Parses a time; nil when the text has a different format.
-    static func date(_ text: String) -> Date? {
+    package static func date(_ text: String) -> Date? {
         let digits = Array(text.utf8)
         guard digits.count == 16, digits[8] == UInt8(ascii: "T"), digits[15] == UInt8(ascii: "Z") else { return nil }
         let spread =

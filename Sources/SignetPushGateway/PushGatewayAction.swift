@@ -1,8 +1,8 @@
 import SignetCore
 
 /// An action that a server requests from the push gateway, read from the form of the Query API.
-struct PushGatewayAction: Sendable, Hashable {
-    enum Name: String, CaseIterable {
+package struct PushGatewayAction: Sendable, Hashable {
+    enum Name: String, Sendable, CaseIterable {
         case createEndpoint = "CreatePlatformEndpoint"
         case setAttributes = "SetEndpointAttributes"
         case getAttributes = "GetEndpointAttributes"
@@ -11,20 +11,25 @@ struct PushGatewayAction: Sendable, Hashable {
     }
 
     let name: Name
-    private let form: Parameters
+    private let form: [String: String]
 
-    init(_ body: [UInt8]) throws(SNSError) {
-        guard let text = String(validating: body, as: UTF8.self), let form = try? Parameters(text) else { throw .malformed }
-        guard let action = form["Action"] else { throw .missing("action") }
+    /// Reads an action from the body of a request.
+    /// - Throws: ``SNSError`` when the body is not a form with the name of an action.
+    package init(_ body: [UInt8]) throws(SNSError) {
+        guard let text = String(validating: body, as: UTF8.self), let form = try? FormCoding.decodeOnce(text) else {
+            throw .malformed
+        }
+        guard let action = form["Action"], !action.isEmpty else { throw .missing("action") }
         guard let name = Name(rawValue: action) else { throw .invalidAction(action) }
         self.name = name
         self.form = form
     }
 
-    subscript(name: String) -> String? { form[name] }
+    /// A parameter; nil when it is missing or empty.
+    subscript(name: String) -> String? { form[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     func required(_ name: String) throws(SNSError) -> String {
-        guard let value = form[name] else {
+        guard let value = self[name] else {
             throw .missing(name.prefix(1).lowercased() + name.dropFirst())
         }
         return value
@@ -44,11 +49,11 @@ struct PushGatewayAction: Sendable, Hashable {
     }
 
     /// Reads the attributes from the fields `Attributes.entry.N.key` and `Attributes.entry.N.value`.
-    func attributes() throws(SNSError) -> EndpointAttributes {
+    package func attributes() throws(SNSError) -> EndpointAttributes {
         var attributes = EndpointAttributes()
         for number in 1...Self.mostAttributes {
-            guard let key = form["Attributes.entry.\(number).key"] else { break }
-            let value = form.given("Attributes.entry.\(number).value") ?? ""
+            guard let key = self["Attributes.entry.\(number).key"] else { break }
+            let value = form["Attributes.entry.\(number).value"] ?? ""
             switch key {
             case "Enabled":
                 guard let truth = ["true": true, "false": false][value.lowercased()] else {
@@ -79,11 +84,4 @@ struct PushGatewayAction: Sendable, Hashable {
     }
 
     private static let mostAttributes = 16
-}
-
-/// The attributes of an endpoint that a request contains; an attribute that is absent is nil.
-struct EndpointAttributes: Sendable, Hashable {
-    var isEnabled: Bool?
-    var token: String?
-    var userData: String?
 }

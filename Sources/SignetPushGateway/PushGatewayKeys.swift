@@ -1,13 +1,13 @@
 import SignetCore
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// The access keys of the clients that may send through the gateway. It checks that a request is signed with one of them.
-struct PushGatewayKeys: Sendable {
+package struct PushGatewayKeys: Sendable {
     /// The maximum difference between a sender's clock and the server's clock, in seconds. AWS uses the same value.
     static let tolerance = 900.0
 
@@ -16,7 +16,7 @@ struct PushGatewayKeys: Sendable {
     /// it does the same work for known and unknown keys.
     private let decoy = Secret.random(byteCount: 32)
 
-    init(_ configuration: PushGatewayConfiguration) {
+    package init(_ configuration: PushGatewayConfiguration) {
         keys = Dictionary(configuration.keys.map { ($0.accessKey, $0) }, uniquingKeysWith: { _, last in last })
     }
 
@@ -29,7 +29,7 @@ struct PushGatewayKeys: Sendable {
     ///   - now: The time of the machine's clock. Senders don't know the adjustable clock of the server.
     ///   - header: Returns the value of a header, given its name in lower case.
     /// - Throws: ``SNSError`` when the signature is missing, wrong, expired or made with an unknown key.
-    func check(
+    package func check(
         method: String, path: String, query: String, body: [UInt8], now: Date, header: (String) -> String?
     ) throws(SNSError) {
         guard let authorization = header("authorization") else { throw .missingToken }

@@ -1,13 +1,13 @@
-import SignetCore
+package import SignetCore
 
 /// The `Message` parameter of a publication with `MessageStructure=json`. As AM does, it contains one text for each platform
 /// (protocol/authenticator.md section 4.1).
-enum SNSEnvelope {
+package enum SNSEnvelope {
     /// Wraps a message in the format of AM, including AM's spelling of `PRIORITY`.
     /// - Parameters:
     ///   - delivery: The message and its id.
     ///   - text: The text that the user reads in the notification.
-    static func wrap(_ delivery: PushDelivery, text: String) -> String {
+    package static func wrap(_ delivery: PushDelivery, text: String) -> String {
         let google: JSONValue = .object([
             "PRIORITY": .string("high"),
             "data": .object(["message": .string(delivery.message), "messageId": .string(delivery.messageId)]),
@@ -28,7 +28,7 @@ enum SNSEnvelope {
 
     /// Returns the message for a device of a platform; nil when the envelope contains none. For Google, it reads both the legacy
     /// FCM format and the HTTP v1 format.
-    static func unwrap(_ message: String, for platform: SNSResource.Platform) -> PushDelivery? {
+    package static func unwrap(_ message: String, for platform: SNSResource.Platform) -> PushDelivery? {
         guard let texts = try? JSON.value(of: message.utf8), let text = texts[platform.rawValue]?.string,
             let json = try? JSON.value(of: text.utf8)
         else { return nil }
@@ -42,7 +42,7 @@ enum SNSEnvelope {
     }
 
     /// Returns a subject that SNS accepts: one line of at most 99 ASCII characters. It returns nil when no characters remain.
-    static func subject(_ text: String) -> String? {
+    package static func subject(_ text: String) -> String? {
         let line = String(decoding: text.utf8.filter { $0 >= 0x20 && $0 < 0x7F }.prefix(99), as: UTF8.self).trimming(" ")
         return line.isEmpty ? nil : String(line)
     }

@@ -2,7 +2,7 @@ import Foundation
 import SignetCore
 import Testing
 
-@testable import SignetServer
+@testable import SignetPushGateway
 
 /// A request and the signature that botocore computes for it; names refer to cases of the test suite that AWS published.
 struct SignedExample: Sendable, CustomTestStringConvertible {
