@@ -4,7 +4,7 @@ public import SignetStorage
 extension Authenticator {
     /// Returns all accounts with their mechanisms and their current locks. The call doesn't change the store.
     public func accounts(sortedBy order: AccountOrder = .timeAdded) async throws(StoreError) -> [EnrolledAccount] {
-        let accounts = try await store.read { records throws(StoreError) in try records.accountsWithMechanisms() }
+        let accounts = try await store.fetch(.accounts())
         var enrolled: [EnrolledAccount] = []
         enrolled.reserveCapacity(accounts.count)
         var evaluator = PolicyEvaluator(policies: policies)
@@ -17,11 +17,7 @@ extension Authenticator {
 
     /// Returns the account with this identity, with its mechanisms and its current lock; nil when the account does not exist.
     public func account(_ id: AccountID) async throws(StoreError) -> EnrolledAccount? {
-        let found = try await store.read { (records: any AccountReader) throws(StoreError) -> (Account, [Mechanism])? in
-            guard let account = try records.account(id) else { return nil }
-            return (account, try records.mechanisms(of: id))
-        }
-        guard let (account, mechanisms) = found else { return nil }
+        guard let (account, mechanisms) = try await store.fetch(.accountWithMechanisms(id)) else { return nil }
         return EnrolledAccount(account: account, mechanisms: mechanisms, lock: await policies.lock(on: account))
     }
 
@@ -32,17 +28,16 @@ extension Authenticator {
     public func rename(
         _ id: AccountID, displayIssuer: String?, displayAccountName: String?
     ) async throws -> Account {
-        try await refuseIfLocked(id)
-        return try await store.write { records throws(StoreError) in
-            try AccountRules.rename(id, displayIssuer: displayIssuer, displayAccountName: displayAccountName, in: records)
-        }.get()
+        guard let account = try await store.fetch(.account(id)) else { throw AuthenticatorError.unknownAccount(id) }
+        try await refuseIfLocked(account)
+        return try await store.perform(.rename(id, displayIssuer: displayIssuer, displayAccountName: displayAccountName))
     }
 
     /// Removes an account with its mechanisms and their notifications in one transaction. A locked account can be removed too.
     /// - Returns: True when the account existed.
     @discardableResult
     public func removeAccount(_ id: AccountID) async throws(StoreError) -> Bool {
-        try await store.write { records throws(StoreError) in try AccountRules.removeAccount(id, in: records) }
+        try await store.perform(.removeAccount(id))
     }
 
     /// Removes a mechanism with its notifications in one transaction.
@@ -52,17 +47,14 @@ extension Authenticator {
     /// - Returns: True when the mechanism existed.
     @discardableResult
     public func removeMechanism(_ uid: String, keepingAccount: Bool = false) async throws(StoreError) -> Bool {
-        try await store.write { records throws(StoreError) in
-            try AccountRules.removeMechanism(uid, keepingAccount: keepingAccount, in: records)
-        }
+        try await store.perform(.removeMechanism(uid, keepingAccount: keepingAccount))
     }
 
     /// Removes a notification.
     /// - Returns: True when the notification existed.
     @discardableResult
     public func removeNotification(_ id: String) async throws(StoreError) -> Bool {
-        let wasThere = try await store.write { records throws(StoreError) in try AccountRules.removeNotification(id, in: records)
-        }
+        let wasThere = try await store.perform(.removeNotification(id))
         pendingWrites.removeAnswer(to: id)
         return wasThere
     }
@@ -76,22 +68,14 @@ extension Authenticator {
     ///   ``AuthenticatorError/Code/unknownAccount``.
     @discardableResult
     public func lock(_ id: AccountID, policy: String) async throws -> Account {
-        try await store.write { records throws(StoreError) in try AccountRules.lock(id, policy: policy, in: records) }.get()
+        try await store.perform(.lock(id, policy: policy))
     }
 
     /// Removes a manual lock. A lock that comes from a violated policy isn't affected: it ends when the device meets the policy.
     /// - Throws: ``AuthenticatorError/Code/notLocked``, ``AuthenticatorError/Code/unknownAccount``.
     @discardableResult
     public func unlock(_ id: AccountID) async throws -> Account {
-        try await store.write { records throws(StoreError) in try AccountRules.unlock(id, in: records) }
-            .get()
-    }
-
-    /// - Throws: ``AuthenticatorError/Code/accountLocked``, ``AuthenticatorError/Code/unknownAccount``.
-    private func refuseIfLocked(_ id: AccountID) async throws {
-        let found = try await store.read { records throws(StoreError) in try records.account(id) }
-        guard let found else { throw AuthenticatorError.unknownAccount(id) }
-        try await refuseIfLocked(found)
+        try await store.perform(.unlock(id))
     }
 
     /// - Throws: ``AuthenticatorError/Code/accountLocked``.

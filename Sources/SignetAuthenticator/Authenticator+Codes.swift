@@ -23,16 +23,12 @@ extension Authenticator {
     /// - Throws: ``AuthenticatorError/Code/accountLocked``, ``AuthenticatorError/Code/unknownMechanism``,
     ///   ``AuthenticatorError/Code/wrongKind``, ``AuthenticatorError/Code/counterExhausted``.
     public func code(for mechanismUID: String, by time: CodeTime = .device) async throws -> OneTimeCode {
-        let source = try await store.read { records throws(StoreError) in try AccountRules.codeSource(mechanismUID, in: records) }
-            .get()
+        let source = try await store.fetch(.codeSource(mechanismUID))
         try await refuseIfLocked(source.account)
         guard case .counter = source.settings.factor else {
             return source.settings.code(at: try await now(by: time, for: source.account))
         }
-        let reserved = try await store.write { records throws(StoreError) in
-            try AccountRules.reserveCounter(mechanismUID, in: records)
-        }
-        return try reserved.get().settings.code(at: clock.now)
+        return try await store.perform(.reserveCounter(mechanismUID)).settings.code(at: clock.now)
     }
 
     /// Moves an HOTP counter forward to the value that the server expects next. The counter never moves back, because codes would
@@ -41,18 +37,13 @@ extension Authenticator {
     ///   ``AuthenticatorError/Code/accountLocked``, ``AuthenticatorError/Code/unknownMechanism``.
     @discardableResult
     public func resynchronize(_ mechanismUID: String, counter: UInt64) async throws -> Mechanism {
-        let source = try await store.read { records throws(StoreError) in try AccountRules.codeSource(mechanismUID, in: records) }
-            .get()
-        try await refuseIfLocked(source.account)
-        return try await store.write { records throws(StoreError) in
-            try AccountRules.resynchronize(mechanismUID, counter: counter, in: records)
-        }.get()
+        try await refuseIfLocked(store.fetch(.codeSource(mechanismUID)).account)
+        return try await store.perform(.resynchronize(mechanismUID, counter: counter))
     }
 
     private func now(by time: CodeTime, for account: Account?) async throws(StoreError) -> Date {
         guard time == .server, let id = account?.id else { return clock.now }
-        let mechanisms = try await store.read { records throws(StoreError) in try records.mechanisms(of: id)
-        }
+        let mechanisms = try await store.fetch(.mechanisms(of: id))
         guard let server = mechanisms.lazy.compactMap(\.push).first?.authenticationEndpoint else { return clock.now }
         return clocks.clock(of: server).now
     }

@@ -38,20 +38,16 @@ extension Authenticator {
     ///   request is sent. ``AuthenticatorError/Code/refusedByServer``, ``AuthenticatorError/Code/registeredNotStored``.
     public func enroll(_ enrollment: Enrollment, pushGateway: Endpoint? = nil) async throws -> EnrolledAccount {
         var offer = EnrollmentOffer(enrollment, now: clock.now)
-        let (mechanisms, now) = (offer.mechanisms, clock.now)
-        guard !mechanisms.isEmpty else { throw AuthenticatorError.nothingOffered }
-        let (duplicate, token) = try await store.read { records throws(StoreError) in
-            (try AccountRules.duplicate(of: mechanisms, in: records), try records.deviceToken()?.token)
-        }
-        if let duplicate { throw AuthenticatorError.duplicate(duplicate) }
+        guard !offer.mechanisms.isEmpty else { throw AuthenticatorError.nothingOffered }
+        let token = try await store.fetch(.deviceToken(forEnrolling: offer.mechanisms))
         if let policy = await policies.violated(enrollment.policies) { throw AuthenticatorError.violated(policy) }
         guard let invitation = enrollment.push, let uid = offer.push?.uid else {
-            return try await save(enrollment, offer, token: token, now: now)
+            return try await save(enrollment, offer, token: token)
         }
         let registration = try await register(invitation, as: uid, token: token, gateway: pushGateway)
         offer.add(registration)
         do {
-            let enrolled = try await save(enrollment, offer, token: registration.token, now: now)
+            let enrolled = try await save(enrollment, offer, token: registration.token)
             pendingWrites.set(nil, of: uid)
             return enrolled
         } catch let error as StoreError {
@@ -65,11 +61,9 @@ extension Authenticator {
     /// Stores an account and its mechanisms.
     /// - Parameter token: The stored device token that the server was given at registration; nil when no token was stored.
     private func save(
-        _ enrollment: Enrollment, _ offer: EnrollmentOffer, token: String?, now: Date
+        _ enrollment: Enrollment, _ offer: EnrollmentOffer, token: String?
     ) async throws -> EnrolledAccount {
-        let enrolled = try await store.write { (records: any AccountWriter) throws(StoreError) in
-            try AccountRules.enroll(enrollment, offer, token: token, now: now, in: records)
-        }.get()
+        let enrolled = try await store.perform(.enroll(enrollment, offer, token: token))
         let lock = await policies.lock(on: enrolled.account)
         return EnrolledAccount(account: enrolled.account, mechanisms: enrolled.mechanisms, lock: lock)
     }
@@ -97,11 +91,14 @@ struct EnrollmentOffer: Sendable {
     let oath: Mechanism?
     /// The mechanism that receives push messages.
     private(set) var push: Mechanism?
+    /// The time of the enrollment.
+    let time: Date
 
     /// Both mechanisms, as far as they are offered.
     var mechanisms: [Mechanism] { [oath, push].compactMap { $0 } }
 
     init(_ enrollment: Enrollment, now: Date) {
+        time = now
         func mechanism(_ kind: Mechanism.Kind, _ uid: String, _ resourceID: String?) -> Mechanism {
             Mechanism(
                 uid: uid, account: enrollment.account, kind: kind, timeAdded: now, userID: enrollment.userID,

@@ -67,7 +67,7 @@ public struct Authenticator: Sendable {
     /// Returns the records that ``accounts(sortedBy:)`` and ``notifications()`` leave out because they cannot be read. The call
     /// doesn't change the store.
     public func damagedRecords() async throws(StoreError) -> [DamagedRecord] {
-        try await store.read { records throws(StoreError) in try records.damagedRecords() }
+        try await store.fetch(.damagedRecords())
     }
 
     /// Returns the clock of the server at an address, derived from the server's responses. The expiry of push messages is
@@ -75,8 +75,7 @@ public struct Authenticator: Sendable {
     public func clock(of server: Endpoint) -> ServerClock { clocks.clock(of: server) }
 
     func mechanism(_ uid: String) async throws -> Mechanism {
-        let found = try await store.read { records throws(StoreError) in try records.mechanism(uid) }
-        guard let found else { throw AuthenticatorError.unknownMechanism(uid) }
+        guard let found = try await store.fetch(.mechanism(uid)) else { throw AuthenticatorError.unknownMechanism(uid) }
         return found
     }
 }
@@ -99,15 +98,23 @@ struct PushPlatforms: Sendable {
         return standard
     }
 
-    /// Returns the platform of a message and the mechanism that the message names, unverified. A message that no other platform
-    /// claims is read as one of AM's.
+    /// Finds the platform of a message, and reads the mechanism that the message names, unverified. A message that no other
+    /// platform claims is read as one of AM's.
     /// - Throws: `PushMessageError` when AM's platform cannot read the message either.
-    func claim(_ delivery: PushDelivery) throws -> (platform: any PushPlatform, mechanismUID: String) {
+    func claim(_ delivery: PushDelivery) throws -> IncomingMessage {
         for platform in others {
-            if let uid = try platform.claimedMechanismUID(of: delivery) { return (platform, uid) }
+            guard let uid = try platform.claimedMechanismUID(of: delivery) else { continue }
+            return IncomingMessage(messageID: delivery.messageId, mechanismUID: uid, platform: platform.mark) {
+                try platform.open(delivery, for: $0)
+            }
         }
-        guard let uid = try standard.claimedMechanismUID(of: delivery) else { throw PushMessageError.form }
-        return (standard, uid)
+        let message = try SealedPushMessage(delivery.message)
+        return IncomingMessage(
+            messageID: delivery.messageId, mechanismUID: try message.claimedMechanismUID(), platform: standard.mark
+        ) { mechanism in
+            guard let push = mechanism.push else { throw AuthenticatorError.noPush }
+            return try message.open(with: push.secret)
+        }
     }
 }
 

@@ -65,7 +65,7 @@ extension Authenticator {
             for account in plan.accounts { try records.save(account) }
             for mechanism in plan.mechanisms {
                 try records.save(mechanism)
-                try AccountRules.markTokenOutstanding(mechanism, in: records)
+                try records.markTokenOutstanding(mechanism)
             }
             try records.save(plan.notifications)
             return plan.report

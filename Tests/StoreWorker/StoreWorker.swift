@@ -77,10 +77,11 @@ private enum Work {
 
     /// Uses up a counter as `Authenticator.code` does, and prints it.
     static func useCounter(_ accounts: AccountRecords) throws {
-        let settings = try accounts.write { (records: any AccountWriter) throws(StoreError) in
-            let uid = try records.mechanisms().first { $0.kindName == .hotp }?.uid
-            return try AccountRules.reserveCounter(uid ?? "", in: records).map(\.settings)
-        }.get()
+        let settings = try accounts.perform(
+            AccountOperation { records in
+                let uid = try records.mechanisms().first { $0.kindName == .hotp }?.uid
+                return try AccountOperation.reserveCounter(uid ?? "").body(records).settings
+            })
         guard case .counter(let counter) = settings.factor else { exit(70) }
         FileHandle.standardOutput.write(Data("\(counter)\n".utf8))
     }

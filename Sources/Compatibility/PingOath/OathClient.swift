@@ -77,27 +77,13 @@ public final class OathClient: Sendable {
         try await run("saveCredential", credential.id) {
             let now = authenticator.clock.now
             let saved = try await credentials.changing {
-                try await authenticator.store.write { records throws(StoreError) in
-                    let stored = try records.mechanism(credential.id)
-                    return try Self.save(credential, over: stored, now: now, in: records)
-                }.get()
+                try await authenticator.store.perform(
+                    .save(credential.id, credential.details, now: now) { stored in try credential.mechanism(over: stored) })
             }
             guard let mechanism = saved.mechanisms.first else { throw OathError.credentialNotFound(credential.id) }
             let lock = await authenticator.policies.lock(on: saved.account)
             return try Self.credential(EnrolledMechanism(mechanism: mechanism, account: saved.account, lock: lock))
         }
-    }
-
-    private static func save(
-        _ credential: OathCredential, over stored: Mechanism?, now: Date, in records: any AccountWriter
-    ) throws(StoreError) -> Result<EnrolledAccount, any Error> {
-        let mechanism: Mechanism
-        do throws(OathError) {
-            mechanism = try credential.mechanism(over: stored)
-        } catch {
-            return .failure(error)
-        }
-        return try AccountRules.save(mechanism, credential.details, now: now, in: records).mapError { $0 as any Error }
     }
 
     /// Returns all credentials, oldest first, with their current locks.
@@ -153,7 +139,7 @@ public final class OathClient: Sendable {
     }
 
     private func isOurs(_ uid: String) async throws(StoreError) -> Bool {
-        try await authenticator.store.read { records throws(StoreError) in try records.mechanism(uid)?.oath != nil }
+        try await authenticator.store.fetch(.mechanism(uid))?.oath != nil
     }
 
     private static func credential(_ enrolled: EnrolledMechanism) throws(OathError) -> OathCredential {

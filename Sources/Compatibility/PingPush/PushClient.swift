@@ -107,27 +107,13 @@ public final class PushClient: Sendable {
         try await run("saveCredential", credential.id) {
             let now = authenticator.clock.now
             let saved = try await credentials.changing {
-                try await authenticator.store.write { records throws(StoreError) in
-                    let stored = try records.mechanism(credential.id)
-                    return try Self.save(credential, over: stored, now: now, in: records)
-                }.get()
+                try await authenticator.store.perform(
+                    .save(credential.id, credential.details, now: now) { stored in try credential.mechanism(over: stored) })
             }
             guard let mechanism = saved.mechanisms.first else { throw PushError.credentialNotFound(credential.id) }
             let lock = await authenticator.policies.lock(on: saved.account)
             return try Self.credential(EnrolledMechanism(mechanism: mechanism, account: saved.account, lock: lock))
         }
-    }
-
-    private static func save(
-        _ credential: PushCredential, over stored: Mechanism?, now: Date, in records: any AccountWriter
-    ) throws(StoreError) -> Result<EnrolledAccount, any Error> {
-        let mechanism: Mechanism
-        do throws(PushError) {
-            mechanism = try credential.mechanism(over: stored)
-        } catch {
-            return .failure(error)
-        }
-        return try AccountRules.save(mechanism, credential.details, now: now, in: records).mapError { $0 as any Error }
     }
 
     /// Returns all credentials, oldest first, with their current locks.
@@ -212,19 +198,12 @@ public final class PushClient: Sendable {
     /// Removes the surplus notifications of one credential, or of all credentials when the id is nil.
     /// - Returns: The number of removed notifications.
     func retain(_ credentialId: String?) async throws(StoreError) -> Int {
-        let (retention, now) = (authenticator.retention, authenticator.clock.now)
-        return try await authenticator.store.write { records throws(StoreError) in
-            let mechanisms =
-                if let credentialId { [try records.mechanism(credentialId)] } else { try records.mechanisms() }
-            let uids = mechanisms.compactMap { $0?.push == nil ? nil : $0?.uid }
-            var count = 0
-            for uid in uids { count += try records.retain(retention, of: uid, now: now) }
-            return count
-        }
+        try await authenticator.store.perform(
+            .removeSurplusNotifications(of: credentialId, authenticator.retention, now: authenticator.clock.now))
     }
 
     func isOurs(_ uid: String) async throws(StoreError) -> Bool {
-        try await authenticator.store.read { records throws(StoreError) in try records.mechanism(uid)?.push != nil }
+        try await authenticator.store.fetch(.mechanism(uid))?.push != nil
     }
 
     private static func credential(_ enrolled: EnrolledMechanism) throws(PushError) -> PushCredential {

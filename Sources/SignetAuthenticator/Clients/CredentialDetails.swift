@@ -1,5 +1,5 @@
 package import SignetCore
-package import SignetStorage
+import SignetStorage
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
@@ -99,19 +99,22 @@ package struct CredentialDetails: Sendable, Hashable {
     }
 }
 
-extension AccountRules {
+extension AccountOperation where Value == EnrolledAccount, Failure == any Error {
     /// Stores a mechanism, new or existing, and the details of its account.
+    /// - Parameter make: Makes the mechanism, given the stored mechanism with the same id. It throws when it is invalid.
     package static func save(
-        _ mechanism: Mechanism, _ details: CredentialDetails, now: Date, in records: any AccountWriter
-    ) throws(StoreError) -> Result<EnrolledAccount, AuthenticatorError> {
-        let others = try records.mechanisms(of: mechanism.account).filter { $0.uid != mechanism.uid }
-        if let duplicate = others.first(where: { $0.kindName == mechanism.kindName }) { return .failure(.duplicate(duplicate)) }
-        let isNew = try records.mechanism(mechanism.uid) == nil
-        try records.save(mechanism)
-        if isNew { try AccountRules.markTokenOutstanding(mechanism, in: records) }
-        let stored = try records.account(mechanism.account)
-        let account = stored.flatMap { isNew ? details.added(to: $0) : nil } ?? details.applied(to: stored, now: now)
-        try records.save(account)
-        return .success(EnrolledAccount(account: account, mechanisms: [mechanism]))
+        _ uid: String, _ details: CredentialDetails, now: Date, make: @escaping @Sendable (Mechanism?) throws -> Mechanism
+    ) -> Self {
+        Self { records in
+            let known = try records.mechanism(uid)
+            let mechanism = try make(known)
+            try [mechanism].refuseDuplicates(among: records.mechanisms(of: mechanism.account).filter { $0.uid != uid })
+            try records.save(mechanism)
+            if known == nil { try records.markTokenOutstanding(mechanism) }
+            let stored = try records.account(mechanism.account)
+            let account = stored.flatMap { known == nil ? details.added(to: $0) : nil } ?? details.applied(to: stored, now: now)
+            try records.save(account)
+            return EnrolledAccount(account: account, mechanisms: [mechanism])
+        }
     }
 }

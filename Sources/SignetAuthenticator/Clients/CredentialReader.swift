@@ -54,11 +54,11 @@ package struct CredentialReader: Sendable {
     package func one(_ uid: String) async throws(StoreError) -> EnrolledMechanism? {
         if let kept = cache?.content { return await evaluated(kept.filter { $0.mechanism.uid == uid }).first }
         if cache != nil { return try await all().first { $0.mechanism.uid == uid } }
-        let found = try await authenticator.store.read { records throws(StoreError) in
-            try records.mechanism(uid).map { mechanism throws(StoreError) in
-                EnrolledMechanism(mechanism: mechanism, account: try records.account(mechanism.account))
-            }
-        }
+        let found = try await authenticator.store.fetch(
+            AccountQuery { records throws(StoreError) in
+                guard let mechanism = try records.mechanism(uid) else { return nil as EnrolledMechanism? }
+                return EnrolledMechanism(mechanism: mechanism, account: try records.account(mechanism.account))
+            })
         guard let found, kinds.contains(found.mechanism.kindName) else { return nil }
         return await evaluated([found]).first
     }

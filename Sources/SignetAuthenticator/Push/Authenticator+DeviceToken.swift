@@ -45,12 +45,12 @@ public struct DeviceTokenUpdate: Sendable {
 extension Authenticator {
     /// Returns the stored device token; nil before the first ``updateDeviceToken(_:only:)``.
     public func deviceToken() async throws(StoreError) -> StoredDeviceToken? {
-        try await store.read { records throws(StoreError) in try records.deviceToken() }
+        try await store.fetch(.deviceToken())
     }
 
     /// Removes the stored device token. No request is sent.
     public func clearDeviceToken() async throws(StoreError) {
-        try await store.write { records throws(StoreError) in try records.removeDeviceToken() }
+        try await store.perform(.removeDeviceToken())
     }
 
     /// Stores the device's new token and sends it to the servers of all push mechanisms, including those of locked accounts,
@@ -67,18 +67,13 @@ extension Authenticator {
     public func updateDeviceToken(
         _ token: String, only mechanismUID: String? = nil
     ) async throws -> [DeviceTokenUpdate] {
-        let now = clock.now
         // The token is stored before it is sent. A server without a stored outcome is told again.
-        let (mechanisms, stored) = try await store.write { records throws(StoreError) in
-            try AccountRules.setDeviceToken(token, now: now, in: records)
-        }
+        let (mechanisms, stored) = try await store.perform(.setDeviceToken(token, now: clock.now))
         let concerned = mechanisms.filter { mechanismUID == nil || $0.uid == mechanismUID }
         let updates = await tell(device.called(token), concerned, stored)
         let finished = updates.filter { !$0.isOutstanding && stored.outstanding.contains($0.mechanism.uid) }
         if !finished.isEmpty || stored.isUnsent {
-            try await store.write { records throws(StoreError) in
-                try AccountRules.recordTokenUpdates(stored, finished, in: records)
-            }
+            try await store.perform(.recordTokenUpdates(stored, finished))
         }
         return updates
     }
@@ -129,55 +124,71 @@ extension Authenticator {
     }
 }
 
-extension AccountRules {
+extension AccountQuery where Value == StoredDeviceToken?, Failure == StoreError {
+    /// Returns the device token that was set last.
+    package static func deviceToken() -> Self { Self { records throws(StoreError) in try records.deviceToken() } }
+}
+
+extension AccountOperation where Failure == StoreError {
     /// Stores a token. If the token is new, the servers of all push mechanisms are marked as yet to be told.
     /// - Returns: The push mechanisms, and the stored token with the mechanisms whose servers are yet to be told.
     package static func setDeviceToken(
-        _ token: String, now: Date, in records: any AccountWriter
-    ) throws(StoreError) -> (mechanisms: [Mechanism], stored: StoredDeviceToken) {
-        let stored = try records.deviceToken()
-        let mechanisms = try records.mechanisms().filter { $0.push != nil }
-        let all = Set(mechanisms.map(\.uid))
-        if var stored, stored.token == token {
-            if stored.isUnsent { stored.outstanding = all }
-            return (mechanisms, stored)
+        _ token: String, now: Date
+    ) -> Self where Value == (mechanisms: [Mechanism], stored: StoredDeviceToken) {
+        Self { records throws(StoreError) in
+            let stored = try records.deviceToken()
+            let mechanisms = try records.mechanisms().filter { $0.push != nil }
+            let all = Set(mechanisms.map(\.uid))
+            if var stored, stored.token == token {
+                if stored.isUnsent { stored.outstanding = all }
+                return (mechanisms, stored)
+            }
+            let new = StoredDeviceToken(token: token, timeAdded: now, outstanding: all)
+            try records.save(new)
+            return (mechanisms, new)
         }
-        let new = StoredDeviceToken(token: token, timeAdded: now, outstanding: all)
-        try records.save(new)
-        return (mechanisms, new)
     }
 
     /// Records which servers have been told and which don't support token updates. Does nothing when the stored token is another
     /// one by now.
     static func recordTokenUpdates(
-        _ sent: StoredDeviceToken, _ finished: [DeviceTokenUpdate], in records: any AccountWriter
-    ) throws(StoreError) {
-        guard var stored = try records.deviceToken(), stored.token == sent.token else { return }
-        if stored.isUnsent { stored.outstanding.formUnion(sent.outstanding) }
-        stored.isUnsent = false
-        for update in finished {
-            stored.outstanding.remove(update.mechanism.uid)
-            if case .notSupported = update.outcome { stored.unsupported.insert(update.mechanism.uid) }
+        _ sent: StoredDeviceToken, _ finished: [DeviceTokenUpdate]
+    ) -> Self where Value == Void {
+        Self { records throws(StoreError) in
+            guard var stored = try records.deviceToken(), stored.token == sent.token else { return }
+            if stored.isUnsent { stored.outstanding.formUnion(sent.outstanding) }
+            stored.isUnsent = false
+            for update in finished {
+                stored.outstanding.remove(update.mechanism.uid)
+                if case .notSupported = update.outcome { stored.unsupported.insert(update.mechanism.uid) }
+            }
+            try records.save(stored)
         }
-        try records.save(stored)
     }
 
+    /// Removes the stored device token.
+    package static func removeDeviceToken() -> Self where Value == Void {
+        Self { records throws(StoreError) in try records.removeDeviceToken() }
+    }
+}
+
+extension AccountWriter {
     /// Records that a server was given `token` when the mechanism was registered. If the stored token is another one, the server
     /// is marked as yet to be told.
-    static func recordToken(_ token: String?, givenTo uid: String, in records: any AccountWriter) throws(StoreError) {
-        guard var stored = try records.deviceToken() else { return }
+    func recordToken(_ token: String?, givenTo uid: String) throws(StoreError) {
+        guard var stored = try deviceToken() else { return }
         let before = stored
         stored.unsupported.remove(uid)
         if stored.token == token { stored.outstanding.remove(uid) } else { stored.outstanding.insert(uid) }
-        if stored != before { try records.save(stored) }
+        if stored != before { try save(stored) }
     }
 
     /// Marks the server of a push mechanism that came from an import or from the app as yet to be told. That server knows the
     /// token of another device, or none.
-    package static func markTokenOutstanding(_ mechanism: Mechanism, in records: any AccountWriter) throws(StoreError) {
-        guard mechanism.push != nil, var stored = try records.deviceToken() else { return }
+    package func markTokenOutstanding(_ mechanism: Mechanism) throws(StoreError) {
+        guard mechanism.push != nil, var stored = try deviceToken() else { return }
         stored.outstanding.insert(mechanism.uid)
         stored.unsupported.remove(mechanism.uid)
-        try records.save(stored)
+        try save(stored)
     }
 }

@@ -63,7 +63,7 @@ public final class FRAClient: Sendable {
     public func getAccount(mechanism: Mechanism) -> Account? {
         let id = AccountID(issuer: mechanism.issuer, accountName: mechanism.accountName)
         return engine.perform("read an account", otherwise: nil) {
-            try engine.account { records throws(StoreError) in try records.account(id) }
+            try engine.account { records in try records.account(id) }
         }
     }
 
@@ -95,9 +95,7 @@ public final class FRAClient: Sendable {
         return try engine.throwing("lock an account") {
             // Call the app's evaluator before the transaction, so that it can't block other users of the store.
             let isAttached = engine.policies.isAttached(name, to: account.core)
-            return try engine.change(account) { id, records throws(StoreError) in
-                try AccountRules.lock(id, policy: name, isAttached: isAttached, in: records)
-            }
+            return try engine.change(account) { .lock($0, policy: name, isAttached: isAttached) }
         }
     }
 
@@ -106,7 +104,7 @@ public final class FRAClient: Sendable {
     /// - Throws: ``AccountError/failToUnlockAccountNotLocked``.
     @discardableResult public func unlockAccount(account: Account) throws -> Bool {
         try engine.throwing("unlock an account") {
-            try engine.change(account) { id, records throws(StoreError) in try AccountRules.unlock(id, in: records) }
+            try engine.change(account) { .unlock($0) }
         }
     }
 

@@ -7,9 +7,9 @@ private struct AccountSnapshot: Sendable {
     let account: SignetCore.Account
     let mechanisms: [(mechanism: SignetCore.Mechanism, notifications: [SignetCore.PushNotification])]
 
-    init(_ account: SignetCore.Account, in records: any AccountReader) throws(StoreError) {
+    init(_ account: SignetCore.Account, in records: any AccountReader) throws {
         self.account = account
-        mechanisms = try records.mechanisms(of: account.id).map { mechanism throws(StoreError) in
+        mechanisms = try records.mechanisms(of: account.id).map { mechanism in
             (mechanism, mechanism.push == nil ? [] : try records.notifications(of: mechanism.uid))
         }
     }
@@ -41,9 +41,9 @@ extension LegacyEngine {
     /// Returns the accounts in the order of the platform's ForgeRock SDK: oldest first on iOS, by issuer and name on Android.
     func allAccounts() throws -> [Account] {
         let store = store()
-        var accounts = try authenticator.settled(in: store) { records throws(StoreError) in
-            try records.accounts().map { account throws(StoreError) in try AccountSnapshot(account, in: records) }
-        }
+        authenticator.flushAnswers(in: store)
+        var accounts = try store.fetch(
+            AccountQuery { records in try records.accounts().map { try AccountSnapshot($0, in: records) } })
         if settings.platform == .android {
             accounts.sort {
                 ($0.account.id.issuer, $0.account.id.accountName) < ($1.account.id.issuer, $1.account.id.accountName)
@@ -54,18 +54,17 @@ extension LegacyEngine {
 
     /// - Parameter find: Finds the account; returns nil when the account doesn't exist.
     func account(
-        _ find: @Sendable (any AccountReader) throws(StoreError) -> SignetCore.Account?
+        _ find: @escaping @Sendable (any AccountReader) throws -> SignetCore.Account?
     ) throws -> Account? {
         let store = store()
-        let found = try authenticator.settled(in: store) { records throws(StoreError) in
-            try find(records).map { account throws(StoreError) in try AccountSnapshot(account, in: records) }
-        }
+        authenticator.flushAnswers(in: store)
+        let found = try store.fetch(AccountQuery { records in try find(records).map { try AccountSnapshot($0, in: records) } })
         return found.map { object(for: $0, token(of: store)) }
     }
 
     /// Returns the account with a legacy identifier. The identifier doesn't show where the issuer ends, so each `-` is tried.
     func account(identifier: String) throws -> Account? {
-        try account { records throws(StoreError) in
+        try account { records in
             if let direct = records as? ClientRecords { return direct.account(identifier: identifier) }
             return try records.accounts().first { $0.id.legacyIdentifier == identifier }
         }
@@ -75,24 +74,21 @@ extension LegacyEngine {
     /// - Throws: ``AccountError/accountLocked(_:)``.
     func update(_ account: Account) throws -> Bool {
         let (value, store) = (account.core, store())
-        guard let found = try store.read({ records throws(StoreError) in try records.account(value.id) }) else { return false }
-        if let lock = lock(on: found) { throw AccountError.accountLocked(lock.policy) }
-        let stored = try store.write { records throws(StoreError) in
-            try AccountRules.rename(
-                value.id, displayIssuer: value.displayIssuer, displayAccountName: value.displayAccountName, in: records)
-        }.get()
+        guard let found = try store.fetch(.account(value.id)) else { return false }
+        try refuseIfLocked(found)
+        let stored = try store.perform(
+            .rename(value.id, displayIssuer: value.displayIssuer, displayAccountName: value.displayAccountName))
         account.take(stored, token: self.token(of: store))
         return true
     }
 
     /// Locks or unlocks an account manually.
     func change(
-        _ account: Account,
-        _ rule: @Sendable (AccountID, any AccountWriter) throws(StoreError) -> Result<SignetCore.Account, AuthenticatorError>
+        _ account: Account, by operation: (AccountID) -> AccountOperation<SignetCore.Account, any Error>
     ) throws -> Bool {
         let (value, _, token) = account.snapshot
         let store = store(token) { $0.accounts[value.id] = .present(value) }
-        let stored = try store.write { records throws(StoreError) in try rule(value.id, records) }.get()
+        let stored = try store.perform(operation(value.id))
         account.take(stored, token: self.token(of: store))
         return true
     }
@@ -103,7 +99,7 @@ extension LegacyEngine {
             cache.accounts[value.id] = .present(value)
             if let objects { cache.add(objects.compactMap { ($0 as? any MechanismState)?.core }, of: value.id) }
         }
-        return try store.write { records throws(StoreError) in try AccountRules.removeAccount(value.id, in: records) }
+        return try store.perform(.removeAccount(value.id))
     }
 
     // MARK: Mechanisms
@@ -111,15 +107,13 @@ extension LegacyEngine {
     func remove(_ mechanism: Mechanism) throws -> Bool {
         guard let (value, token) = (mechanism as? any MechanismState)?.box.content else { return false }
         let keepsAccount = settings.platform == .iOS
-        return try store(token) { $0.mechanisms[value.uid] = .present(value) }.write { records throws(StoreError) in
-            try AccountRules.removeMechanism(value.uid, keepingAccount: keepsAccount, in: records)
-        }
+        return try store(token) { $0.mechanisms[value.uid] = .present(value) }
+            .perform(.removeMechanism(value.uid, keepingAccount: keepsAccount))
     }
 
     func mechanism(uid: String) throws -> Mechanism? {
         let store = store()
-        return try store.read { records throws(StoreError) in try records.mechanism(uid) }
-            .map { Mechanisms.object(for: $0, token(of: store)) }
+        return try store.fetch(.mechanism(uid)).map { Mechanisms.object(for: $0, token(of: store)) }
     }
 
     /// Returns the current code. For HOTP, it stores the new counter before it returns the code.
@@ -127,15 +121,13 @@ extension LegacyEngine {
         let (value, token) = mechanism.box.content
         let store = store(token) { $0.mechanisms[value.uid] = .present(value) }
         do {
-            let source = try store.read { records throws(StoreError) in try AccountRules.codeSource(value.uid, in: records) }
-                .get()
-            if let lock = source.account.flatMap(lock) { throw AuthenticatorError.locked(lock) }
+            let source = try store.fetch(.codeSource(value.uid))
+            try refuseIfLocked(source.account)
             let now = settings.clock.now
             guard case .counter = source.settings.factor else {
                 return OathTokenCode(source.settings.code(at: now), madeAt: now)
             }
-            let reserved = try store.write { records throws(StoreError) in try AccountRules.reserveCounter(value.uid, in: records)
-            }.get()
+            let reserved = try store.perform(.reserveCounter(value.uid))
             mechanism.box.take(reserved.mechanism, self.token(of: store))
             return OathTokenCode(reserved.settings.code(at: now), madeAt: now)
         } catch let error as StoreError {

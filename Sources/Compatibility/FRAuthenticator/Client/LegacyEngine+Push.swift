@@ -20,7 +20,7 @@ extension LegacyEngine {
                 }
                 return Mechanisms.object(for: made, token(of: store))
             } catch let error as AuthenticatorError where error.code == .duplicateMechanism {
-                let existing = try store.read { records throws(StoreError) in try records.mechanisms(of: enrollment.account) }
+                let existing = try await store.fetch(.mechanisms(of: enrollment.account))
                 throw LegacyErrors.error(error, identifier: existing.first { $0.uid == error.mechanismUID }?.legacyIdentifier)
             }
         } catch {
@@ -49,29 +49,26 @@ extension LegacyEngine {
 
     func notifications() throws -> [PushNotification] {
         let store = store()
-        let found = try authenticator.settled(in: store) { records throws(StoreError) in try records.notifications() }
-        return objects(for: found, token(of: store))
+        authenticator.flushAnswers(in: store)
+        return objects(for: try store.fetch(.notifications()), token(of: store))
     }
 
     func notifications(of mechanism: PushMechanism) throws -> [PushNotification] {
         let (value, token) = mechanism.box.content
         let store = store(token) { $0.mechanisms[value.uid] = .present(value) }
-        let found = try authenticator.settled(in: store) { records throws(StoreError) in try records.notifications(of: value.uid)
-        }
-        return objects(for: found, self.token(of: store))
+        authenticator.flushAnswers(in: store)
+        return objects(for: try store.fetch(.notifications(of: value.uid)), self.token(of: store))
     }
 
     func notification(id: String) throws -> PushNotification? {
         let store = store()
-        let found = try authenticator.settled(in: store) { records throws(StoreError) in try records.notification(id: id) }
-        return found.map { PushNotification($0, token(of: store)) }
+        authenticator.flushAnswers(in: store)
+        return try store.fetch(.notification(id)).map { PushNotification($0, token(of: store)) }
     }
 
     func remove(_ notification: PushNotification) throws -> Bool {
         let (value, token) = notification.box.content
-        return try store(token) { $0.notifications[value.id] = .present(value) }.write { records throws(StoreError) in
-            try AccountRules.removeNotification(value.id, in: records)
-        }
+        return try store(token) { $0.notifications[value.id] = .present(value) }.perform(.removeNotification(value.id))
     }
 
     /// Answers a notification with the asynchronous engine.
@@ -94,37 +91,37 @@ extension LegacyEngine {
 
     /// Returns the push token of this device.
     func token() throws(StoreError) -> StoredDeviceToken? {
-        try store().read { records throws(StoreError) in try records.deviceToken() }
+        try store().fetch(.deviceToken())
     }
 
     /// Stores a token before any server gets it, as the ForgeRock SDK does. A storage client is asked for the mechanisms only when
     /// the token is sent; in case the app ends before that, the stored token says that no server has got it.
-    private func keep(token: String) throws(StoreError) {
+    private func keep(token: String) throws {
         let now = settings.clock.now
         guard case .client = kind else {
-            return try store().write { records throws(StoreError) in
-                _ = try AccountRules.setDeviceToken(token, now: now, in: records)
-            }
+            _ = try store().perform(.setDeviceToken(token, now: now))
+            return
         }
-        try store().write { records throws(StoreError) in
-            guard try records.deviceToken()?.token != token else { return }
-            var stored = StoredDeviceToken(token: token, timeAdded: now)
-            stored.isUnsent = true
-            try records.save(stored)
-        }
+        try store().perform(
+            AccountOperation { records in
+                guard try records.deviceToken()?.token != token else { return }
+                var stored = StoredDeviceToken(token: token, timeAdded: now)
+                stored.isUnsent = true
+                try records.save(stored)
+            })
     }
 
     /// Stores the first token. Mechanisms from before, such as imported ones, are recorded as those that still need it.
     func register(token: String) throws {
         let now = settings.clock.now
-        let isKnown = try store().write { records throws(StoreError) in
-            if let known = try records.deviceToken() { return known.token == token }
-            _ = try AccountRules.setDeviceToken(token, now: now, in: records)
-            return true
-        }
-        guard isKnown else {
-            throw PushNotificationError.storageError("another device token is registered: tell servers with updateDeviceToken")
-        }
+        _ = try store().perform(
+            AccountOperation { records in
+                guard try records.deviceToken().map({ $0.token == token }) ?? true else {
+                    throw PushNotificationError.storageError(
+                        "another device token is registered: tell servers with updateDeviceToken")
+                }
+                return try AccountOperation.setDeviceToken(token, now: now).body(records)
+            })
     }
 
     /// Stores a token and sends it to the servers of all push mechanisms that don't have it yet.
@@ -142,7 +139,7 @@ extension LegacyEngine {
     }
 
     /// Stores a token immediately and sends it to servers in the background, unless another token has arrived by then.
-    func take(token: String) throws(StoreError) {
+    func take(token: String) throws {
         try keep(token: token)
         _ = inTurn {
             do {
@@ -173,7 +170,7 @@ extension LegacyEngine {
     }
 
     func clearToken() throws(StoreError) {
-        try store().write { records throws(StoreError) in try records.removeDeviceToken() }
+        try store().perform(.removeDeviceToken())
     }
 }
 

@@ -110,10 +110,11 @@ final class LegacyEngine: Sendable {
 
     var lastError: (any Error)? { state.withLock { $0.lastError } }
 
-    /// Returns the current lock of an account; nil when the account is not locked.
-    func lock(on account: SignetCore.Account) -> AccountLock? {
-        if let policy = account.lockingPolicy { return .manual(policy: policy) }
-        return policies.violated(account).map { .byPolicy($0) }
+    /// - Throws: ``AuthenticatorError/Code/accountLocked``.
+    func refuseIfLocked(_ account: SignetCore.Account?) throws(AuthenticatorError) {
+        guard let account else { return }
+        if let policy = account.lockingPolicy { throw .locked(.manual(policy: policy)) }
+        if let policy = policies.violated(account) { throw .locked(.byPolicy(policy)) }
     }
 }
 

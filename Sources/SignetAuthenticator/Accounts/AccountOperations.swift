@@ -1,0 +1,293 @@
+package import SignetCore
+package import SignetStorage
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+extension AccountQuery where Failure == StoreError {
+    /// Returns all accounts, oldest first, with their mechanisms.
+    static func accounts() -> Self where Value == [(account: Account, mechanisms: [Mechanism])] {
+        Self { records throws(StoreError) in try records.accountsWithMechanisms() }
+    }
+
+    /// Returns the account with this identity.
+    package static func account(_ id: AccountID) -> Self where Value == Account? {
+        Self { records throws(StoreError) in try records.account(id) }
+    }
+
+    /// Returns the account with this identity, and its mechanisms, oldest first.
+    static func accountWithMechanisms(_ id: AccountID) -> Self where Value == (account: Account, mechanisms: [Mechanism])? {
+        Self { records throws(StoreError) in
+            guard let account = try records.account(id) else { return nil }
+            return (account, try records.mechanisms(of: id))
+        }
+    }
+
+    /// Returns the mechanism with this id.
+    package static func mechanism(_ uid: String) -> Self where Value == Mechanism? {
+        Self { records throws(StoreError) in try records.mechanism(uid) }
+    }
+
+    /// Returns the mechanisms of an account, oldest first.
+    package static func mechanisms(of account: AccountID) -> Self where Value == [Mechanism] {
+        Self { records throws(StoreError) in try records.mechanisms(of: account) }
+    }
+
+    /// Returns the records that the lists leave out because they cannot be read.
+    static func damagedRecords() -> Self where Value == [DamagedRecord] {
+        Self { records throws(StoreError) in try records.damagedRecords() }
+    }
+}
+
+extension AccountQuery where Failure == any Error {
+    /// Returns the settings of a mechanism that generates codes, and its account.
+    package static func codeSource(_ uid: String) -> Self where Value == CodeSource {
+        Self { records in
+            let (mechanism, settings) = try records.oathMechanism(uid)
+            return CodeSource(settings: settings, account: try records.account(mechanism.account))
+        }
+    }
+
+    /// Returns the stored device token for the enrollment of new mechanisms of one account.
+    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism``.
+    static func deviceToken(forEnrolling offered: [Mechanism]) -> Self where Value == String? {
+        Self { records in
+            if let account = offered.first?.account { try offered.refuseDuplicates(among: records.mechanisms(of: account)) }
+            return try records.deviceToken()?.token
+        }
+    }
+}
+
+extension AccountOperation where Failure == any Error {
+    // MARK: Enrollment
+
+    /// Stores an account with new mechanisms. An account that is already stored keeps its names, its lock, its creation time and
+    /// its other mechanisms.
+    /// - Parameter token: The device token that the server was given at the registration for push.
+    static func enroll(
+        _ enrollment: Enrollment, _ offer: EnrollmentOffer, token: String?
+    ) -> Self where Value == EnrolledAccount {
+        Self { records in
+            let (mechanisms, existing) = (offer.mechanisms, try records.mechanisms(of: enrollment.account))
+            try mechanisms.refuseDuplicates(among: existing)
+            for mechanism in mechanisms { try records.save(mechanism) }
+            let account =
+                try records.account(enrollment.account)?.updated(from: enrollment)
+                ?? Account(enrollment, timeAdded: offer.time)
+            try records.save(account)
+            if let push = offer.push { try records.recordToken(token, givenTo: push.uid) }
+            return EnrolledAccount(account: account, mechanisms: (existing + mechanisms).sorted(by: Mechanism.isBefore))
+        }
+    }
+
+    // MARK: Codes
+
+    /// Increments the counter of a mechanism. Returns the settings that generate the code of the old counter, and the mechanism
+    /// with the new counter. Show the code only after the transaction is durable.
+    package static func reserveCounter(
+        _ uid: String
+    ) -> Self where Value == (settings: OATHSettings, mechanism: Mechanism) {
+        Self { records in
+            var (mechanism, settings) = try records.oathMechanism(uid)
+            try records.account(mechanism.account)?.refuseIfLockedManually()
+            guard let reserved = settings.reserveCounter() else {
+                throw AuthenticatorError(.counterExhausted, "the counter has reached its end; enroll the account again")
+            }
+            mechanism.kind = .oath(settings)
+            try records.save(mechanism)
+            return (reserved, mechanism)
+        }
+    }
+
+    /// Moves a counter forward. A lower value than the current one is rejected.
+    static func resynchronize(_ uid: String, counter: UInt64) -> Self where Value == Mechanism {
+        Self { records in
+            guard var mechanism = try records.mechanism(uid) else { throw AuthenticatorError.unknownMechanism(uid) }
+            guard var settings = mechanism.oath, case .counter(let next) = settings.factor else {
+                throw AuthenticatorError(.wrongKind, "this mechanism has no counter")
+            }
+            try records.account(mechanism.account)?.refuseIfLockedManually()
+            guard counter >= next else {
+                throw AuthenticatorError(
+                    .counterBackwards, "the counter is at \(next); it only moves forward, or codes would repeat")
+            }
+            settings.factor = .counter(next: counter)
+            mechanism.kind = .oath(settings)
+            try records.save(mechanism)
+            return mechanism
+        }
+    }
+
+    // MARK: Names and locks
+
+    /// Changes the names that are shown for an account. Nil or an empty string restores the name of the enrollment. Everything
+    /// else of the account stays.
+    package static func rename(
+        _ id: AccountID, displayIssuer: String?, displayAccountName: String?
+    ) -> Self where Value == Account {
+        Self { records in
+            let names = [displayIssuer, displayAccountName].map { $0.flatMap { $0.isEmpty ? nil : $0 } }
+            guard names.allSatisfy({ $0?.isSafeToShow ?? true }) else {
+                throw AuthenticatorError(
+                    .invalidName, "a name has no control characters and does not change the direction of text")
+            }
+            var account = try records.storedAccount(id)
+            try account.refuseIfLockedManually()
+            account.displayIssuer = names[0]
+            account.displayAccountName = names[1]
+            try records.save(account)
+            return account
+        }
+    }
+
+    /// Locks an account manually.
+    /// - Parameter isAttached: True when the policy is one of the account's own, which the existing SDKs require.
+    package static func lock(_ id: AccountID, policy: String, isAttached: Bool = true) -> Self where Value == Account {
+        Self { records in
+            guard !policy.isEmpty, policy.isSafeToShow else {
+                throw AuthenticatorError(.invalidPolicy, "a lock names its policy")
+            }
+            var account = try records.storedAccount(id)
+            if let locked = account.lockingPolicy {
+                throw AuthenticatorError(.alreadyLocked, "the account is locked already (\(locked))", policy: locked)
+            }
+            guard isAttached else {
+                throw AuthenticatorError(.invalidPolicy, "\(policy) is not among the account's policies", policy: policy)
+            }
+            account.lockingPolicy = policy
+            try records.save(account)
+            return account
+        }
+    }
+
+    /// Removes a manual lock.
+    package static func unlock(_ id: AccountID) -> Self where Value == Account {
+        Self { records in
+            var account = try records.storedAccount(id)
+            guard account.lockingPolicy != nil else {
+                throw AuthenticatorError(.notLocked, "the account was not locked by the user")
+            }
+            account.lockingPolicy = nil
+            try records.save(account)
+            return account
+        }
+    }
+}
+
+extension AccountOperation where Value == Bool, Failure == StoreError {
+    // MARK: Removal
+
+    /// Removes an account with its mechanisms and their notifications, including records that cannot be read.
+    /// - Returns: True when the account or any of its mechanisms existed.
+    package static func removeAccount(_ id: AccountID) -> AccountOperation<Bool, StoreError> {
+        Self { records throws(StoreError) in
+            let mechanisms = try records.mechanisms(of: id)
+            let wasThere = try !RecordLookup { () throws(StoreError) in try records.account(id) }.isAbsent
+            for mechanism in mechanisms { try records.removeWithNotifications(mechanism) }
+            try records.remove(account: id)
+            return wasThere || !mechanisms.isEmpty
+        }
+    }
+
+    /// Removes a mechanism with its notifications, and its account if this was the last mechanism and `keepingAccount` is false.
+    /// The account of a damaged mechanism is unknown and stays.
+    package static func removeMechanism(_ uid: String, keepingAccount: Bool) -> AccountOperation<Bool, StoreError> {
+        Self { records throws(StoreError) in
+            let found = try RecordLookup { () throws(StoreError) in try records.mechanism(uid) }
+            guard let mechanism = found.value else {
+                if found.isUnreadable { try records.remove(mechanism: uid) }
+                return found.isUnreadable
+            }
+            try records.removeWithNotifications(mechanism)
+            if !keepingAccount, try !records.hasMechanisms(mechanism.account) {
+                try records.remove(account: mechanism.account)
+            }
+            return true
+        }
+    }
+
+    /// Removes a notification.
+    /// - Returns: True when the notification existed.
+    package static func removeNotification(_ id: String) -> AccountOperation<Bool, StoreError> {
+        Self { records throws(StoreError) in
+            let wasThere = try !RecordLookup { () throws(StoreError) in try records.notification(id: id) }.isAbsent
+            try records.remove(notification: id)
+            try records.removeSentAnswer(to: id)
+            return wasThere
+        }
+    }
+}
+
+extension AccountReader {
+    /// - Throws: ``AuthenticatorError/Code/unknownMechanism``, ``AuthenticatorError/Code/wrongKind``.
+    fileprivate func oathMechanism(_ uid: String) throws -> (Mechanism, OATHSettings) {
+        guard let mechanism = try mechanism(uid) else { throw AuthenticatorError.unknownMechanism(uid) }
+        guard let settings = mechanism.oath else { throw AuthenticatorError.noCodes }
+        return (mechanism, settings)
+    }
+
+    /// - Throws: ``AuthenticatorError/Code/unknownAccount``.
+    fileprivate func storedAccount(_ id: AccountID) throws -> Account {
+        guard let account = try account(id) else { throw AuthenticatorError.unknownAccount(id) }
+        return account
+    }
+}
+
+extension AccountWriter {
+    fileprivate func removeWithNotifications(_ mechanism: Mechanism) throws(StoreError) {
+        if mechanism.push != nil { try removeNotifications(of: mechanism.uid) }
+        try remove(mechanism: mechanism.uid)
+    }
+}
+
+extension [Mechanism] {
+    /// Checks that these mechanisms are of other kinds than the existing mechanisms of their account.
+    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism``.
+    func refuseDuplicates(among existing: [Mechanism]) throws(AuthenticatorError) {
+        let kinds = Set(map(\.kindName))
+        if let duplicate = existing.first(where: { kinds.contains($0.kindName) }) { throw .duplicate(duplicate) }
+    }
+}
+
+extension Account {
+    /// - Throws: ``AuthenticatorError/Code/accountLocked``.
+    func refuseIfLockedManually() throws(AuthenticatorError) {
+        if let policy = lockingPolicy { throw .locked(.manual(policy: policy)) }
+    }
+}
+
+/// The data needed to generate a code.
+package struct CodeSource: Sendable {
+    /// The settings, with the next counter.
+    package let settings: OATHSettings
+    /// The account of the mechanism; nil when the store has no such account.
+    package let account: Account?
+}
+
+extension Account {
+    /// Creates the account of an enrollment.
+    package init(_ enrollment: Enrollment, timeAdded: Date) {
+        self.init(
+            id: enrollment.account, imageURL: enrollment.imageURL, backgroundColor: enrollment.backgroundColor,
+            timeAdded: timeAdded, policies: enrollment.policies)
+    }
+
+    /// Returns the account with the changes of another enrollment: the logo, the background color and the policies.
+    package func updated(from enrollment: Enrollment) -> Account {
+        var account = self
+        account.imageURL = enrollment.imageURL ?? imageURL
+        account.backgroundColor = enrollment.backgroundColor ?? backgroundColor
+        account.policies.merge(enrollment.policies) { _, new in new }
+        return account
+    }
+}
+
+extension Mechanism {
+    /// The order of mechanisms in a list: oldest first; mechanisms of the same time by the names of their kinds.
+    package static func isBefore(_ first: Mechanism, _ second: Mechanism) -> Bool {
+        (first.timeAdded, first.kindName.rawValue, first.uid) < (second.timeAdded, second.kindName.rawValue, second.uid)
+    }
+}
