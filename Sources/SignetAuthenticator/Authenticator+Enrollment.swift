@@ -39,33 +39,25 @@ extension Authenticator {
     public func enroll(_ enrollment: Enrollment, pushGateway: Endpoint? = nil) async throws -> EnrolledAccount {
         var offer = EnrollmentOffer(enrollment, now: clock.now)
         guard !offer.mechanisms.isEmpty else { throw AuthenticatorError.nothingOffered }
-        let token = try await store.fetch(.deviceToken(forEnrolling: offer.mechanisms))
+        var token = try await store.fetch(.deviceToken(forEnrolling: offer.mechanisms))
         if let policy = await policies.violated(enrollment.policies) { throw AuthenticatorError.violated(policy) }
-        guard let invitation = enrollment.push, let uid = offer.push?.uid else {
-            return try await save(enrollment, offer, token: token)
+        if let invitation = enrollment.push, let uid = offer.push?.uid {
+            let registration = try await register(invitation, as: uid, token: token, gateway: pushGateway)
+            offer.add(registration)
+            token = registration.token
         }
-        let registration = try await register(invitation, as: uid, token: token, gateway: pushGateway)
-        offer.add(registration)
+        let enrolled: EnrolledAccount
         do {
-            let enrolled = try await save(enrollment, offer, token: registration.token)
-            pendingWrites.set(nil, of: uid)
-            return enrolled
-        } catch let error as StoreError {
+            enrolled = try await store.perform(.enroll(enrollment, offer, token: token))
+        } catch let error as StoreError where offer.push != nil {
             throw AuthenticatorError.registeredNotStored(error)
         } catch {
-            pendingWrites.set(nil, of: uid)
+            if let uid = offer.push?.uid { pendingWrites.set(nil, of: uid) }
             throw error
         }
-    }
-
-    /// Stores an account and its mechanisms.
-    /// - Parameter token: The stored device token that the server was given at registration; nil when no token was stored.
-    private func save(
-        _ enrollment: Enrollment, _ offer: EnrollmentOffer, token: String?
-    ) async throws -> EnrolledAccount {
-        let enrolled = try await store.perform(.enroll(enrollment, offer, token: token))
-        let lock = await policies.lock(on: enrolled.account)
-        return EnrolledAccount(account: enrolled.account, mechanisms: enrolled.mechanisms, lock: lock)
+        if let uid = offer.push?.uid { pendingWrites.set(nil, of: uid) }
+        return EnrolledAccount(
+            account: enrolled.account, mechanisms: enrolled.mechanisms, lock: await policies.lock(on: enrolled.account))
     }
 
     /// Registers the device for push at the server. A registration that an earlier call made and could not store is reused; its

@@ -38,22 +38,31 @@ public struct PushStreamListener: Sendable {
         guard let push = try await authenticator.mechanism(mechanismUID).push else {
             throw AuthenticatorError.noPush
         }
-        guard let door = try PushStreamCredentials(push, mechanismUID: mechanismUID) else {
+        guard let credentials = try PushStreamCredentials(push, mechanismUID: mechanismUID) else {
             throw AuthenticatorError(
                 .noPushStream,
                 "\(push.registrationEndpoint.host) has no push stream for desktops; enroll again with a push gateway"
             )
         }
-        do {
-            try await listen(at: door) { event in
-                do {
-                    try await handle(event)
-                } catch {
-                    throw HandlerFailure(error: error)
+        var position = PushStreamPosition()
+        while true {
+            do {
+                try await connect(with: credentials, &position) { event in
+                    do {
+                        try await handle(event)
+                    } catch {
+                        throw HandlerFailure(error: error)
+                    }
                 }
+                throw TransportError(.interrupted, host: credentials.endpoint.host, "the push stream ended the connection")
+            } catch let failure as HandlerFailure {
+                throw failure.error
+            } catch let error where error.isWorthAnotherTry {
+                try Task.checkCancellation()
+                let pause = position.nextPause()
+                try await handle(.disconnected(error, pause: pause))
+                try await Task.sleep(for: pause)
             }
-        } catch let failure as HandlerFailure {
-            throw failure.error
         }
     }
 
@@ -63,37 +72,32 @@ public struct PushStreamListener: Sendable {
         let error: any Error
     }
 
-    private func listen(at door: PushStreamCredentials, _ tell: @Sendable (Event) async throws -> Void) async throws {
-        let server = door.endpoint
-        var progress = PushStreamPosition()
-        while true {
-            do {
-                try await connect(to: door, progress: &progress, tell)
-                throw TransportError(.interrupted, host: server.host, "the push stream ended the connection")
-            } catch let error where error.isWorthAnotherTry {
-                try Task.checkCancellation()
-                let pause = progress.nextPause()
-                try await tell(.disconnected(error, pause: pause))
-                try await Task.sleep(for: pause)
-            }
-        }
-    }
-
+    /// Connects once, and receives messages until the connection ends.
     private func connect(
-        to door: PushStreamCredentials, progress: inout PushStreamPosition, _ tell: @Sendable (Event) async throws -> Void
+        with credentials: PushStreamCredentials, _ position: inout PushStreamPosition,
+        _ tell: @Sendable (Event) async throws -> Void
     ) async throws {
-        let server = door.endpoint
+        let server = credentials.endpoint
         var request = HTTPRequest("GET", server.url, headers: ["Accept": "text/event-stream"])
-        request.headers.append("Authorization", try door.authorization(try await nonce(of: door)))
-        if let last = progress.lastEventID { request.headers.append("Last-Event-ID", last) }
+        request.headers.append("Authorization", try await authorization(credentials))
+        if let last = position.lastEventID { request.headers.append("Last-Event-ID", last) }
 
-        let stream = PushStream(progress)
-        defer { progress = stream.progress }
+        let stream = PushStream(position)
+        defer { position = stream.progress }
         let response = try await authenticator.pipeline.stream(request, for: .pushStream) { piece in
             let (isFirst, events) = try stream.feed(piece, from: server)
             if isFirst { try await tell(.connected) }
             for event in events {
-                try await take(event, tell)
+                if event.name == PushStreamProof.eventName {
+                    do {
+                        guard let delivery = try? JSON.decode(PushDelivery.self, from: event.data.utf8) else {
+                            throw PushMessageError.form
+                        }
+                        try await tell(.received(authenticator.receive(delivery)))
+                    } catch let error where error.concernsOneMessage {
+                        try await tell(.refused(error))
+                    }
+                }
                 stream.took(event)
             }
         }
@@ -102,31 +106,14 @@ public struct PushStreamListener: Sendable {
         }
     }
 
-    /// Sends a request without a proof to get a nonce.
-    private func nonce(of door: PushStreamCredentials) async throws -> String {
-        let server = door.endpoint
+    /// Sends a request without a proof to get a nonce, and returns the value of the `Authorization` header for it.
+    private func authorization(_ credentials: PushStreamCredentials) async throws -> String {
+        let (server, scheme) = (credentials.endpoint, credentials.scheme)
         let response = try await authenticator.pipeline.send(HTTPRequest("GET", server.url), for: .pushStream, to: server)
-        guard response.status == 401, let nonce = PushStreamChallenge.nonce(in: response.headers, scheme: door.scheme) else {
+        guard response.status == 401, let nonce = PushStreamChallenge.nonce(in: response.headers, scheme: scheme) else {
             throw AuthenticatorError.refusal(by: server, status: response.status)
         }
-        return nonce
-    }
-
-    private func take(_ event: ServerSentEvent, _ tell: @Sendable (Event) async throws -> Void) async throws {
-        guard event.name == PushStreamProof.eventName else { return }
-        guard let delivery = try? JSON.decode(PushDelivery.self, from: event.data.utf8) else {
-            return try await tell(.refused(PushMessageError.form))
-        }
-        let notification: PushNotification
-        do {
-            notification = try await authenticator.receive(delivery)
-        } catch let error where error is PushMessageError || error is AuthenticatorError {
-            return try await tell(.refused(error))
-        } catch let error as StoreError where error.isRecordScoped {
-            // The message's record or its mechanism is damaged. The next message may nevertheless be stored.
-            return try await tell(.refused(error))
-        }
-        try await tell(.received(notification))
+        return try credentials.authorization(nonce)
     }
 }
 
@@ -143,5 +130,11 @@ extension Error {
     /// rejection by the server, a permanent failure of the store and the cancellation of the task are not.
     fileprivate var isWorthAnotherTry: Bool {
         (self as? any RetryableError)?.isRetryable ?? false
+    }
+
+    /// True when a message was rejected, or when its record or its mechanism is damaged. The next message may nevertheless be
+    /// stored.
+    fileprivate var concernsOneMessage: Bool {
+        self is PushMessageError || self is AuthenticatorError || (self as? StoreError)?.isRecordScoped ?? false
     }
 }
