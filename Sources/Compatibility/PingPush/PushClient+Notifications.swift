@@ -1,12 +1,6 @@
 import SignetAuthenticator
 public import SignetCore
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension PushClient {
     // MARK: Incoming messages
 

@@ -4,12 +4,6 @@ import SignetNetwork
 import SignetStorage
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A client for push notifications with the API of the Ping SDK. It is a thin layer over `Authenticator`, which implements the
 /// rules.
 ///

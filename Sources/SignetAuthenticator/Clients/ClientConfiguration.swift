@@ -1,12 +1,6 @@
 public import SignetCore
 public import SignetStorage
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The settings that `OathConfiguration` of PingOath and `PushConfiguration` of PingPush have in common.
 ///
 /// One task creates a configuration and hands it over to the client, which owns the storage from then on. A storage may therefore

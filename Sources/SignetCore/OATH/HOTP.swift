@@ -1,11 +1,5 @@
 import Crypto
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// HMAC-based one-time passwords (RFC 4226).
 public enum HOTP {
     /// Returns the code of one counter value. The secret is used unchanged with every algorithm: short keys are not padded.
