@@ -111,7 +111,8 @@ public struct AuthenticatorError: RetryableError, Hashable, CustomStringConverti
 
 extension AuthenticatorError {
     static let nothingOffered = AuthenticatorError(.nothingOffered, "the enrollment offers neither codes nor push")
-    static let noCodes = AuthenticatorError(.wrongKind, "this mechanism makes no codes")
+    /// The error for a mechanism of another kind where codes are needed.
+    package static let noCodes = AuthenticatorError(.wrongKind, "this mechanism makes no codes")
     /// The error for a mechanism of another kind where push is needed.
     package static let noPush = AuthenticatorError(.wrongKind, "this mechanism takes no push messages")
 

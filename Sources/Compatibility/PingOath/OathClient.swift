@@ -19,7 +19,7 @@ import Foundation
 /// The methods throw ``OathError`` and ``OathStorageError``.
 public final class OathClient: Sendable {
     private let authenticator: Authenticator
-    private let credentials: CredentialReader
+    private let credentials: ClientCredentials
     private let log: ClientLog
 
     /// Creates a client with this configuration. The client owns the configuration's storage from then on.
@@ -37,7 +37,7 @@ public final class OathClient: Sendable {
         }
         authenticator = Authenticator(
             store: store, transport: NoTransport(), device: PushDevice(token: "", name: ""), clock: clock, policies: policies)
-        credentials = CredentialReader(authenticator, kinds: [.totp, .hotp], isCaching: isCaching)
+        credentials = ClientCredentials(authenticator, kinds: [.totp, .hotp], isCaching: isCaching)
     }
 
     /// Creates a client with the configuration that `configure` sets up.
@@ -57,14 +57,8 @@ public final class OathClient: Sendable {
             var enrollment = try EnrollmentURI.parse(uri)
             guard let oath = enrollment.oath else { throw OathError.invalidUri("the URI offers no one-time codes") }
             enrollment.push = nil
-            let offer = enrollment
-            let enrolled = try await credentials.changing { try await authenticator.enroll(offer) }
-            let name: Mechanism.KindName = if case .time = oath.factor { .totp } else { .hotp }
-            guard let mechanism = enrolled.mechanisms.first(where: { $0.kindName == name }) else {
-                throw OathError.credentialNotFound("")
-            }
-            return try Self.credential(
-                EnrolledMechanism(mechanism: mechanism, account: enrolled.account, lock: enrolled.lock))
+            let kind: Mechanism.KindName = if case .time = oath.factor { .totp } else { .hotp }
+            return try OathCredential(await credentials.enroll(enrollment, kind))
         }
     }
 
@@ -75,37 +69,26 @@ public final class OathClient: Sendable {
     @discardableResult
     public func saveCredential(_ credential: OathCredential) async throws -> OathCredential {
         try await run("saveCredential", credential.id) {
-            let now = authenticator.clock.now
-            let saved = try await credentials.changing {
-                try await authenticator.store.perform(
-                    .save(credential.id, credential.details, now: now) { stored in try credential.mechanism(over: stored) })
-            }
-            guard let mechanism = saved.mechanisms.first else { throw OathError.credentialNotFound(credential.id) }
-            let lock = await authenticator.policies.lock(on: saved.account)
-            return try Self.credential(EnrolledMechanism(mechanism: mechanism, account: saved.account, lock: lock))
+            try OathCredential(
+                await credentials.save(credential.id, credential.details) { stored in try credential.mechanism(over: stored) })
         }
     }
 
     /// Returns all credentials, oldest first, with their current locks.
     public func getCredentials() async throws -> [OathCredential] {
-        try await run("getCredentials", nil) { try await credentials.all().compactMap(OathCredential.init) }
+        try await run("getCredentials", nil) { try await credentials.all().map(OathCredential.init) }
     }
 
     /// Returns the credential with this id; nil when it does not exist.
     public func getCredential(_ credentialId: String) async throws -> OathCredential? {
-        try await run("getCredential", credentialId) { try await credentials.one(credentialId).flatMap(OathCredential.init) }
+        try await run("getCredential", credentialId) { try await credentials.one(credentialId).map(OathCredential.init) }
     }
 
     /// Removes a credential, and its account if it has no other credential.
     /// - Returns: True when the credential existed.
     @discardableResult
     public func deleteCredential(_ credentialId: String) async throws -> Bool {
-        try await run("deleteCredential", credentialId) {
-            try await credentials.changing {
-                guard try await isOurs(credentialId) else { return false }
-                return try await authenticator.removeMechanism(credentialId)
-            }
-        }
+        try await run("deleteCredential", credentialId) { try await credentials.remove(credentialId) }
     }
 
     /// Generates the current code of a credential. For HOTP, the incremented counter is stored durably before the code is
@@ -138,25 +121,9 @@ public final class OathClient: Sendable {
         log.note(.debug, "close", nil, "done")
     }
 
-    private func isOurs(_ uid: String) async throws(StoreError) -> Bool {
-        try await authenticator.store.fetch(.mechanism(uid))?.oath != nil
-    }
-
-    private static func credential(_ enrolled: EnrolledMechanism) throws(OathError) -> OathCredential {
-        guard let credential = OathCredential(enrolled) else { throw .credentialNotFound(enrolled.mechanism.uid) }
-        return credential
-    }
-
     /// Runs a call, logs its result, and converts errors to the types of this API.
     private func run<R>(_ call: String, _ id: String?, _ body: () async throws -> R) async throws -> R {
-        do {
-            let result = try await body()
-            log.note(.debug, call, id, "done")
-            return result
-        } catch {
-            log.failed(call, id, error)
-            throw OathError.translating(error, credentialId: id)
-        }
+        try await log.running(call, id, translating: { OathError.translating($0, credentialId: id) }, body)
     }
 }
 

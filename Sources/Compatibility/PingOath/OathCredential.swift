@@ -78,8 +78,9 @@ public struct OathCredential: Sendable, Hashable, Identifiable {
         secret = (try? Base32.decode(secretKey)).flatMap { $0.isEmpty ? nil : Secret($0) }
     }
 
-    init?(_ enrolled: EnrolledMechanism) {
-        guard let settings = enrolled.mechanism.oath else { return nil }
+    /// - Throws: ``AuthenticatorError/Code/wrongKind`` for a mechanism that generates no codes.
+    init(_ enrolled: EnrolledMechanism) throws(AuthenticatorError) {
+        guard let settings = enrolled.mechanism.oath else { throw .noCodes }
         self.init(
             settings, id: enrolled.mechanism.uid, userId: enrolled.mechanism.userID, resourceId: enrolled.mechanism.resourceID,
             createdAt: enrolled.mechanism.timeAdded, details: enrolled.details)

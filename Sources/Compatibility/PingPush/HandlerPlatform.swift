@@ -83,11 +83,8 @@ struct HandlerPlatform: PushPlatform {
         guard answer else { throw AuthenticatorError(.refusedByServer, "the handler of \(name) says that the server refused") }
     }
 
-    private func credential(_ mechanism: Mechanism) throws -> PushCredential {
-        guard let credential = PushCredential(EnrolledMechanism(mechanism: mechanism, account: nil, lock: nil)) else {
-            throw AuthenticatorError.noPush
-        }
-        return credential
+    private func credential(_ mechanism: Mechanism) throws(AuthenticatorError) -> PushCredential {
+        try PushCredential(EnrolledMechanism(mechanism: mechanism, account: nil))
     }
 
     private func parsed(_ delivery: PushDelivery) throws -> [String: Any] {

@@ -18,7 +18,7 @@ import Synchronization
 public final class PushClient: Sendable {
     let authenticator: Authenticator
     let handlers: [HandlerPlatform]
-    private let credentials: CredentialReader
+    private let credentials: ClientCredentials
     private let log: ClientLog
     /// The transport for a configuration without one.
     private let ownTransport = AsyncHTTPTransport()
@@ -46,7 +46,7 @@ public final class PushClient: Sendable {
         authenticator = Authenticator(
             store: store, transport: TimedTransport(transport: transport, limit: limit), device: device, clock: clock,
             policies: policies, retention: retention, interceptors: interceptors, platforms: handlers)
-        credentials = CredentialReader(authenticator, kinds: [.push], isCaching: isCaching)
+        credentials = ClientCredentials(authenticator, kinds: [.push], isCaching: isCaching)
     }
 
     /// Creates a client with the configuration that `configure` sets up.
@@ -76,14 +76,8 @@ public final class PushClient: Sendable {
             guard enrollment.push != nil else { throw PushError.invalidUri("the URI offers no push") }
             guard try await authenticator.deviceToken() != nil else { throw PushError.deviceTokenNotSet }
             enrollment.oath = nil
-            let offer = enrollment
             do {
-                let enrolled = try await credentials.changing { try await authenticator.enroll(offer) }
-                guard let mechanism = enrolled.mechanisms.first(where: { $0.push != nil }) else {
-                    throw PushError.credentialNotFound("")
-                }
-                return try Self.credential(
-                    EnrolledMechanism(mechanism: mechanism, account: enrolled.account, lock: enrolled.lock))
+                return try PushCredential(await credentials.enroll(enrollment, .push))
             } catch let error as AuthenticatorError
                 where [.refusedByServer, .serverMisbehaved, .notSupported].contains(error.code)
             {
@@ -99,26 +93,20 @@ public final class PushClient: Sendable {
     @discardableResult
     public func saveCredential(_ credential: PushCredential) async throws -> PushCredential {
         try await run("saveCredential", credential.id) {
-            let now = authenticator.clock.now
-            let saved = try await credentials.changing {
-                try await authenticator.store.perform(
-                    .save(credential.id, credential.details, now: now) { stored in try credential.mechanism(over: stored) })
-            }
-            guard let mechanism = saved.mechanisms.first else { throw PushError.credentialNotFound(credential.id) }
-            let lock = await authenticator.policies.lock(on: saved.account)
-            return try Self.credential(EnrolledMechanism(mechanism: mechanism, account: saved.account, lock: lock))
+            try PushCredential(
+                await credentials.save(credential.id, credential.details) { stored in try credential.mechanism(over: stored) })
         }
     }
 
     /// Returns all credentials, oldest first, with their current locks.
     public func getCredentials() async throws -> [PushCredential] {
-        try await run("getCredentials", nil) { try await credentials.all().compactMap(PushCredential.init) }
+        try await run("getCredentials", nil) { try await credentials.all().map(PushCredential.init) }
     }
 
     /// Returns the credential with this id; nil when it does not exist.
     public func getCredential(credentialId: String) async throws -> PushCredential? {
         try await run("getCredential", credentialId) {
-            try await credentials.one(credentialId).flatMap(PushCredential.init)
+            try await credentials.one(credentialId).map(PushCredential.init)
         }
     }
 
@@ -126,12 +114,7 @@ public final class PushClient: Sendable {
     /// - Returns: True when the credential existed.
     @discardableResult
     public func deleteCredential(credentialId: String) async throws -> Bool {
-        try await run("deleteCredential", credentialId) {
-            try await credentials.changing {
-                guard try await isOurs(credentialId) else { return false }
-                return try await authenticator.removeMechanism(credentialId)
-            }
-        }
+        try await run("deleteCredential", credentialId) { try await credentials.remove(credentialId) }
     }
 
     // MARK: Device token
@@ -147,7 +130,7 @@ public final class PushClient: Sendable {
     public func setDeviceToken(_ deviceToken: String, credentialId: String? = nil) async throws -> Bool {
         try await run("setDeviceToken", credentialId) {
             guard !deviceToken.isEmpty else { throw PushError.invalidParameterValue("the token is empty") }
-            if let credentialId, try await !isOurs(credentialId) { return false }
+            if let credentialId, try await !credentials.contains(credentialId) { return false }
             let updates = try await authenticator.updateDeviceToken(deviceToken, only: credentialId)
             var isKnown = true
             for update in updates {
@@ -196,15 +179,6 @@ public final class PushClient: Sendable {
             .removeSurplusNotifications(of: credentialId, authenticator.retention, now: authenticator.clock.now))
     }
 
-    func isOurs(_ uid: String) async throws(StoreError) -> Bool {
-        try await authenticator.store.fetch(.mechanism(uid))?.push != nil
-    }
-
-    private static func credential(_ enrolled: EnrolledMechanism) throws(PushError) -> PushCredential {
-        guard let credential = PushCredential(enrolled) else { throw .credentialNotFound(enrolled.mechanism.uid) }
-        return credential
-    }
-
     /// Empties the cache after a received message: the message may have contained the user's id, which is then stored in the
     /// credential.
     func forgetCredentials() { credentials.forget() }
@@ -212,14 +186,7 @@ public final class PushClient: Sendable {
     /// Runs a call, logs its result, and converts errors to the types of this API.
     func run<R>(_ call: String, _ id: String?, _ body: () async throws -> R) async throws -> R {
         guard !isClosed.withLock({ $0 }) else { throw PushError.notInitialized }
-        do {
-            let result = try await body()
-            log.note(.debug, call, id, "done")
-            return result
-        } catch {
-            log.failed(call, id, error)
-            throw PushError.translating(error, id: id)
-        }
+        return try await log.running(call, id, translating: { PushError.translating($0, id: id) }, body)
     }
 
     /// Logs the error because of which a call did nothing.

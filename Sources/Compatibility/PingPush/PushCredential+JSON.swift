@@ -1,3 +1,5 @@
+import SignetAuthenticator
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -8,8 +10,7 @@ import Foundation
 /// encoding never writes one.
 extension PushCredential: Codable {
     private enum CodingKeys: String, CodingKey {
-        case id, userId, resourceId, issuer, displayIssuer, accountName, displayAccountName, serverEndpoint, sharedSecret
-        case createdAt, imageURL, backgroundColor, policies, lockingPolicy, isLocked, platform
+        case id, userId, resourceId, serverEndpoint, sharedSecret, createdAt, platform
     }
 
     /// Decodes a credential.
@@ -18,16 +19,11 @@ extension PushCredential: Codable {
         func text(_ key: CodingKeys) throws -> String? { try members.decodeIfPresent(String.self, forKey: key) }
         self.init(
             id: try members.decode(String.self, forKey: .id), userId: try text(.userId), resourceId: try text(.resourceId),
-            issuer: try members.decode(String.self, forKey: .issuer), displayIssuer: try text(.displayIssuer),
-            accountName: try members.decode(String.self, forKey: .accountName),
-            displayAccountName: try text(.displayAccountName),
             serverEndpoint: try members.decode(String.self, forKey: .serverEndpoint),
             sharedSecret: try text(.sharedSecret) ?? "",
-            createdAt: try members.decodeIfPresent(Date.self, forKey: .createdAt), imageURL: try text(.imageURL),
-            backgroundColor: try text(.backgroundColor), policies: try text(.policies),
-            lockingPolicy: try text(.lockingPolicy),
-            isLocked: try members.decodeIfPresent(Bool.self, forKey: .isLocked) ?? false,
-            platform: try text(.platform).map { PushPlatformName(rawValue: $0) } ?? .pingAM)
+            createdAt: try members.decodeIfPresent(Date.self, forKey: .createdAt),
+            platform: try text(.platform).map { PushPlatformName(rawValue: $0) } ?? .pingAM,
+            details: try CredentialDetails(from: decoder))
     }
 
     /// Encodes the credential, without its secret.
@@ -36,17 +32,9 @@ extension PushCredential: Codable {
         try members.encode(id, forKey: .id)
         try members.encodeIfPresent(userId, forKey: .userId)
         try members.encode(resourceId, forKey: .resourceId)
-        try members.encode(issuer, forKey: .issuer)
-        try members.encode(displayIssuer, forKey: .displayIssuer)
-        try members.encode(accountName, forKey: .accountName)
-        try members.encode(displayAccountName, forKey: .displayAccountName)
         try members.encode(serverEndpoint, forKey: .serverEndpoint)
         try members.encode(createdAt, forKey: .createdAt)
-        try members.encodeIfPresent(imageURL, forKey: .imageURL)
-        try members.encodeIfPresent(backgroundColor, forKey: .backgroundColor)
-        try members.encodeIfPresent(policies, forKey: .policies)
-        try members.encodeIfPresent(lockingPolicy, forKey: .lockingPolicy)
-        try members.encode(isLocked, forKey: .isLocked)
+        try details.encode(to: encoder)
         try members.encode(platform.rawValue, forKey: .platform)
     }
 }

@@ -54,7 +54,20 @@ public struct PushCredential: Sendable, Hashable, Identifiable {
         createdAt: Date? = nil, imageURL: String? = nil, backgroundColor: String? = nil, policies: String? = nil,
         lockingPolicy: String? = nil, isLocked: Bool = false, platform: PushPlatformName = .pingAM
     ) {
-        let id = id ?? RandomID.uuid()
+        self.init(
+            id: id ?? RandomID.uuid(), userId: userId, resourceId: resourceId, serverEndpoint: serverEndpoint,
+            sharedSecret: sharedSecret, createdAt: createdAt, platform: platform,
+            details: CredentialDetails(
+                issuer: issuer, displayIssuer: displayIssuer, accountName: accountName, displayAccountName: displayAccountName,
+                imageURL: imageURL, backgroundColor: backgroundColor, policies: policies,
+                lock: .given(lockingPolicy, isLocked: isLocked)))
+    }
+
+    /// Creates a credential with the details of its account.
+    init(
+        id: String, userId: String?, resourceId: String?, serverEndpoint: String, sharedSecret: String, createdAt: Date?,
+        platform: PushPlatformName, details: CredentialDetails
+    ) {
         self.id = id
         self.userId = userId
         self.resourceId = resourceId.flatMap { $0.isEmpty ? nil : $0 } ?? id
@@ -62,15 +75,13 @@ public struct PushCredential: Sendable, Hashable, Identifiable {
         authenticationEndpoint = serverEndpoint + "?_action=authenticate"
         self.createdAt = createdAt ?? SystemWallClock().now
         self.platform = platform
-        details = CredentialDetails(
-            issuer: issuer, displayIssuer: displayIssuer, accountName: accountName, displayAccountName: displayAccountName,
-            imageURL: imageURL, backgroundColor: backgroundColor, policies: policies,
-            lock: .given(lockingPolicy, isLocked: isLocked))
+        self.details = details
         secret = (try? Base64.decode(sharedSecret)).flatMap { $0.isEmpty ? nil : Secret($0) }
     }
 
-    init?(_ enrolled: EnrolledMechanism) {
-        guard let settings = enrolled.mechanism.push else { return nil }
+    /// - Throws: ``AuthenticatorError/Code/wrongKind`` for a mechanism that takes no push messages.
+    init(_ enrolled: EnrolledMechanism) throws(AuthenticatorError) {
+        guard let settings = enrolled.mechanism.push else { throw .noPush }
         self.init(
             settings, id: enrolled.mechanism.uid, userId: enrolled.mechanism.userID, resourceId: enrolled.mechanism.resourceID,
             createdAt: enrolled.mechanism.timeAdded, details: enrolled.details)

@@ -23,6 +23,20 @@ package struct ClientLog: Sendable {
         note(Self.level(of: error), call, id, Self.name(of: error))
     }
 
+    /// Runs a call, logs its result, and converts its error to the types of the client's API.
+    package func running<R>(
+        _ call: String, _ id: String?, translating: (any Error) -> any Error, _ body: () async throws -> R
+    ) async throws -> R {
+        do {
+            let result = try await body()
+            note(.debug, call, id, "done")
+            return result
+        } catch {
+            failed(call, id, error)
+            throw translating(error)
+        }
+    }
+
     private static func level(of error: any Error) -> ClientLogLevel {
         error is AuthenticatorError || error is EnrollmentError || error is PushMessageError || error is any ClientError
             ? .warning : .error

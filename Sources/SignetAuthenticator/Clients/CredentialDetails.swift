@@ -2,9 +2,9 @@ package import SignetCore
 import SignetStorage
 
 #if canImport(FoundationEssentials)
-package import FoundationEssentials
+import FoundationEssentials
 #else
-package import Foundation
+import Foundation
 #endif
 
 /// The data of a credential that belong to its account. The credentials of one account share them: a change through one
@@ -99,22 +99,36 @@ package struct CredentialDetails: Sendable, Hashable {
     }
 }
 
-extension AccountOperation where Value == EnrolledAccount, Failure == any Error {
-    /// Stores a mechanism, new or existing, and the details of its account.
-    /// - Parameter make: Makes the mechanism, given the stored mechanism with the same id. It throws when it is invalid.
-    package static func save(
-        _ uid: String, _ details: CredentialDetails, now: Date, make: @escaping @Sendable (Mechanism?) throws -> Mechanism
-    ) -> Self {
-        Self { records in
-            let known = try records.mechanism(uid)
-            let mechanism = try make(known)
-            try [mechanism].refuseDuplicates(among: records.mechanisms(of: mechanism.account).filter { $0.uid != uid })
-            try records.save(mechanism)
-            if known == nil { try records.markTokenOutstanding(mechanism) }
-            let stored = try records.account(mechanism.account)
-            let account = stored.flatMap { known == nil ? details.added(to: $0) : nil } ?? details.applied(to: stored, now: now)
-            try records.save(account)
-            return EnrolledAccount(account: account, mechanisms: [mechanism])
-        }
+/// The JSON members that credentials have in common, as in the Ping SDK.
+extension CredentialDetails: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case issuer, displayIssuer, accountName, displayAccountName, imageURL, backgroundColor, policies, lockingPolicy, isLocked
+    }
+
+    /// Decodes the details from a credential's members. Only a locked state counts as set by the app.
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        func text(_ key: CodingKeys) throws -> String? { try members.decodeIfPresent(String.self, forKey: key) }
+        self.init(
+            issuer: try members.decode(String.self, forKey: .issuer), displayIssuer: try text(.displayIssuer),
+            accountName: try members.decode(String.self, forKey: .accountName),
+            displayAccountName: try text(.displayAccountName), imageURL: try text(.imageURL),
+            backgroundColor: try text(.backgroundColor), policies: try text(.policies),
+            lock: .given(
+                try text(.lockingPolicy), isLocked: try members.decodeIfPresent(Bool.self, forKey: .isLocked) ?? false))
+    }
+
+    /// Encodes the details into a credential's members.
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(issuer, forKey: .issuer)
+        try members.encode(displayIssuer, forKey: .displayIssuer)
+        try members.encode(accountName, forKey: .accountName)
+        try members.encode(displayAccountName, forKey: .displayAccountName)
+        try members.encodeIfPresent(imageURL, forKey: .imageURL)
+        try members.encodeIfPresent(backgroundColor, forKey: .backgroundColor)
+        try members.encodeIfPresent(policies, forKey: .policies)
+        try members.encodeIfPresent(lock.policy, forKey: .lockingPolicy)
+        try members.encode(lock.isLocked, forKey: .isLocked)
     }
 }
