@@ -55,7 +55,8 @@ extension PushClient {
     private func receive(_ delivery: PushDelivery) async throws -> PushNotification? {
         do {
             let notification = try await authenticator.receive(delivery)
-            forgetCredentials()
+            // The message may have contained the user's id, which is then stored in the credential.
+            credentials.forget()
             return notification
         } catch let error as PushMessageError where [.form, .claim("u")].contains(error) {
             return nil
@@ -118,7 +119,7 @@ extension PushClient {
                 try await send()
                 return true
             } catch let error as AuthenticatorError where [.alreadyAnswered, .expired].contains(error.code) {
-                noteRefusal(call, id, error)
+                log.failed(call, id, error)
                 return false
             }
         }

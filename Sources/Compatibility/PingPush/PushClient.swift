@@ -18,8 +18,8 @@ import Synchronization
 public final class PushClient: Sendable {
     let authenticator: Authenticator
     let handlers: [HandlerPlatform]
-    private let credentials: ClientCredentials
-    private let log: ClientLog
+    let credentials: ClientCredentials
+    let log: ClientLog
     /// The transport for a configuration without one.
     private let ownTransport = AsyncHTTPTransport()
     private let isClosed = Mutex(false)
@@ -179,16 +179,9 @@ public final class PushClient: Sendable {
             .removeSurplusNotifications(of: credentialId, authenticator.retention, now: authenticator.clock.now))
     }
 
-    /// Empties the cache after a received message: the message may have contained the user's id, which is then stored in the
-    /// credential.
-    func forgetCredentials() { credentials.forget() }
-
     /// Runs a call, logs its result, and converts errors to the types of this API.
     func run<R>(_ call: String, _ id: String?, _ body: () async throws -> R) async throws -> R {
         guard !isClosed.withLock({ $0 }) else { throw PushError.notInitialized }
         return try await log.running(call, id, translating: { PushError.translating($0, id: id) }, body)
     }
-
-    /// Logs the error because of which a call did nothing.
-    func noteRefusal(_ call: String, _ id: String, _ error: any Error) { log.failed(call, id, error) }
 }

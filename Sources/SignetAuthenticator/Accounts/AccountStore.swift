@@ -205,11 +205,16 @@ extension AccountWriter {
         _ = try retain(retention, of: notification.message.mechanismUID, now: now)
     }
 
-    /// Reads all notifications of the mechanism and removes the surplus one by one.
+    /// Reads all notifications of the mechanism and removes the surplus one by one, oldest first.
     public func retain(_ retention: NotificationRetention, of mechanismUID: String, now: Date) throws(StoreError) -> Int {
         guard retention != .all else { return 0 }
-        let surplus = retention.surplus(among: try notifications(of: mechanismUID).map { ($0.id, $0.receivedAt) }, now: now)
-        for id in surplus { try remove(notification: id) }
-        return surplus.count
+        let surplus = Surplus(retention, now: now)
+        let all = try notifications(of: mechanismUID)
+        var count = all.count
+        while count > 1, surplus.includes(all[count - 1].receivedAt, of: count) {
+            count -= 1
+            try remove(notification: all[count].id)
+        }
+        return all.count - count
     }
 }

@@ -120,7 +120,7 @@ struct NotificationIndex {
         var dropped: [Entry] = []
         while head.count > 1, surplus.isPossible(among: head.count) {
             let (entry, isLastOfPage) = try oldest(of: &head, without: dropped, in: records)
-            guard let entry, head.count > 1, surplus.includes(entry, of: head.count) else { break }
+            guard let entry, head.count > 1, surplus.includes(entry.receivedAt, of: head.count) else { break }
             dropped.append(entry)
             head.count -= 1
             if head.first == head.next {
@@ -256,9 +256,9 @@ struct Surplus {
     /// Returns true when any of `count` entries can be surplus. When it returns false, the times of the entries need not be read.
     func isPossible(among count: Int) -> Bool { limit.map { count > $0 } ?? false || horizon != nil }
 
-    /// Returns true when the oldest of `count` entries is surplus.
-    func includes(_ oldest: NotificationIndex.Entry, of count: Int) -> Bool {
-        limit.map { count > $0 } ?? false || horizon.map { oldest.receivedAt < $0 } ?? false
+    /// Returns true when the oldest of `count` entries, which arrived at `oldest`, is surplus.
+    func includes(_ oldest: Date, of count: Int) -> Bool {
+        limit.map { count > $0 } ?? false || horizon.map { oldest < $0 } ?? false
     }
 }
 

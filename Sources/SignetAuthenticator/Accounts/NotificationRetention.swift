@@ -34,14 +34,4 @@ public enum NotificationRetention: Sendable, Hashable {
         case .youngerThan(let days), .both(_, let days): now.addingTimeInterval(-Double(max(1, days)) * 86_400)
         }
     }
-
-    /// Returns the ids of the notifications that are not kept. The notifications must be in the order of their arrival, newest
-    /// first.
-    package func surplus(among notifications: [(id: String, receivedAt: Date)], now: Date) -> [String] {
-        let horizon = horizon(at: now)
-        return notifications.enumerated().filter { place, notification in
-            guard place > 0 else { return false }
-            return limit.map { place >= $0 } ?? false || horizon.map { notification.receivedAt < $0 } ?? false
-        }.map(\.element.id)
-    }
 }

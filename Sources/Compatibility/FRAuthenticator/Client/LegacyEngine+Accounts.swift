@@ -41,9 +41,8 @@ extension LegacyEngine {
     /// Returns the accounts in the order of the platform's ForgeRock SDK: oldest first on iOS, by issuer and name on Android.
     func allAccounts() throws -> [Account] {
         let store = store()
-        authenticator.flushAnswers(in: store)
-        var accounts = try store.fetch(
-            AccountQuery { records in try records.accounts().map { try AccountSnapshot($0, in: records) } })
+        let query = AccountQuery { records in try records.accounts().map { try AccountSnapshot($0, in: records) } }
+        var accounts = try read(query, in: store)
         if settings.platform == .android {
             accounts.sort {
                 ($0.account.id.issuer, $0.account.id.accountName) < ($1.account.id.issuer, $1.account.id.accountName)
@@ -57,9 +56,8 @@ extension LegacyEngine {
         _ find: @escaping @Sendable (any AccountReader) throws -> SignetCore.Account?
     ) throws -> Account? {
         let store = store()
-        authenticator.flushAnswers(in: store)
-        let found = try store.fetch(AccountQuery { records in try find(records).map { try AccountSnapshot($0, in: records) } })
-        return found.map { object(for: $0, token(of: store)) }
+        let query = AccountQuery { records in try find(records).map { try AccountSnapshot($0, in: records) } }
+        return try read(query, in: store).map { object(for: $0, token(of: store)) }
     }
 
     /// Returns the account with a legacy identifier. The identifier doesn't show where the issuer ends, so each `-` is tried.
@@ -105,10 +103,8 @@ extension LegacyEngine {
     // MARK: Mechanisms
 
     func remove(_ mechanism: Mechanism) throws -> Bool {
-        guard let (value, token) = (mechanism as? any MechanismState)?.box.content else { return false }
-        let keepsAccount = settings.platform == .iOS
-        return try store(token) { $0.mechanisms[value.uid] = .present(value) }
-            .perform(.removeMechanism(value.uid, keepingAccount: keepsAccount))
+        guard let (value, store) = (mechanism as? any MechanismState).map({ store(for: $0) }) else { return false }
+        return try store.perform(.removeMechanism(value.uid, keepingAccount: settings.platform == .iOS))
     }
 
     func mechanism(uid: String) throws -> Mechanism? {
@@ -118,8 +114,7 @@ extension LegacyEngine {
 
     /// Returns the current code. For HOTP, it stores the new counter before it returns the code.
     func generateCode(_ mechanism: any MechanismState) throws -> OathTokenCode {
-        let (value, token) = mechanism.box.content
-        let store = store(token) { $0.mechanisms[value.uid] = .present(value) }
+        let (value, store) = store(for: mechanism)
         do {
             let source = try store.fetch(.codeSource(value.uid))
             try refuseIfLocked(source.account)
@@ -128,7 +123,7 @@ extension LegacyEngine {
                 return OathTokenCode(source.settings.code(at: now), madeAt: now)
             }
             let reserved = try store.perform(.reserveCounter(value.uid))
-            mechanism.box.take(reserved.mechanism, self.token(of: store))
+            mechanism.box.take(reserved.mechanism, token(of: store))
             return OathTokenCode(reserved.settings.code(at: now), madeAt: now)
         } catch let error as StoreError {
             note(error, "make a code")

@@ -49,26 +49,22 @@ extension LegacyEngine {
 
     func notifications() throws -> [PushNotification] {
         let store = store()
-        authenticator.flushAnswers(in: store)
-        return objects(for: try store.fetch(.notifications()), token(of: store))
+        return objects(for: try read(AccountQuery { try $0.notifications() }, in: store), token(of: store))
     }
 
     func notifications(of mechanism: PushMechanism) throws -> [PushNotification] {
-        let (value, token) = mechanism.box.content
-        let store = store(token) { $0.mechanisms[value.uid] = .present(value) }
-        authenticator.flushAnswers(in: store)
-        return objects(for: try store.fetch(.notifications(of: value.uid)), self.token(of: store))
+        let (value, store) = store(for: mechanism)
+        return objects(for: try read(AccountQuery { try $0.notifications(of: value.uid) }, in: store), token(of: store))
     }
 
     func notification(id: String) throws -> PushNotification? {
         let store = store()
-        authenticator.flushAnswers(in: store)
-        return try store.fetch(.notification(id)).map { PushNotification($0, token(of: store)) }
+        return try read(AccountQuery { try $0.notification(id: id) }, in: store).map { PushNotification($0, token(of: store)) }
     }
 
     func remove(_ notification: PushNotification) throws -> Bool {
-        let (value, token) = notification.box.content
-        return try store(token) { $0.notifications[value.id] = .present(value) }.perform(.removeNotification(value.id))
+        let (value, store) = store(for: notification)
+        return try store.perform(.removeNotification(value.id))
     }
 
     /// Answers a notification with the asynchronous engine.
@@ -77,11 +73,10 @@ extension LegacyEngine {
         _ send: (Authenticator, String) async throws -> SignetCore.PushNotification
     ) async throws {
         do {
-            let (value, token) = notification.box.content
+            let (value, store) = store(for: notification)
             guard value.decision == nil else { throw PushNotificationError.notificationInvalidStatus }
-            let store = store(token) { $0.notifications[value.id] = .present(value) }
             let answered = try await send(authenticator.over(store), value.id)
-            notification.box.take(answered, self.token(of: store))
+            notification.box.take(answered, token(of: store))
         } catch {
             throw noted(error, "answer a notification")
         }

@@ -73,6 +73,24 @@ final class LegacyEngine: Sendable {
         return ClientStore(kind, cache)
     }
 
+    /// Returns the value of a mechanism's object, and the store for one operation on it.
+    func store(for object: any MechanismState) -> (value: SignetCore.Mechanism, store: ClientStore) {
+        let (value, token) = object.box.content
+        return (value, store(token) { $0.mechanisms[value.uid] = .present(value) })
+    }
+
+    /// Returns the value of a notification's object, and the store for one operation on it.
+    func store(for object: PushNotification) -> (value: SignetCore.PushNotification, store: ClientStore) {
+        let (value, token) = object.box.content
+        return (value, store(token) { $0.notifications[value.id] = .present(value) })
+    }
+
+    /// Reads notifications and accounts. Answers that servers have accepted and the store has not saved yet are stored first.
+    func read<Value>(_ query: AccountQuery<Value, any Error>, in store: ClientStore) throws -> Value {
+        authenticator.flushAnswers(in: store)
+        return try store.fetch(query)
+    }
+
     /// Returns the cache token of the objects that the last transaction of a store read or wrote.
     func token(of store: ClientStore) -> CacheToken { CacheToken(engine: self, generation: store.generation) }
 
