@@ -26,7 +26,7 @@ extension OathCredential: Codable {
         period = try members.decodeIfPresent(Int.self, forKey: .period) ?? 30
         counter = try members.decodeIfPresent(Int.self, forKey: .counter) ?? 0
         createdAt = try members.decodeIfPresent(Date.self, forKey: .createdAt) ?? SystemWallClock().now
-        details = try CredentialDetails(from: decoder)
+        details = try CredentialDetails(membersFrom: decoder)
         secret = nil
     }
 
@@ -42,6 +42,6 @@ extension OathCredential: Codable {
         try members.encode(period, forKey: .period)
         try members.encode(counter, forKey: .counter)
         try members.encode(createdAt, forKey: .createdAt)
-        try details.encode(to: encoder)
+        try details.encodeMembers(to: encoder)
     }
 }

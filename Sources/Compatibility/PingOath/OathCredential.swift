@@ -1,4 +1,4 @@
-import SignetAuthenticator
+public import SignetAuthenticator
 import SignetCore
 
 #if canImport(FoundationEssentials)
@@ -11,7 +11,7 @@ public import Foundation
 ///
 /// The credentials of one account share its names, logo, color, policies and lock. The value contains the secret, but has no
 /// access to it in its API.
-public struct OathCredential: Sendable, Hashable, Identifiable {
+public struct OathCredential: AccountCredential, Sendable, Hashable, Identifiable {
     /// The id of the credential on this device.
     public let id: String
     /// The user's id on the server.
@@ -30,7 +30,8 @@ public struct OathCredential: Sendable, Hashable, Identifiable {
     public let counter: Int
     /// The time of enrollment.
     public let createdAt: Date
-    var details: CredentialDetails
+    /// The names, appearance, policies and lock of the account.
+    public var details: CredentialDetails
     /// The secret; nil in a decoded credential, and in one that was created with an invalid or empty base32 string.
     let secret: Secret?
 
@@ -105,53 +106,10 @@ public struct OathCredential: Sendable, Hashable, Identifiable {
 }
 
 extension OathCredential {
-    /// The issuer. Credentials with the same issuer and account name belong to one account.
-    public var issuer: String { details.issuer }
-    /// The name of the account.
-    public var accountName: String { details.accountName }
-    /// The issuer to show.
-    public var displayIssuer: String {
-        get { details.displayIssuer }
-        set { details.displayIssuer = newValue }
-    }
-    /// The account name to show.
-    public var displayAccountName: String {
-        get { details.displayAccountName }
-        set { details.displayAccountName = newValue }
-    }
-    /// The URL of a logo.
-    public var imageURL: String? {
-        get { details.imageURL }
-        set { details.imageURL = newValue }
-    }
-    /// A color as `#` and hexadecimal digits.
-    public var backgroundColor: String? {
-        get { details.backgroundColor }
-        set { details.backgroundColor = newValue }
-    }
-    /// The issuer's policies as the text of a JSON object.
-    public var policies: String? {
-        get { details.policies }
-        set { details.policies = newValue }
-    }
-    /// The policy that locks the account.
-    public var lockingPolicy: String? { details.lock.policy }
-    /// True when the account is locked, manually or because the device violated a policy when the credential was read.
-    public var isLocked: Bool { details.lock.isLocked }
     /// The value of ``oathType``.
     public var type: OathType { oathType }
     /// The value of ``oathAlgorithm``.
     public var algorithm: OathAlgorithm { oathAlgorithm }
-
-    /// Marks this value as locked. Save it to lock the account manually.
-    public mutating func lockCredential(policyName: String) {
-        details.lock = CredentialLock(policy: policyName, isLocked: true, isWanted: true)
-    }
-
-    /// Marks this value as unlocked. Save it to remove a manual lock. A policy that the device violates still locks the account.
-    public mutating func unlockCredential() {
-        details.lock = CredentialLock(policy: nil, isLocked: false, isWanted: true)
-    }
 
     /// Returns the credential of an enrollment URI. Nothing is stored.
     /// - Throws: ``OathError``.

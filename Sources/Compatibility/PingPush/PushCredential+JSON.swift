@@ -23,7 +23,7 @@ extension PushCredential: Codable {
             sharedSecret: try text(.sharedSecret) ?? "",
             createdAt: try members.decodeIfPresent(Date.self, forKey: .createdAt),
             platform: try text(.platform).map { PushPlatformName(rawValue: $0) } ?? .pingAM,
-            details: try CredentialDetails(from: decoder))
+            details: try CredentialDetails(membersFrom: decoder))
     }
 
     /// Encodes the credential, without its secret.
@@ -34,7 +34,7 @@ extension PushCredential: Codable {
         try members.encode(resourceId, forKey: .resourceId)
         try members.encode(serverEndpoint, forKey: .serverEndpoint)
         try members.encode(createdAt, forKey: .createdAt)
-        try details.encode(to: encoder)
+        try details.encodeMembers(to: encoder)
         try members.encode(platform.rawValue, forKey: .platform)
     }
 }

@@ -1,4 +1,4 @@
-import SignetAuthenticator
+public import SignetAuthenticator
 import SignetCore
 
 #if canImport(FoundationEssentials)
@@ -10,7 +10,7 @@ public import Foundation
 /// A push credential, as a value: change it and pass it to ``PushClient/saveCredential(_:)``.
 ///
 /// The credentials of one account share its names, logo, color, policies and lock.
-public struct PushCredential: Sendable, Hashable, Identifiable {
+public struct PushCredential: AccountCredential, Sendable, Hashable, Identifiable {
     /// The id of the credential, on this device and on the server.
     public let id: String
     /// The user's id on the server.
@@ -25,7 +25,8 @@ public struct PushCredential: Sendable, Hashable, Identifiable {
     public let createdAt: Date
     /// The push platform, which determines the protocol of the server.
     public let platform: PushPlatformName
-    var details: CredentialDetails
+    /// The names, appearance, policies and lock of the account.
+    public var details: CredentialDetails
     /// The shared secret; nil when the credential was created or decoded with an empty or invalid base64 string.
     let secret: Secret?
 
@@ -103,54 +104,11 @@ public struct PushCredential: Sendable, Hashable, Identifiable {
 }
 
 extension PushCredential {
-    /// The issuer. Credentials with the same issuer and account name belong to one account.
-    public var issuer: String { details.issuer }
-    /// The name of the account.
-    public var accountName: String { details.accountName }
-    /// The issuer to show.
-    public var displayIssuer: String {
-        get { details.displayIssuer }
-        set { details.displayIssuer = newValue }
-    }
-    /// The account name to show.
-    public var displayAccountName: String {
-        get { details.displayAccountName }
-        set { details.displayAccountName = newValue }
-    }
-    /// The URL of a logo.
-    public var imageURL: String? {
-        get { details.imageURL }
-        set { details.imageURL = newValue }
-    }
-    /// A color as `#` and hexadecimal digits.
-    public var backgroundColor: String? {
-        get { details.backgroundColor }
-        set { details.backgroundColor = newValue }
-    }
-    /// The issuer's policies as the text of a JSON object.
-    public var policies: String? {
-        get { details.policies }
-        set { details.policies = newValue }
-    }
-    /// The policy that locks the account.
-    public var lockingPolicy: String? { details.lock.policy }
-    /// True when the account is locked, manually or because the device violated a policy when the credential was read.
-    public var isLocked: Bool { details.lock.isLocked }
     /// The registration URL without its query.
     public var serverEndpoint: String { String(registrationEndpoint.prefix { $0 != "?" }) }
     /// The URL for a new device token; nil when it cannot be derived from the registration URL.
     public var updateEndpoint: String? {
         (try? Endpoint(unchecked: registrationEndpoint)).flatMap(AccessManagerPlatform.refreshEndpoint)?.url
-    }
-
-    /// Marks this value as locked. Save it to lock the account manually.
-    public mutating func lockCredential(policyName: String) {
-        details.lock = CredentialLock(policy: policyName, isLocked: true, isWanted: true)
-    }
-
-    /// Marks this value as unlocked. Save it to remove a manual lock. A policy that the device violates still locks the account.
-    public mutating func unlockCredential() {
-        details.lock = CredentialLock(policy: nil, isLocked: false, isWanted: true)
     }
 
     /// Passes the bytes of the shared secret to `body`, for a ``PushHandler`` that signs. The buffer is valid only during the

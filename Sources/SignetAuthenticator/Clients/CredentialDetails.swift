@@ -7,9 +7,62 @@ import FoundationEssentials
 import Foundation
 #endif
 
+/// A credential of a client, with the data that belong to its account: `OathCredential` of PingOath and `PushCredential` of
+/// PingPush. Only the SDK's own types conform.
+public protocol AccountCredential {
+    /// The data of the credential that belong to its account.
+    var details: CredentialDetails { get set }
+}
+
+extension AccountCredential {
+    /// The issuer. Credentials with the same issuer and account name belong to one account.
+    public var issuer: String { details.issuer }
+    /// The name of the account.
+    public var accountName: String { details.accountName }
+    /// The issuer to show.
+    public var displayIssuer: String {
+        get { details.displayIssuer }
+        set { details.displayIssuer = newValue }
+    }
+    /// The account name to show.
+    public var displayAccountName: String {
+        get { details.displayAccountName }
+        set { details.displayAccountName = newValue }
+    }
+    /// The URL of a logo.
+    public var imageURL: String? {
+        get { details.imageURL }
+        set { details.imageURL = newValue }
+    }
+    /// A color as `#` and hexadecimal digits.
+    public var backgroundColor: String? {
+        get { details.backgroundColor }
+        set { details.backgroundColor = newValue }
+    }
+    /// The issuer's policies as the text of a JSON object.
+    public var policies: String? {
+        get { details.policies }
+        set { details.policies = newValue }
+    }
+    /// The policy that locks the account.
+    public var lockingPolicy: String? { details.lock.policy }
+    /// True when the account is locked, manually or because the device violated a policy when the credential was read.
+    public var isLocked: Bool { details.lock.isLocked }
+
+    /// Marks this value as locked. Save it to lock the account manually.
+    public mutating func lockCredential(policyName: String) {
+        details.lock = CredentialLock(policy: policyName, isLocked: true, isWanted: true)
+    }
+
+    /// Marks this value as unlocked. Save it to remove a manual lock. A policy that the device violates still locks the account.
+    public mutating func unlockCredential() {
+        details.lock = CredentialLock(policy: nil, isLocked: false, isWanted: true)
+    }
+}
+
 /// The data of a credential that belong to its account. The credentials of one account share them: a change through one
-/// credential applies to all.
-package struct CredentialDetails: Sendable, Hashable {
+/// credential applies to all. The properties of ``AccountCredential`` give access to them.
+public struct CredentialDetails: Sendable, Hashable {
     /// The issuer, which is half of the account's identity.
     package let issuer: String
     /// The account name, which is the other half.
@@ -100,13 +153,13 @@ package struct CredentialDetails: Sendable, Hashable {
 }
 
 /// The JSON members that credentials have in common, as in the Ping SDK.
-extension CredentialDetails: Codable {
+extension CredentialDetails {
     private enum CodingKeys: String, CodingKey {
         case issuer, displayIssuer, accountName, displayAccountName, imageURL, backgroundColor, policies, lockingPolicy, isLocked
     }
 
     /// Decodes the details from a credential's members. Only a locked state counts as set by the app.
-    package init(from decoder: any Decoder) throws {
+    package init(membersFrom decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func text(_ key: CodingKeys) throws -> String? { try members.decodeIfPresent(String.self, forKey: key) }
         self.init(
@@ -119,7 +172,7 @@ extension CredentialDetails: Codable {
     }
 
     /// Encodes the details into a credential's members.
-    package func encode(to encoder: any Encoder) throws {
+    package func encodeMembers(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encode(issuer, forKey: .issuer)
         try members.encode(displayIssuer, forKey: .displayIssuer)
