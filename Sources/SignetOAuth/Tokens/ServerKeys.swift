@@ -2,12 +2,6 @@ import JWTKit
 import SignetCore
 import SignetNetwork
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The signature keys of a server from its JWKS. Keys that can't be read are skipped.
 struct ServerKeys: Sendable {
     fileprivate struct Key: Sendable {

@@ -1,12 +1,6 @@
 import Crypto
 import SignetCore
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Encryption to a P-256 key in the format of Apple's Security framework: point (65 bytes), ciphertext, tag (16 bytes).
 ///
 /// The format is that of `eciesEncryptionCofactorVariableIVX963SHA256AESGCM`. X9.63 key derivation with SHA-256 over the shared x

@@ -2,12 +2,6 @@ import ArgumentParser
 import SignetCore
 import SignetStorage
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The key protectors by name, in order of preference.
 enum Protection: String, ExpressibleByArgument, CaseIterable {
     case tpm
