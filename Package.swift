@@ -112,7 +112,7 @@ let package = Package(
         .target(name: "CPostgreSQL"),
         .target(
             name: "SignetNetwork",
-            dependencies: ["SignetCore", httpClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL], swiftSettings: rules),
+            dependencies: ["SignetCore", httpClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL, asn1], swiftSettings: rules),
 
         // What an app imports.
         .target(
