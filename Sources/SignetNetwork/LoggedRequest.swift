@@ -17,13 +17,8 @@ public struct LoggedRequest: Sendable, Hashable, CustomStringConvertible {
     /// The result of the exchange.
     public let outcome: Outcome
 
-    /// A header field, with its value or a placeholder.
-    public struct Field: Sendable, Hashable {
-        /// The field name.
-        public let name: String
-        /// The field value, or `…`.
-        public let value: String
-    }
+    /// A header field. Its value is `…` if it may be secret.
+    public typealias Field = HTTPHeaders.Field
 
     /// The result of an exchange.
     public enum Outcome: Sendable, Hashable {

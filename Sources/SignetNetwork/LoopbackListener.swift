@@ -16,12 +16,6 @@ package final class LoopbackListener: Sendable {
     private let channel: any Channel
     private let receiver: RedirectReceiver
 
-    /// Opens the port of a redirect address, or a free port if the address has no port.
-    /// - Throws: ``InvalidAddress`` if the address isn't HTTP on the loopback interface, or its port cannot be opened.
-    package static func listening(at redirectURI: String) async throws -> LoopbackListener {
-        try await listening(at: redirectURI, sendingOnTo: nil)
-    }
-
     /// Opens a free port that redirects a browser to another address. It redirects one request, which must have the right random
     /// path.
     /// - Throws: ``InvalidAddress`` if no port can be opened.
@@ -29,7 +23,12 @@ package final class LoopbackListener: Sendable {
         try await listening(at: "http://127.0.0.1/\(RandomID.uuid())", sendingOnTo: target)
     }
 
-    private static func listening(at redirectURI: String, sendingOnTo target: Secret?) async throws -> LoopbackListener {
+    /// Opens the port of a redirect address, or a free port if the address has no port.
+    /// - Parameter target: The address to which the browser is redirected; nil to show it a page.
+    /// - Throws: ``InvalidAddress`` if the address isn't HTTP on the loopback interface, or its port cannot be opened.
+    package static func listening(
+        at redirectURI: String, sendingOnTo target: Secret? = nil
+    ) async throws -> LoopbackListener {
         guard let endpoint = try? Endpoint(redirectURI), endpoint.scheme == "http", EndpointPolicy.isLoopback(endpoint.host)
         else {
             throw InvalidAddress(reason: "the redirect address must be http on the loopback, such as http://127.0.0.1/callback")
