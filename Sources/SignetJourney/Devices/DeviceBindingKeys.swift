@@ -1,4 +1,3 @@
-import SignetCore
 public import SignetOAuth
 
 #if canImport(FoundationEssentials)

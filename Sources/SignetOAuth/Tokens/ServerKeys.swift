@@ -1,6 +1,5 @@
 import JWTKit
 import SignetCore
-import SignetNetwork
 
 /// The signature keys of a server from its JWKS. Keys that can't be read are skipped.
 struct ServerKeys: Sendable {

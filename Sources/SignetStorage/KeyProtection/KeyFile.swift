@@ -1,4 +1,3 @@
-import Crypto
 public import SignetCore
 
 /// A key in a file of mode 0600. It protects only copies of the vault that do not include the file. It is therefore never a

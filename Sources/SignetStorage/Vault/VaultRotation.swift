@@ -1,5 +1,3 @@
-import SignetCore
-
 extension Vault {
     /// Creates a new data key and seals every record with it, in one transaction. An interruption leaves either the old vault or
     /// the new one. Records that do not open are moved to ``RecordKind/quarantined``.
