@@ -46,8 +46,8 @@ struct RecordBundle: Sendable, Equatable {
     /// - Throws: ``StoreError/Code/corrupt`` when `bytes` are not exactly the output of ``encoded``;
     ///   ``StoreError/Code/newerFormat`` for a later version of the format.
     init(_ bytes: [UInt8]) throws(StoreError) {
-        var rest = bytes[...]
-        guard Self.take(Self.magic.count, from: &rest) == Self.magic[...], let version = rest.popFirst(), version > 0 else {
+        var reader = ByteReader(bytes)
+        guard reader.bytes(Self.magic.count) == Self.magic, let version = reader.bytes(1)?.first, version > 0 else {
             throw Self.damaged
         }
         guard version <= Self.version else {
@@ -55,36 +55,21 @@ struct RecordBundle: Sendable, Equatable {
                 .newerFormat, "read the records", "form \(version) was written by a newer version; this one knows \(Self.version)"
             )
         }
-        guard let count = Self.number(from: &rest) else { throw Self.damaged }
+        guard let count = reader.number() else { throw Self.damaged }
         var last: Name?
         for _ in 0..<count {
-            guard let kind = Self.part(of: &rest), let name = Self.part(of: &rest), let content = Self.part(of: &rest) else {
-                throw Self.damaged
-            }
+            guard let kind = reader.lengthPrefixed(), let name = reader.lengthPrefixed(), let content = reader.lengthPrefixed()
+            else { throw Self.damaged }
             let key = Name(kind: kind, name: name)
             if let last, key <= last { throw Self.damaged }
             records[key] = content
             last = key
         }
-        guard rest.isEmpty else { throw Self.damaged }
+        guard reader.rest.isEmpty else { throw Self.damaged }
     }
 
     private static let damaged = StoreError(
         .corrupt, "read the records", "they are not what was written; they were left as they are")
-
-    private static func take(_ count: Int, from rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        guard rest.count >= count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
-    }
-
-    private static func number(from rest: inout ArraySlice<UInt8>) -> Int? {
-        take(4, from: &rest)?.reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    private static func part(of rest: inout ArraySlice<UInt8>) -> [UInt8]? {
-        number(from: &rest).flatMap { take($0, from: &rest) }.map(Array.init)
-    }
 }
 
 extension RecordBundle {

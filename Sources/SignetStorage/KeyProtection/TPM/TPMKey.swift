@@ -21,29 +21,6 @@ struct TPMKey: Sendable, Hashable {
     }
 }
 
-/// A reader that takes bytes from the front and never reads past the end.
-struct ByteReader {
-    private(set) var rest: ArraySlice<UInt8>
-
-    init(_ bytes: [UInt8]) {
-        rest = bytes[...]
-    }
-
-    /// Returns the next `count` bytes; nil when there are fewer.
-    mutating func bytes(_ count: Int) -> [UInt8]? {
-        guard count >= 0, count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return Array(rest.prefix(count))
-    }
-
-    /// Reads bytes in the encoding of ``LengthPrefixed``; nil when they are longer than `limit` or incomplete.
-    mutating func lengthPrefixed(limit: Int) -> [UInt8]? {
-        guard let length = bytes(4) else { return nil }
-        let count = length.reduce(0) { $0 << 8 | Int($1) }
-        return count <= limit ? bytes(count) : nil
-    }
-}
-
 /// The preamble of data that is used with a TPM: magic bytes, version and suite.
 struct TPMFormat {
     /// The four magic bytes, which are ASCII letters.
