@@ -81,14 +81,12 @@ package enum PrivateFile {
 
     /// Returns true when a file, directory or link exists at `path`. A dangling link counts.
     package static func exists(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0
+        FileStatus(at: path) != nil
     }
 
     /// Returns true when an empty regular file exists at `path`, for example one that was created and never written.
     package static func isEmpty(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+        FileStatus(at: path).map { $0.isFile && $0.size == 0 } ?? false
     }
 
     /// Creates the directory `path` with mode 0700, and its missing parents. Returns the created directories, outermost first.
@@ -139,20 +137,29 @@ package enum PrivateFile {
         guard fsync(descriptor) == 0 else { throw failure("write \(directory(of: path))") }
     }
 
-    private static func check(_ descriptor: Int32, _ path: String, type: mode_t) throws(StoreError) {
+    /// Checks that no other user can reach an open file or directory.
+    /// - Parameter mayBelongToRoot: Pass true to accept a file of root that only root's group can read too.
+    static func check(
+        _ descriptor: Int32, _ path: String, type: mode_t, mayBelongToRoot: Bool = false
+    ) throws(StoreError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("examine \(path)") }
-        try check(status, path, type: type)
+        try check(status, path, type: type, mayBelongToRoot: mayBelongToRoot)
     }
 
-    private static func check(_ status: stat, _ path: String, type: mode_t) throws(StoreError) {
+    private static func check(
+        _ status: stat, _ path: String, type: mode_t, mayBelongToRoot: Bool = false
+    ) throws(StoreError) {
         func refuse(_ reason: String) -> StoreError { StoreError(.insecurePermissions, "open \(path)", reason) }
         guard status.st_mode & S_IFMT != S_IFLNK else { throw refuse("it is a link") }
         guard status.st_mode & S_IFMT == type else {
             throw refuse(type == S_IFDIR ? "it is not a directory" : "it is not a regular file")
         }
-        guard status.st_uid == geteuid() else { throw refuse("it belongs to another user (uid \(status.st_uid))") }
-        guard status.st_mode & 0o077 == 0 else {
+        let isOurs = status.st_uid == geteuid()
+        guard isOurs || mayBelongToRoot && status.st_uid == 0 else {
+            throw refuse("it belongs to another user (uid \(status.st_uid))")
+        }
+        guard status.st_mode & (isOurs ? 0o077 : 0o027) == 0 else {
             let fix = type == S_IFDIR ? "chmod 700" : "chmod 600"
             throw refuse(
                 "others can reach it (mode 0\(String(status.st_mode & 0o7777, radix: 8))); if no other user has read it, \(fix) it"
