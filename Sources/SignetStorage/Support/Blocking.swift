@@ -32,23 +32,8 @@ package enum Blocking {
     package static func wait<Value: Sendable>(for body: @escaping @Sendable () async -> Value) -> Value {
         let answer = Answer<Value>()
         Task(executorPreference: executor) { answer.give(await body()) }
-        return answer.wait()
-    }
-
-    private final class Answer<Value: Sendable>: Sendable {
-        private let value = Mutex<Value?>(nil)
-        private let isGiven = DispatchSemaphore(value: 0)
-
-        func give(_ value: Value) {
-            self.value.withLock { $0 = value }
-            isGiven.signal()
-        }
-
-        func wait() -> Value {
-            while true {
-                isGiven.wait()
-                if let value = value.withLock({ $0 }) { return value }
-            }
+        while true {
+            if let value = answer.value(until: .distantFuture) { return value }
         }
     }
 
@@ -61,5 +46,22 @@ package enum Blocking {
             let job = UnownedJob(job)
             newThread().async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
         }
+    }
+}
+
+/// A value that one thread passes to another thread that waits for it.
+final class Answer<Value: Sendable>: Sendable {
+    private let value = Mutex<Value?>(nil)
+    private let isGiven = DispatchSemaphore(value: 0)
+
+    func give(_ value: Value) {
+        self.value.withLock { $0 = value }
+        isGiven.signal()
+    }
+
+    /// Waits for the value; nil when it does not arrive until then.
+    func value(until end: DispatchTime) -> Value? {
+        _ = isGiven.wait(timeout: end)
+        return value.withLock { $0 }
     }
 }

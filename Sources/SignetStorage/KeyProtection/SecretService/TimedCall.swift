@@ -55,37 +55,18 @@ final class TimedCall: Sendable {
         _ body: @escaping @Sendable (LibSecret, TimedCall) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         let call = TimedCall(try LibSecret.load(operation), timeout: timeout)
-        let answer = Answer<Value>()
+        let answer = Answer<Result<Value, StoreError>>()
         let isStarted = detachThread {
             answer.give(Result { () throws(StoreError) in try body(LibSecret.load(operation), call) })
         }
         guard isStarted else { throw StoreError(.failed, operation, "there is no thread left to ask the keyring on") }
         while call.remaining > .zero {
-            if let result = answer.result(within: call.remaining) { return try result.get() }
+            if let result = answer.value(until: .now() + call.remaining / .seconds(1)) { return try result.get() }
         }
         LibSecret.loaded?.functions.g_cancellable_cancel(call.cancellable)
         // The call may have ended just now.
-        guard case .success(let value)? = answer.result(within: grace) else { throw call.tooLate(operation) }
+        guard case .success(let value)? = answer.value(until: .now() + grace / .seconds(1)) else { throw call.tooLate(operation) }
         return value
-    }
-}
-
-/// A result that one thread passes to another thread that waits for it.
-private final class Answer<Value: Sendable>: Sendable {
-    private let result = Mutex<Result<Value, StoreError>?>(nil)
-    private let isGiven = DispatchSemaphore(value: 0)
-
-    func give(_ result: Result<Value, StoreError>) {
-        self.result.withLock { $0 = result }
-        isGiven.signal()
-    }
-
-    /// Waits for the result; nil when it does not arrive in that time.
-    func result(within time: Duration) -> Result<Value, StoreError>? {
-        let (seconds, attoseconds) = time.components
-        let nanoseconds = Int(clamping: seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-        _ = isGiven.wait(timeout: .now() + .nanoseconds(max(nanoseconds, 1)))
-        return result.withLock { $0 }
     }
 }
 
