@@ -38,31 +38,20 @@ final class PostgresPool: Sendable {
     }
 
     private func begun(_ command: String, _ operation: String) throws(StoreError) -> PostgresConnection {
-        while let connection = idle.withLock({ $0.popLast() }) {
+        while true {
+            let known = idle.withLock { $0.popLast() }
+            let connection = if let known { known } else { try connect() }
             do throws(StoreError) {
                 _ = try connection.run(command, operation)
                 return connection
             } catch {
-                guard connection.isAlive || error.code == .busy else { continue }
-                rollBack(connection)
+                if known != nil, !connection.isAlive, error.code != .busy { continue }
+                // If this fails, the connection is not idle, and `giveBack` closes it.
+                _ = try? connection.run("ROLLBACK", "roll back")
                 giveBack(connection)
                 throw error
             }
         }
-        let connection = try connect()
-        do throws(StoreError) {
-            _ = try connection.run(command, operation)
-        } catch {
-            rollBack(connection)
-            giveBack(connection)
-            throw error
-        }
-        return connection
-    }
-
-    private func rollBack(_ connection: PostgresConnection) {
-        // If this fails, the connection is not idle, and `giveBack` closes it.
-        _ = try? connection.run("ROLLBACK", "roll back")
     }
 
     private func giveBack(_ connection: PostgresConnection) {
