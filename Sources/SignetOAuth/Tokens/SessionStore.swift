@@ -30,10 +30,6 @@ public final class SessionStore: Sendable {
             self.cookies = cookies
             self.fileLock = fileLock
         }
-
-        func run<Value: Sendable>(_ body: @Sendable (isolated Items) async throws -> Value) async throws -> Value {
-            try await body(self)
-        }
     }
 
     /// Creates a store with storages of the app. The app must not use them elsewhere afterwards.
@@ -66,7 +62,7 @@ public final class SessionStore: Sendable {
     /// Creates a store in memory, which is lost when the process ends.
     public static func memory() throws(StoreError) -> SessionStore {
         try SessionStore(
-            tokens: InMemoryStorage<AccessToken>(), session: InMemoryStorage<SSOToken>(), cookies: InMemoryStorage<CookieJar>())
+            tokens: MemorySlot<AccessToken>(), session: MemorySlot<SSOToken>(), cookies: MemorySlot<CookieJar>())
     }
 
     /// Creates a store in the user's vault. The vault's key protector holds the key that seals the data.
@@ -93,15 +89,6 @@ public final class SessionStore: Sendable {
         let digest = Hexadecimal.text(of: Array(SHA256.hash(data: Array(account.utf8))).prefix(8))
         return try VaultDirectory.default().path + "/session-\(digest).lock"
     }
-}
-
-/// A storage in memory. It keeps the item without encoding it, so its secrets stay in `Secret` values.
-private final class InMemoryStorage<T: Codable & Sendable>: Storage {
-    private var item: T?
-
-    func save(item: sending T) { self.item = item }
-    func get() -> T? { item }
-    func delete() { item = nil }
 }
 
 /// The permission to read and save the items of a session store, until it is revoked. A client whose settings were replaced by
@@ -226,7 +213,7 @@ extension SessionStore {
     ) async throws(StoreError) -> Value {
         if !isRemoval { try lease?.check() }
         do {
-            return try await items.run(body)
+            return try await body(items)
         } catch let error as StoreError {
             throw error
         } catch {

@@ -65,21 +65,21 @@ public actor KeychainStorage<T: Codable & Sendable>: Storage {
 }
 
 /// The record of an item in a keychain.
-private struct KeychainSlot: ItemSlot {
+private struct KeychainSlot: Storage {
     let keychain: VaultProvider
     let account: String
 
-    func contents() async throws(StoreError) -> Data? {
+    func get() async throws(StoreError) -> Data? {
         let key = try key()
         return try await keychain.read { (records) throws(StoreError) in try records.record(key).map { Data($0) } }
     }
 
-    func replace(with bytes: Data) async throws(StoreError) {
+    func save(item bytes: Data) async throws(StoreError) {
         let key = try key()
         try await keychain.write { (records) throws(StoreError) in try records.put(Array(bytes), key) }
     }
 
-    func clear() async throws(StoreError) {
+    func delete() async throws(StoreError) {
         let key = try key()
         try await keychain.write { (records) throws(StoreError) in try records.remove(key) }
     }

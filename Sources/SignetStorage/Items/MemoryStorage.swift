@@ -33,7 +33,7 @@ public actor MemoryStorage<T: Codable & Sendable>: Storage {
     public init(account: String = "", encryptor: any Encryptor = NoEncryptor(), cacheStrategy: CacheStrategy) {
         self.account = account
         item = StorageDelegate(
-            delegate: SealedItem(slot: MemorySlot(), encryptor: encryptor), cacheStrategy: cacheStrategy)
+            delegate: SealedItem(slot: MemorySlot<Data>(), encryptor: encryptor), cacheStrategy: cacheStrategy)
     }
 
     /// Stores `item` in place of the old item.
@@ -54,11 +54,12 @@ public actor MemoryStorage<T: Codable & Sendable>: Storage {
     }
 }
 
-/// A slot in memory.
-private final class MemorySlot: ItemSlot {
-    private let bytes = Mutex<Data?>(nil)
+/// A storage in memory. It keeps the item without encoding it, so its secrets stay in `Secret` values.
+package final class MemorySlot<T: Codable & Sendable>: Storage, Sendable {
+    private let item = Mutex<T?>(nil)
 
-    func contents() -> Data? { bytes.withLock { $0 } }
-    func replace(with bytes: Data) { self.bytes.withLock { $0 = bytes } }
-    func clear() { bytes.withLock { $0 = nil } }
+    package init() {}
+    package func save(item: T) { self.item.withLock { $0 = item } }
+    package func get() -> T? { item.withLock { $0 } }
+    package func delete() { item.withLock { $0 = nil } }
 }

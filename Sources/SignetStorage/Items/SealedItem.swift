@@ -4,34 +4,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A place for the bytes of one item.
-protocol ItemSlot: Sendable {
-    /// Returns the bytes, or nil if the slot is empty. It throws when it cannot find out.
-    func contents() async throws(StoreError) -> Data?
-    /// Stores `bytes` in place of the old bytes, all or nothing.
-    func replace(with bytes: Data) async throws(StoreError)
-    /// Empties the slot. The slot may be empty already.
-    func clear() async throws(StoreError)
-}
-
-/// A storage that encodes its item as JSON, seals it with an encryptor and keeps it in a slot.
+/// A storage that encodes its item as JSON, seals it with an encryptor and keeps the bytes in another storage.
 struct SealedItem<T: Codable>: Storage {
-    let slot: any ItemSlot
+    let slot: any Storage<Data>
     let encryptor: any Encryptor
 
     /// Stores `item`. Nothing is written unless the item could be encoded and sealed.
     func save(item: sending T) async throws {
         let sealed = try await encryptor.encrypt(data: Self.json(item))
-        try await slot.replace(with: sealed)
+        try await slot.save(item: sealed)
     }
 
     func get() async throws -> T? {
-        guard let sealed = try await slot.contents() else { return nil }
+        guard let sealed = try await slot.get() else { return nil }
         return try await Self.item(encryptor.decrypt(data: sealed))
     }
 
     func delete() async throws {
-        try await slot.clear()
+        try await slot.delete()
     }
 
     // Errors of the JSON coders quote the content, so they are replaced. Errors that the app's own types throw are passed on.
