@@ -61,7 +61,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         do {
             return try database.unsafeRead { database in
                 try Self.transaction("BEGIN DEFERRED TRANSACTION", on: database) {
-                    try body(ReadTransaction(records: Transaction(database: database)))
+                    try body(Transaction(database: database))
                 }
             }
         } catch {
@@ -159,16 +159,6 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
             sql:
                 "CREATE TABLE record (kind TEXT NOT NULL, name BLOB NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID"
         )
-    }
-
-    private struct ReadTransaction: RecordReader {
-        let records: Transaction
-
-        func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? { try records.record(key) }
-
-        func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
-            try records.records(kind, after: name, limit: limit)
-        }
     }
 
     private struct Transaction: RecordWriter {

@@ -6,10 +6,6 @@ import Foundation
 
 /// The store behind ``VaultProvider/default``: on every platform, the vault in the default directory.
 package enum StandardStore {
-    static func open() throws(StoreError) -> any RecordStore {
-        try open(in: .default())
-    }
-
     package static func open(in place: VaultDirectory) throws(StoreError) -> any RecordStore {
         do throws(StoreError) {
             let environment = ProcessInfo.processInfo.environment

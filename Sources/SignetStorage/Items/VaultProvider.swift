@@ -7,7 +7,7 @@ public final class VaultProvider: Sendable {
     /// The user's keychain, in the default directory (``VaultDirectory/default()``). It opens an existing vault and never creates
     /// one. Without a vault, every call fails with ``StoreError/Code/noVault``. Create the vault with ``open(_:)`` or `signet
     /// init`.
-    public static let `default` = VaultProvider { () throws(StoreError) in try StandardStore.open() }
+    public static let `default` = VaultProvider { () throws(StoreError) in try StandardStore.open(in: .default()) }
 
     private let opener: Opener
     private let state = Mutex(State.closed)

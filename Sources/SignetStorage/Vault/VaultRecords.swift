@@ -8,7 +8,7 @@ struct SealedReader: RecordReader {
     func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? {
         let hidden = vault.keys.hiddenName(key)
         guard let sealed = try records.record(hidden) else { return nil }
-        return try open(sealed, hidden)
+        return try vault.open(sealed, hidden, vault.keys(for: sealed))
     }
 
     func records(_ kind: RecordKind, after name: [UInt8]?, limit: Int) throws(StoreError) -> [StoredRecord] {
@@ -18,11 +18,6 @@ struct SealedReader: RecordReader {
             let keys = vault.keys(for: sealed)
             return StoredRecord(name: record.name) { [vault] () throws(StoreError) in try vault.open(sealed, hidden, keys) }
         }
-    }
-
-    /// Opens a record with the key whose ID it contains. After a recent rotation, this may be the previous key.
-    private func open(_ sealed: [UInt8], _ hidden: RecordKey) throws(StoreError) -> [UInt8] {
-        try vault.open(sealed, hidden, vault.keys(for: sealed))
     }
 }
 
