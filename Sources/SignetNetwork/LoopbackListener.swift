@@ -76,12 +76,7 @@ package final class LoopbackListener: Sendable {
         within timeout: Duration, accepting isOurs: @escaping @Sendable (_ query: String) -> Bool,
         whileOpening open: @escaping @Sendable () async throws -> Void
     ) async throws -> String {
-        let outcome: Result<String, any Error>
-        do {
-            outcome = .success(try await receiver.answer(within: timeout, accepting: isOurs, whileOpening: open))
-        } catch {
-            outcome = .failure(error)
-        }
+        let outcome = await Result(of: { try await receiver.answer(within: timeout, accepting: isOurs, whileOpening: open) })
         try? await channel.close().get()
         return try outcome.get()
     }

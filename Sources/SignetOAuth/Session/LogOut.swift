@@ -87,7 +87,8 @@ extension TokenSource {
     private func removeAllNow() async -> RemovedCredentials {
         let store = store.leased(nil)
         var removed = RemovedCredentials(
-            token: await result { try await store.token() }, session: await result { try await store.session() },
+            token: await Result(of: { try await store.token() }).mapError { TokenError($0) },
+            session: await Result(of: { try await store.session() }).mapError { TokenError($0) },
             // The cookies only help to route the request to the server that holds the session, so an error is ignored.
             cookies: (try? await store.cookies()) ?? CookieJar())
         for removal in [store.removeToken, store.removeSession, store.removeCookies] {
@@ -95,10 +96,6 @@ extension TokenSource {
         }
         forget()
         return removed
-    }
-
-    private func result<Value>(_ body: () async throws -> Value) async -> Result<Value, TokenError> {
-        do { return .success(try await body()) } catch { return .failure(TokenError(error)) }
     }
 
     /// Performs the second half of a logout: the requests to the server.

@@ -105,7 +105,8 @@ extension TokenSource {
             let (token, old) = try await store.withLock {
                 let stored = try await store.contents()
                 // The tokens belong to the session that is stored at the same time, and are removed with it.
-                let token = token.belonging(to: stored.session.map(SessionIdentity.init))
+                var token = token
+                token.session = stored.session.map(SessionIdentity.init)
                 try await store.save(token)
                 forget()
                 return (token, stored.token)
@@ -128,9 +129,7 @@ extension TokenSource {
                 token = try await renewed(insteadOf: token)
                 response = try await server.userInfo(token)
             }
-            let claims = try TokenResponse.members(
-                status: response.status, body: response.body, retryAfter: response.retryAfter(now: server.clock.now))
-            let info = UserInfo(claims: claims)
+            let info = UserInfo(claims: try server.members(response))
             // OpenID Connect Core section 5.3.2: Claims about a different subject must not be used.
             if let subject = token.idToken.flatMap(SignedClaims.subject), info.subject != subject { throw IDTokenError(.subject) }
             return info

@@ -186,7 +186,9 @@ final class OAuthServer: Sendable {
             return answer.token
         } catch let error where TokenError(error).isRetryable {
             // The keys aren't available now. The access token is valid without them, and the previous ID token is kept.
-            return answer.token.withoutIDToken
+            var token = answer.token
+            token.idToken = nil
+            return token
         } catch let error as IDTokenError {
             throw error
         } catch {
@@ -334,9 +336,7 @@ extension OAuthServer {
         var headers = headers
         headers.append("Content-Type", "application/x-www-form-urlencoded")
         headers.append("Accept", "application/json")
-        let request = HTTPRequest(
-            "POST", url, headers: headers, body: Array(FormCoding.encode(fields).utf8), timeout: given.timeout, pins: given.pins)
-        return try await pipeline.send(request, for: action)
+        return try await send("POST", url, headers: headers, body: Array(FormCoding.encode(fields).utf8), for: action).response
     }
 
     func send(

@@ -33,7 +33,7 @@ public final class TokenSource: Sendable {
     let threshold: Duration
     /// The clock for the expiration of tokens and cookies.
     package let clock: any WallClock
-    private let renewal = SingleFlight<Result<AccessToken, TokenError>>()
+    private let renewal = SingleFlight<AccessToken>()
     private let memory = Mutex(Memory())
     /// The report of ``replaced``.
     let replacement = Mutex<LogOutReport?>(nil)
@@ -111,7 +111,7 @@ public final class TokenSource: Sendable {
     ///   removed, so the next call doesn't find them any more.
     public func token() async throws(TokenError) -> AccessToken {
         if let token = remembered() { return token }
-        return try await sharedRenewal(rejected: nil)
+        return try await obtain(rejected: nil)
     }
 
     /// Returns a new token, even when the stored one hasn't expired.
@@ -125,14 +125,9 @@ public final class TokenSource: Sendable {
     /// - Throws: ``TokenError``.
     public func renewed(insteadOf rejected: AccessToken?) async throws(TokenError) -> AccessToken {
         if let token = remembered(), token.value != rejected?.value, rejected != nil { return token }
-        let token = try await sharedRenewal(rejected: rejected)
+        let token = try await obtain(rejected: rejected)
         // A renewal that was already running may have started before the token was rejected.
-        return token.value == rejected?.value ? try await sharedRenewal(rejected: rejected) : token
-    }
-
-    private func sharedRenewal(rejected: AccessToken?) async throws(TokenError) -> AccessToken {
-        guard let result = await renewal.run({ await self.obtain(rejected: rejected) }) else { throw TokenError(.cancelled) }
-        return try result.get()
+        return token.value == rejected?.value ? try await obtain(rejected: rejected) : token
     }
 
     // MARK: Memory
@@ -158,24 +153,26 @@ public final class TokenSource: Sendable {
 
     // MARK: Renewal
 
-    /// Returns the stored token, or a new one.
-    private func obtain(rejected: AccessToken?) async -> Result<AccessToken, TokenError> {
+    /// Returns the stored token, or a new one. Callers that come while another one's renewal is running share its result.
+    private func obtain(rejected: AccessToken?) async throws(TokenError) -> AccessToken {
         do {
-            // A valid token is returned without the lock, which another process may hold.
-            let generation = store.generation
-            let stored = try await store.contents()
-            if rejected == nil, let token = stored.token, decision(for: stored, isRejected: false) == .use {
-                return .success(remember(token, generation: generation))
-            }
-            while true {
-                switch try await store.withLock({ try await self.renew(rejected: rejected) }) {
-                case .token(let token): return .success(token)
-                // The lock isn't held here, so that other callers don't wait for the request.
-                case .foreign(let token): try await revoke(foreign: token)
+            return try await renewal.run { [self] in
+                // A valid token is returned without the lock, which another process may hold.
+                let generation = store.generation
+                let stored = try await store.contents()
+                if rejected == nil, let token = stored.token, decision(for: stored, isRejected: false) == .use {
+                    return remember(token, generation: generation)
+                }
+                while true {
+                    switch try await store.withLock({ try await self.renew(rejected: rejected) }) {
+                    case .token(let token): return token
+                    // The lock isn't held here, so that other callers don't wait for the request.
+                    case .foreign(let token): try await revoke(foreign: token)
+                    }
                 }
             }
         } catch {
-            return .failure(TokenError(error))
+            throw TokenError(error)
         }
     }
 
@@ -282,7 +279,8 @@ public final class TokenSource: Sendable {
             let attempt = AuthorizationAttempt.new()
             let answer = try await server.code(for: session, attempt, cookies: cookies)
             if answer.cookies != cookies { try await store.save(answer.cookies) }
-            let new = try await server.exchange(answer.code, attempt).belonging(to: SessionIdentity(session))
+            var new = try await server.exchange(answer.code, attempt)
+            new.session = SessionIdentity(session)
             try await store.save(new)
             return remember(new, generation: store.generation)
         } catch {

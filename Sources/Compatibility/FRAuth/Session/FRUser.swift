@@ -173,10 +173,3 @@ extension FRUser {
         return session.logOut(endsOpenIDSession: forceEndSession)
     }
 }
-
-extension Result where Failure == any Error, Success: Sendable {
-    /// Runs work and captures its outcome.
-    init(of body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
-}
