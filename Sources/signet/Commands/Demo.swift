@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignetCore
 import SignetNetwork
 
 struct Demo: AsyncParsableCommand {
@@ -20,31 +21,23 @@ struct Demo: AsyncParsableCommand {
     }
 
     private static func play() async throws {
-        let transport = AsyncHTTPTransport()
-        let stage: DemoStage
-        do {
-            stage = try DemoStage(transport: transport)
-        } catch {
-            await transport.close()
-            Console.error("signet: the demo cannot begin: \((error as? DemoFailure)?.description ?? Failure(error).message)")
-            throw DemoFailure("no stage")
-        }
-        let script = DemoScript(stage: stage)
-        let outcome: Result<Void, any Error>
-        do {
-            try await script.run()
-            outcome = .success(())
-        } catch {
-            outcome = .failure(error)
-        }
-        await transport.close()
-        let removal = Result { try stage.removeHome() }
-        try outcome.get()
-        do {
-            try removal.get()
-        } catch {
-            Console.error("signet: \(error)")
-            throw error
+        try await AsyncHTTPTransport().use { transport in
+            let stage: DemoStage
+            do {
+                stage = try DemoStage(transport: transport)
+            } catch {
+                Console.error("signet: the demo cannot begin: \((error as? DemoFailure)?.description ?? Failure(error).message)")
+                throw DemoFailure("no stage")
+            }
+            let outcome = await Result(of: { try await DemoScript(stage: stage).run() })
+            let removal = Result { try stage.removeHome() }
+            try outcome.get()
+            do {
+                try removal.get()
+            } catch {
+                Console.error("signet: \(error)")
+                throw error
+            }
         }
     }
 }
