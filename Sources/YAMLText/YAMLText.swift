@@ -137,9 +137,6 @@ extension SourcePosition {
 extension Unicode.Scalar {
     /// True when libYAML accepts the character in the name of an anchor.
     fileprivate var isInAnchor: Bool {
-        switch self {
-        case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
-        default: false
-        }
+        self == "_" || self == "-" || UInt8(exactly: value)?.isASCIILetterOrDigit == true
     }
 }

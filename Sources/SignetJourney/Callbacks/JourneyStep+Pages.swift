@@ -86,7 +86,7 @@ extension JourneyStep {
         let codes = ScriptText(script).strings.compactMap { literal -> Secret? in
             guard literal.hasSuffix("\\n") else { return nil }
             let code = literal.dropLast(2)
-            let isWord = !code.isEmpty && code.utf8.allSatisfy { $0.isWordCharacter }
+            let isWord = !code.isEmpty && code.utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
             return isWord ? Secret(code.utf8) : nil
         }
         guard !codes.isEmpty else { return nil }
@@ -94,17 +94,5 @@ extension JourneyStep {
             script[start.upperBound...].firstRange(of: "</em>").map { script[start.upperBound..<$0.lowerBound] }
         }
         return RecoveryCodes(codes: codes, deviceName: name.map(String.init) ?? "New Security Key")
-    }
-}
-
-extension UInt8 {
-    /// True for a letter, a digit, `_` or `-`.
-    fileprivate var isWordCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-        default: false
-        }
     }
 }

@@ -117,7 +117,8 @@ public struct ServerProfile: Sendable, Hashable {
     /// Checks the constraints that the types don't express.
     package func validate() throws(ProfileError) {
         guard !cookieName.isEmpty else { throw ProfileError("cookieName", .empty) }
-        guard cookieName.utf8.allSatisfy(Self.isTokenCharacter) else {
+        // The characters of a `tchar` (RFC 9110 section 5.6.2).
+        guard cookieName.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains($0) }) else {
             throw ProfileError(
                 "cookieName", .value("has a character that the name of a header cannot have (RFC 9110 section 5.6.2)"))
         }
@@ -135,15 +136,6 @@ public struct ServerProfile: Sendable, Hashable {
         guard !registrationService.isEmpty else { throw ProfileError("registrationService", .empty) }
         guard requestedWith.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
             throw ProfileError("requestedWith", .value("must be plain text"))
-        }
-    }
-
-    /// Returns true for a `tchar` of RFC 9110.
-    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
     }
 }

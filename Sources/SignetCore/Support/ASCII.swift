@@ -1,0 +1,10 @@
+extension UInt8 {
+    /// True for a letter from A to Z in either case and for a digit, in ASCII.
+    package var isASCIILetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}
