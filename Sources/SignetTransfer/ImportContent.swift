@@ -158,16 +158,6 @@ extension AccountID {
     var reportName: String { "\(issuer): \(accountName)" }
 }
 
-extension Mechanism.KindName {
-    init(_ kind: Mechanism.Kind) {
-        self =
-            switch kind {
-            case .oath(let settings): if case .time = settings.factor { .totp } else { .hotp }
-            case .push: .push
-            }
-    }
-}
-
 /// A builder of the content of a file. It groups the entries by account.
 struct ImportBuilder {
     private(set) var content = ImportContent()
@@ -264,14 +254,10 @@ extension SkippedEntry {
         let type = Mechanism.KindName(offered).rawValue
         guard existing.hasSameSecret(as: offered) else {
             return SkippedEntry(
-                id.reportName, type, .nameTaken,
+                id.reportName, type: type, .nameTaken,
                 "another \(type) secret of this name is \(place) already; rename one where it comes from, and import it again")
         }
-        return SkippedEntry(id.reportName, type, .duplicate, "it is \(place) already; what is there was left as it is")
-    }
-
-    private init(_ name: String, _ type: String, _ reason: Reason, _ detail: String) {
-        self.init(name, type: type, reason, detail)
+        return SkippedEntry(id.reportName, type: type, .duplicate, "it is \(place) already; what is there was left as it is")
     }
 }
 

@@ -51,16 +51,7 @@ public struct Mechanism: Sendable, Hashable {
     }
 
     /// The name of ``kind-swift.property``.
-    public var kindName: KindName {
-        switch kind {
-        case .oath(let settings):
-            switch settings.factor {
-            case .time: .totp
-            case .counter: .hotp
-            }
-        case .push: .push
-        }
-    }
+    public var kindName: KindName { KindName(kind) }
 
     /// The settings when this mechanism generates one-time codes; otherwise nil.
     public var oath: OATHSettings? {
@@ -70,5 +61,16 @@ public struct Mechanism: Sendable, Hashable {
     /// The settings when this mechanism answers push messages; otherwise nil.
     public var push: PushSettings? {
         if case .push(let settings) = kind { settings } else { nil }
+    }
+}
+
+extension Mechanism.KindName {
+    /// Creates the name of a kind.
+    package init(_ kind: Mechanism.Kind) {
+        self =
+            switch kind {
+            case .oath(let settings): if case .time = settings.factor { .totp } else { .hotp }
+            case .push: .push
+            }
     }
 }
