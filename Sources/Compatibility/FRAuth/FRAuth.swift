@@ -2,6 +2,7 @@ public import SignetCore
 import SignetJourney
 public import SignetOAuth
 public import SignetStorage
+import Synchronization
 
 /// The SDK, started with settings. A process has one instance, as in the ForgeRock documentation. To use several servers at once,
 /// use `IdentityClient`.
@@ -27,15 +28,15 @@ public final class FRAuth: Sendable {
     /// The name, without extension, of the file that ``start(options:)`` reads when it gets no options. The default is
     /// `FRAuthConfig`.
     public static var configPlistFileName: String {
-        get { FRAuthProcess.current.configFileName }
-        set { FRAuthProcess.current.configFileName = newValue }
+        get { FRAuthProcess.current.state.withLock { $0.configFileName } }
+        set { FRAuthProcess.current.state.withLock { $0.configFileName = newValue } }
     }
 
     /// The app's name, which separates its session and tokens from those of the user's other apps. The default is the bundle
     /// identifier on Apple's systems and the program's file name on other systems. Set it before ``start(options:)``.
     public static var applicationName: String {
-        get { FRAuthProcess.current.applicationName }
-        set { FRAuthProcess.current.applicationName = newValue }
+        get { FRAuthProcess.current.state.withLock { $0.applicationName } }
+        set { FRAuthProcess.current.state.withLock { $0.applicationName = newValue } }
     }
 
     /// Sets the app's own store for the session, the tokens and the cookies. This store doesn't keep the settings, so settings
@@ -88,14 +89,14 @@ public final class FRAuth: Sendable {
 
     /// Returns a journey of the server.
     func service(_ index: AuthenticationIndex) -> AuthService {
-        AuthService(index: index, journeys: session.client.journeys, factory: process.factory, session: session)
+        AuthService(index: index, journeys: session.client.journeys, factory: process.state.withLock { $0.factory }, session: session)
     }
 }
 
 extension CallbackFactory {
     /// The factory of this process. Classes that are registered here are used from the next step on.
     public static var shared: CallbackFactory {
-        get { FRAuthProcess.current.factory }
-        set { FRAuthProcess.current.factory = newValue }
+        get { FRAuthProcess.current.state.withLock { $0.factory } }
+        set { FRAuthProcess.current.state.withLock { $0.factory = newValue } }
     }
 }

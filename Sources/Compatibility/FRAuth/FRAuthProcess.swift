@@ -34,10 +34,10 @@ package final class FRAuthProcess: Sendable {
     /// The state of this process; in a test, of this task.
     @TaskLocal package static var current = FRAuthProcess()
 
-    private let state: Mutex<State>
+    let state: Mutex<State>
     let settings: LegacyAuthSettings
 
-    private struct State: Sendable {
+    struct State: Sendable {
         var started: FRAuth?
         var interceptors: [any RequestInterceptor] = []
         var factory = CallbackFactory()
@@ -54,26 +54,6 @@ package final class FRAuthProcess: Sendable {
     }
 
     var started: FRAuth? { state.withLock { $0.started } }
-    var interceptors: [any RequestInterceptor] { state.withLock { $0.interceptors } }
-
-    func setInterceptors(_ change: ([any RequestInterceptor]) -> [any RequestInterceptor]) {
-        state.withLock { $0.interceptors = change($0.interceptors) }
-    }
-
-    var factory: CallbackFactory {
-        get { state.withLock { $0.factory } }
-        set { state.withLock { $0.factory = newValue } }
-    }
-
-    var configFileName: String {
-        get { state.withLock { $0.configFileName } }
-        set { state.withLock { $0.configFileName = newValue } }
-    }
-
-    var applicationName: String {
-        get { state.withLock { $0.applicationName } }
-        set { state.withLock { $0.applicationName = newValue } }
-    }
 
     func setStore(_ store: SessionStore) throws(ConfigError) {
         try state.withLock { state throws(ConfigError) in
@@ -103,7 +83,7 @@ package final class FRAuthProcess: Sendable {
 
     /// Starts the SDK with these settings, or with those of the file. Invalid settings change nothing.
     func start(_ options: FROptions?) throws {
-        let options = try options ?? FRAuthConfig.load(configFileName, from: settings.folders)
+        let options = try options ?? FRAuthConfig.load(state.withLock { $0.configFileName }, from: settings.folders)
         try state.withLock { state in
             guard state.started?.options != options else { return }
             let former = state.started?.session

@@ -110,13 +110,13 @@ public final class PollingWaitCallback: Callback {
 /// Carries data for the app.
 public class MetadataCallback: Callback {
     /// The data.
-    public final var data: [String: Any] { output("data").map(LegacyJSON.dictionary) ?? [:] }
+    public final var data: [String: Any] { output("data")?.dictionary ?? [:] }
 }
 
 /// A callback with a value that must satisfy policies that the server sends.
 open class AbstractValidatedCallback: SingleValueCallback {
     /// The policies, as the server writes them.
-    public final var policies: [String: Any]? { output("policies")?.object.map { LegacyJSON.dictionary(.object($0)) } }
+    public final var policies: [String: Any]? { output("policies")?.object?.mapValues(\.any) }
     /// The policies that the last entered value did not satisfy.
     public final var failedPolicies: [SignetJourney.FailedPolicy]? {
         output("failedPolicies")?.array?.compactMap { SignetJourney.FailedPolicy($0) }

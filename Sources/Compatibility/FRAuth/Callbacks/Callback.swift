@@ -35,7 +35,7 @@ open class Callback {
 
     /// Returns the callback as the app sends it back, in the ForgeRock SDK's form: a dictionary with `type`, `output`, `input`
     /// and `_id`.
-    public final func buildResponse() -> [String: Any] { LegacyJSON.dictionary(callback.json) }
+    public final func buildResponse() -> [String: Any] { callback.json.dictionary }
 
     /// Returns the error for a callback that lacks a part.
     final class func invalid(_ callback: JourneyCallback) -> AuthError { .invalidCallbackResponse(callback.description) }
@@ -54,11 +54,11 @@ open class SingleValueCallback: Callback {
 
     /// Fills in the input with a string, a number or a Boolean value. A value that JSON cannot express is ignored.
     open func setValue(_ value: Any?) {
-        if let value = LegacyJSON.value(value) { callback.set(value) }
+        if let value = JSONValue(any: value) { callback.set(value) }
     }
 
     /// Returns the value that is filled in; nil when the input has no value.
-    open func getValue() -> Any? { callback.value().flatMap { $0 == .null ? nil : LegacyJSON.any($0) } }
+    open func getValue() -> Any? { callback.value().flatMap { $0 == .null ? nil : $0.any } }
 }
 
 /// A callback with several inputs. All inputs are sent back, in the server's order.
@@ -67,7 +67,7 @@ open class MultipleValuesCallback: Callback {
     public final var inputNames: [String] { (callback.input ?? []).map(\.name) }
     /// The values that are filled in, by input name.
     public final var inputValues: [String: Any] {
-        Dictionary((callback.input ?? []).map { ($0.name, LegacyJSON.any($0.value)) }, uniquingKeysWith: { $1 })
+        Dictionary((callback.input ?? []).map { ($0.name, $0.value.any) }, uniquingKeysWith: { $1 })
     }
     /// The prompt to show, in the user's language.
     public final var prompt: String { callback.text("prompt") }
@@ -92,12 +92,7 @@ public class TypedValuesCallback<View: TypedCallback>: MultipleValuesCallback {
     override class var inputs: [String] { View.inputs }
 }
 
-/// Conversions between JSON and the types of the ForgeRock SDK.
-enum LegacyJSON {
-    static func dictionary(_ json: JSONValue) -> [String: Any] { json.object?.mapValues(\.any) ?? [:] }
-
-    static func any(_ json: JSONValue) -> Any { json.any }
-
-    /// Returns the JSON value for the value of an input; nil for a value that JSON cannot express.
-    static func value(_ any: Any?) -> JSONValue? { JSONValue(any: any) }
+extension JSONValue {
+    /// The members of an object in the types of the ForgeRock SDK; empty for any other value.
+    var dictionary: [String: Any] { object?.mapValues(\.any) ?? [:] }
 }

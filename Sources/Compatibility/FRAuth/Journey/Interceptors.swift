@@ -1,4 +1,5 @@
 import SignetNetwork
+import Synchronization
 
 /// An interceptor that sees each request of the SDK before it is sent, and may change it.
 public protocol RequestInterceptor: Sendable {
@@ -61,9 +62,9 @@ public struct RequestInterceptorRegistry: Sendable {
     ///   - interceptors: The interceptors.
     ///   - shouldOverride: True to replace the registered interceptors; false to append to them.
     public func registerInterceptors(interceptors: [any RequestInterceptor]?, shouldOverride: Bool = true) {
-        FRAuthProcess.current.setInterceptors { old in
-            guard let interceptors else { return [] }
-            return shouldOverride ? interceptors : old + interceptors
+        FRAuthProcess.current.state.withLock { state in
+            if interceptors == nil || shouldOverride { state.interceptors = [] }
+            state.interceptors += interceptors ?? []
         }
     }
 }
@@ -73,7 +74,7 @@ struct LegacyInterceptors: SignetNetwork.RequestInterceptor {
     let process: FRAuthProcess
 
     func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
-        let interceptors = process.interceptors
+        let interceptors = process.state.withLock { $0.interceptors }
         guard !interceptors.isEmpty else { return request }
         let fields = request.headers.fields.map { ($0.name, $0.value) }
         var seen = Request(

@@ -14,7 +14,7 @@ public struct UserInfo: Sendable, Hashable {
     init(_ info: SignetOAuth.UserInfo) { claims = info.claims }
 
     /// All claims, as the server sent them.
-    public var userInfo: [String: Any] { LegacyJSON.dictionary(.object(claims)) }
+    public var userInfo: [String: Any] { claims.mapValues(\.any) }
     /// The user's permanent identifier at this server.
     public var sub: String? { text("sub") }
     /// The full name, to show.
