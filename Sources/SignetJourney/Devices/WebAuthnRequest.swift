@@ -93,16 +93,12 @@ public enum UserVerification: String, Sendable, Hashable, CaseIterable {
 extension WebAuthnRequest {
     /// Reads the passkey request of a step; nil when the step contains no request or one that can't be read.
     public init?(_ step: JourneyStep) {
-        for data in step.callbacks(MetadataCallback.self).map(\.data) {
-            if let request = WebAuthnRequest(metadata: data) {
-                self = request
-                return
-            }
-        }
         let scripts = step.callbacks(TextOutputCallback.self).filter { $0.messageType == .script }.map(\.message)
-        guard step.callbacks(HiddenValueCallback.self).contains(where: { $0.id == WebAuthnOutcome.callbackID }),
-            let request = scripts.lazy.compactMap({ WebAuthnRequest(script: $0) }).first
-        else { return nil }
+        let takesOutcome = step.callbacks(HiddenValueCallback.self).contains { $0.id == WebAuthnOutcome.callbackID }
+        let request =
+            step.callbacks(MetadataCallback.self).lazy.compactMap { WebAuthnRequest(metadata: $0.data) }.first
+            ?? (takesOutcome ? scripts.lazy.compactMap { WebAuthnRequest(script: $0) }.first : nil)
+        guard let request else { return nil }
         self = request
     }
 
@@ -110,22 +106,20 @@ extension WebAuthnRequest {
         guard let data = metadata.object, let challenge = data["challenge"]?.string.flatMap({ try? Base64.decode($0) }) else {
             return nil
         }
+        let isRegistration: Bool
         switch data["_action"]?.string {
-        case "webauthn_registration": break
-        case "webauthn_authentication":
-            guard let authentication = WebAuthnAuthentication(challenge, data) else { return nil }
-            self = .authentication(authentication)
-            return
+        case "webauthn_registration": isRegistration = true
+        case "webauthn_authentication": isRegistration = false
         case nil where data["_type"]?.string == "WebAuthn" || data["relyingPartyId"] != nil || data["_relyingPartyId"] != nil:
-            guard data["pubKeyCredParams"] != nil || data["_pubKeyCredParams"] != nil else {
-                guard let authentication = WebAuthnAuthentication(challenge, data) else { return nil }
-                self = .authentication(authentication)
-                return
-            }
+            isRegistration = data["pubKeyCredParams"] != nil || data["_pubKeyCredParams"] != nil
         default: return nil
         }
-        guard let registration = WebAuthnRegistration(challenge, data) else { return nil }
-        self = .registration(registration)
+        let request =
+            isRegistration
+            ? WebAuthnRegistration(challenge, data).map { WebAuthnRequest.registration($0) }
+            : WebAuthnAuthentication(challenge, data).map { WebAuthnRequest.authentication($0) }
+        guard let request else { return nil }
+        self = request
     }
 }
 
