@@ -17,18 +17,10 @@ package enum PrivateFile {
             throw errno == ENOENT
                 ? StoreError(.invalid, "create \(path)", "there is no such directory", status: ENOENT) : failure("create \(path)")
         }
-        do {
+        do throws(StoreError) {
             defer { close(descriptor) }
             try writeAll(bytes, to: descriptor, path)
             guard fsync(descriptor) == 0 else { throw failure("write \(path)") }
-        } catch let error as StoreError {
-            unlink(path)
-            throw error
-        } catch {
-            unlink(path)
-            throw StoreError(.failed, "write \(path)", "failed")
-        }
-        do throws(StoreError) {
             try synchronizeDirectory(of: path)
         } catch {
             unlink(path)
@@ -104,11 +96,17 @@ package enum PrivateFile {
     /// - Throws: ``StoreError/Code/outcomeUnknown`` when the file was renamed but the disk did not confirm it.
     package static func move(_ path: String, to target: String) throws(StoreError) {
         guard rename(path, target) == 0 else { throw failure("create \(target)") }
+        try confirm(target)
+    }
+
+    /// Makes the new name of a file durable.
+    /// - Throws: ``StoreError/Code/outcomeUnknown`` when the disk did not confirm it.
+    package static func confirm(_ path: String) throws(StoreError) {
         do throws(StoreError) {
-            try synchronizeDirectory(of: target)
+            try synchronizeDirectory(of: path)
         } catch {
             throw StoreError(
-                .outcomeUnknown, error.operation, "\(target) is there, but the disk did not confirm it",
+                .outcomeUnknown, error.operation, "\(path) is there, but the disk did not confirm it",
                 status: error.platformStatus)
         }
     }
@@ -130,7 +128,7 @@ package enum PrivateFile {
     }
 
     /// Makes the entries of the directory that contains `path` durable.
-    package static func synchronizeDirectory(of path: String) throws(StoreError) {
+    private static func synchronizeDirectory(of path: String) throws(StoreError) {
         let descriptor = open(directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open \(directory(of: path))") }
         defer { close(descriptor) }

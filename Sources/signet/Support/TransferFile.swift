@@ -37,11 +37,10 @@ enum TransferFile {
     static func checkIsFree(_ path: String, replacing: Bool) throws {
         guard path != standardStream else { return }
         guard !path.isEmpty else { throw Failure(.usage, "file", "the name of the file is empty") }
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return }
+        guard let status = FileStatus(at: path) else { return }
         guard replacing else { throw occupied(path) }
         // The new file would replace the link or the device itself, and not its target.
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        guard status.isFile else {
             throw Failure(.notAllowed, "file", "\(path) is no ordinary file, and was left as it is; name the file itself")
         }
     }
@@ -77,13 +76,7 @@ enum TransferFile {
     private static func name(_ unfinished: String, _ path: String, _ bytes: [UInt8]) throws(StoreError) {
         if link(unfinished, path) == 0 {
             unlink(unfinished)
-            do throws(StoreError) {
-                return try PrivateFile.synchronizeDirectory(of: path)
-            } catch {
-                throw StoreError(
-                    .outcomeUnknown, error.operation, "\(path) is there, but the disk did not confirm it",
-                    status: error.platformStatus)
-            }
+            return try PrivateFile.confirm(path)
         }
         guard errno != EEXIST else { throw StoreError(.exists, "create \(path)", "it exists already") }
         // The file system has no hard links, as on many USB sticks. An interruption may leave a truncated file here; 'backup
