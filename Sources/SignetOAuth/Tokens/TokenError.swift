@@ -38,7 +38,7 @@ public struct TokenError: RetryableError, Hashable, CustomStringConvertible {
     }
 
     /// The cause of the error.
-    public enum Cause: Sendable, Hashable {
+    public enum Cause: Sendable, Hashable, CustomStringConvertible {
         /// The error of the server.
         case server(OAuthError)
         /// The error of the network.
@@ -49,6 +49,17 @@ public struct TokenError: RetryableError, Hashable, CustomStringConvertible {
         case storage(StoreError)
         /// Any other cause, as text.
         case other(String)
+
+        /// The description of the error.
+        public var description: String {
+            switch self {
+            case .server(let error): error.description
+            case .network(let error): error.description
+            case .idToken(let error): error.description
+            case .storage(let error): error.description
+            case .other(let reason): reason
+            }
+        }
     }
 
     /// The meaning of the error for the app.
@@ -80,16 +91,7 @@ public struct TokenError: RetryableError, Hashable, CustomStringConvertible {
 
     /// The code and the cause.
     public var description: String {
-        let cause: String? =
-            switch cause {
-            case .server(let error): error.description
-            case .network(let error): error.description
-            case .idToken(let error): error.description
-            case .storage(let error): error.description
-            case .other(let reason): reason
-            case nil: nil
-            }
-        return code.rawValue + (cause.map { ": \($0)" } ?? "")
+        code.rawValue + (cause.map { ": \($0)" } ?? "")
     }
 }
 

@@ -139,14 +139,7 @@ struct Failure: Error {
                 case .cancelled: cause == nil ? .interrupted : .unavailable
                 default: .software
                 }
-            let reason: String? =
-                switch cause {
-                case .server(let error): error.description
-                case .idToken(let error): error.description
-                case .other(let reason): reason
-                default: nil
-                }
-            self.init(exit, "token.\(error.code.rawValue)", reason ?? error.description)
+            self.init(exit, "token.\(error.code.rawValue)", cause?.description ?? error.description)
         }
     }
 
