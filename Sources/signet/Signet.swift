@@ -21,21 +21,10 @@ struct Signet: AsyncParsableCommand {
         ])
 
     static func main() async {
-        MemoryImage.keepOffDisk()
-        if let name = Code.plainName(in: CommandLine.arguments.dropFirst()) {
-            do {
-                return try await Code.printCode(name)
-            } catch {
-                Failure.report(error)
-            }
-        }
-        var command: any ParsableCommand
+        ProcessLimits.disableCoreDumps()
         do {
-            command = try parseAsRoot()
-        } catch {
-            Failure.reportUsage(error)
-        }
-        do {
+            if let name = Code.plainName(in: CommandLine.arguments.dropFirst()) { return try await Code.printCode(name) }
+            var command = parsedCommand()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -44,5 +33,9 @@ struct Signet: AsyncParsableCommand {
         } catch {
             Failure.report(error)
         }
+    }
+
+    private static func parsedCommand() -> any ParsableCommand {
+        do { return try parseAsRoot() } catch { Failure.reportUsage(error) }
     }
 }

@@ -147,7 +147,7 @@ struct Serve: AsyncParsableCommand {
     private func serve(_ configuration: ServerConfiguration, admin: String?) async throws {
         var logger = Logger(label: "signet.serve", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = logLevel
-        OpenFiles.allowMost()
+        ProcessLimits.allowOpenFiles()
         Console.outlivesReaders()
         let server = DevServer(configuration: configuration, logger: logger)
 
