@@ -70,8 +70,8 @@ struct Enroll: AsyncParsableCommand {
 enum EnrollmentSource {
     /// Returns the URI in `source`: the text itself, or the URI in a picture or on standard input.
     static func uri(from source: String) throws -> String {
-        if source == "-" {
-            guard let bytes = Console.input(limit: PictureReader.maximumBytes) else {
+        if source == TransferFile.standardStream {
+            guard let bytes = try TransferFile.contents(of: source, limit: PictureReader.maximumBytes) else {
                 throw PictureError.tooLarge(
                     "standard input; at most \(PictureReader.maximumBytes / 1_000_000) million bytes are read")
             }

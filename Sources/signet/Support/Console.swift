@@ -43,19 +43,6 @@ enum Console {
     /// True when standard input is a terminal, so that the user can be asked.
     static var canAsk: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Returns the bytes of standard input, or nil if there are more than `limit`.
-    static func input(limit: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: limit + 1)
-        var count = 0
-        while count < bytes.count {
-            let more = bytes.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress.map { $0 + count }, $0.count - count) }
-            if more < 0, errno == EINTR { continue }
-            guard more > 0 else { break }
-            count += more
-        }
-        return count > limit ? nil : Array(bytes[..<count])
-    }
-
     /// Waits until standard input ends or the task is canceled. A thread reads it, because the end isn't signaled in another way.
     static func inputEnd() async {
         let (ended, end) = AsyncStream<Void>.makeStream()
@@ -72,7 +59,7 @@ enum Console {
 
     /// Writes text. If the reader of a pipe has ended, the rest is dropped silently. Any other error on standard output, such as
     /// a full disk, ends the process: a script must not take an empty file for the result.
-    private static func write(_ text: String, to descriptor: Int32) {
+    static func write(_ text: String, to descriptor: Int32) {
         write(Array(text.utf8), to: descriptor)
     }
 

@@ -116,8 +116,8 @@ enum Terminal {
                 // Keys that would send a signal are read as characters, so that the echo is restored in every case.
                 let quiet = try QuietTerminal(descriptor, keys: .single)
                 defer { quiet?.restore() }
-                say(prompt, on: descriptor)
-                defer { say("\n", on: descriptor) }
+                Console.write(prompt, to: descriptor)
+                defer { Console.write("\n", to: descriptor) }
                 return self.line(on: descriptor, unless: isAskedToEnd)
             }
         }
@@ -147,11 +147,6 @@ enum Terminal {
     /// Removes the last character, which may be several bytes in UTF-8: continuation bytes begin with the bits 10.
     private static func removeLastCharacter(of bytes: inout [UInt8]) {
         while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
-    }
-
-    private static func say(_ text: String, on descriptor: Int32) {
-        let bytes = Array(text.utf8)
-        _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     }
 }
 
