@@ -133,18 +133,16 @@ extension EnrolledAccount {
             "displayIssuer": .string(account.displayIssuer), "displayAccount": .string(account.displayAccountName),
             "image": .string(account.imageURL), "backgroundColor": .string(account.backgroundColor),
             "policies": account.policies.isEmpty ? nil : .object(account.policies),
-            "timeAdded": .string(account.timeAdded.text), "lock": lock.map(Self.json),
+            "timeAdded": .string(account.timeAdded.text), "lock": lock?.json,
             "mechanisms": .array(mechanisms.map(\.json)),
         ])
     }
 }
 
-extension EnrolledAccount {
-    fileprivate static func json(_ lock: AccountLock) -> JSONValue {
-        switch lock {
-        case .manual(let policy): .object(["policy": .string(policy), "by": .string("hand")])
-        case .byPolicy(let policy): .object(["policy": .string(policy), "by": .string("policy")])
-        }
+extension AccountLock {
+    fileprivate var json: JSONValue {
+        let cause = if case .manual = self { "hand" } else { "policy" }
+        return .object(["policy": .string(policy), "by": .string(cause)])
     }
 }
 

@@ -26,6 +26,7 @@ struct Code: AsyncParsableCommand {
 
     func run() async throws {
         let session = try Session.open(options)
+        let kinds: Set<Mechanism.KindName> = type.map { [$0 == .totp ? .totp : .hotp] } ?? [.totp, .hotp]
         let (selection, code) = try await Self.code(name, kinds, session)
         Console.line(json ? JSONText.line(description(of: code, selection, session)) : code.digits)
     }
@@ -48,14 +49,6 @@ struct Code: AsyncParsableCommand {
         try await session.offline { authenticator in
             let selection = try Selection.find(name, kinds: kinds, in: try await authenticator.accounts())
             return (selection, try await authenticator.code(for: selection.mechanism.uid))
-        }
-    }
-
-    private var kinds: Set<Mechanism.KindName> {
-        switch type {
-        case .totp: [.totp]
-        case .hotp: [.hotp]
-        case nil: [.totp, .hotp]
         }
     }
 

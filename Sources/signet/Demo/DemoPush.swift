@@ -7,14 +7,14 @@ struct DemoPush {
     let browser: Browser
 
     func approveByTap() async throws -> String {
-        let login = try await begin("PushLogin")
+        let login = try await browser.begin("PushLogin")
         let message = try await nextMessage()
         _ = try await stage.signet("push", "approve", message)
         return try await success(of: login)
     }
 
     func approveByNumber() async throws -> String {
-        let login = try await begin("PushNumberLogin")
+        let login = try await browser.begin("PushNumberLogin")
         guard let shown = try Browser.step(login).hiddenValue("pushChallengeNumber"), let right = Int(shown) else {
             throw DemoFailure("the login page shows no number")
         }
@@ -30,7 +30,7 @@ struct DemoPush {
     }
 
     func approveByBiometrics() async throws -> String {
-        let login = try await begin("PushBiometricLogin")
+        let login = try await browser.begin("PushBiometricLogin")
         let message = try await nextMessage()
         let unseen = try await stage.attempt(["push", "approve", message])
         guard unseen.status == Failure.Exit.notAllowed.rawValue else {
@@ -41,14 +41,14 @@ struct DemoPush {
     }
 
     func deny() async throws -> String {
-        let login = try await begin("PushLogin")
+        let login = try await browser.begin("PushLogin")
         let message = try await nextMessage()
         _ = try await stage.signet("push", "deny", message)
         return "refused: " + (try await refusal { try await browser.wait(from: login) })
     }
 
     func letExpire() async throws -> String {
-        let login = try await begin("PushLogin")
+        let login = try await browser.begin("PushLogin")
         let message = try await nextMessage()
         Console.line("      no answer for \(DemoStage.pushTimeout) s")
         let outcome = try await refusal { try await browser.wait(from: login) }
@@ -57,10 +57,6 @@ struct DemoPush {
         let late = try await stage.attempt(["push", "approve", message])
         guard late.status == Failure.Exit.badInput.rawValue else { throw DemoFailure("a late answer was not refused") }
         return "login page: \(outcome); the late answer is not even sent"
-    }
-
-    private func begin(_ journey: String) async throws -> JourneyState {
-        try await browser.begin(journey)
     }
 
     /// Waits on the push stream for one message, as `signet push listen` does. Returns its ID.
