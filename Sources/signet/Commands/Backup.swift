@@ -1,14 +1,9 @@
 import ArgumentParser
+import Foundation
 import SignetAuthenticator
 import SignetCore
 import SignetStorage
 import SignetTransfer
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,12 +1,7 @@
 import ArgumentParser
+import Foundation
 import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,11 +1,6 @@
+import Foundation
 import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The file with a server's administration token; only its owner can access it.
 struct AdminTokenFile {

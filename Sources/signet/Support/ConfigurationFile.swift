@@ -1,11 +1,6 @@
+import Foundation
 import SignetCore
 import SignetServer
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The configuration file of a development server.
 enum ConfigurationFile {

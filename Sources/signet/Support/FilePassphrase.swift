@@ -1,12 +1,7 @@
 import ArgumentParser
+import Foundation
 import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The passphrase of an encrypted file, for the commands that read or write one. It comes from a file descriptor, for a backup
 /// from a systemd credential, or from the user at the terminal.

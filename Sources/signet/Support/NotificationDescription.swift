@@ -1,10 +1,5 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// A push message as text for the user or as JSON.
 struct NotificationDescription {

@@ -1,11 +1,6 @@
 import ArgumentParser
-import SignetServer
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetServer
 
 /// The TLS options of `signet serve`.
 struct ServeTLSOptions: ParsableArguments {

@@ -1,3 +1,4 @@
+import Foundation
 import SignetAuthenticator
 import SignetCore
 import SignetNetwork
@@ -7,12 +8,6 @@ import SignetStorage
 import Glibc
 #elseif canImport(Darwin)
 import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
 #endif
 
 /// The user's vault, opened for one command.

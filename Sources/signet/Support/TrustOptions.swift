@@ -1,16 +1,11 @@
 import ArgumentParser
+import Foundation
 import SignetNetwork
 
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
 import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
 #endif
 
 /// The option that selects the certificate authorities for a command's servers.
