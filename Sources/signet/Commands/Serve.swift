@@ -1,16 +1,11 @@
 import ArgumentParser
+import Foundation
 import Logging
 import NIOCore
 import SignetCore
 import SignetServer
 import SignetStorage
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,11 +1,6 @@
+import Foundation
 import SignetCore
 import SignetJourney
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Prints the texts of a step on standard error. Standard output is reserved for the result of the command.
 struct StepPrinter {

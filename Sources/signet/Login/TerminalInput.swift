@@ -1,10 +1,4 @@
-import Dispatch
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Foundation
 
 /// Reads lines of standard input in a task that may be canceled. At a terminal a secret is typed without echo.
 enum TerminalInput {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Foundation
 
 /// A C library that is loaded when it is first needed. `signet code` therefore doesn't wait for libpng, and doesn't require zbar
 /// and its dependencies (43 libraries) to be installed.

@@ -1,10 +1,4 @@
-import Dispatch
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Foundation
 
 /// Writes to standard output and standard error, and reads standard input. It writes directly to the descriptor, so that a line
 /// is written when the call returns.

@@ -1,10 +1,4 @@
-import Dispatch
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Foundation
 
 /// Handles SIGINT, SIGTERM and SIGHUP, so that the work in progress can clean up.
 enum Interrupt {

@@ -1,13 +1,8 @@
 import ArgumentParser
+import Foundation
 import SignetCore
 import SignetStorage
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// The source of a passphrase: a file descriptor that another program opened, or the user at the terminal. It is never an
 /// argument or an environment variable, which other users and child processes can read.

@@ -4,12 +4,6 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The user's vault, opened for one command.
 struct Session {
     let vault: Vault

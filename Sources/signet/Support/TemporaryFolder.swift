@@ -1,12 +1,6 @@
 import Foundation
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// A folder for one run, which only its owner can access. It is deleted with its contents by ``remove()``, or else when the
 /// process exits. A killed process doesn't delete it.
 struct TemporaryFolder {

@@ -1,11 +1,6 @@
+import Foundation
 import SignetCore
 import SignetStorage
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Reads and writes files that are exchanged with other programs, such as exports and backups. `-` is standard input or output.
 enum TransferFile {

@@ -2,12 +2,6 @@ import ArgumentParser
 import Foundation
 import SignetNetwork
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The option that selects the certificate authorities for a command's servers.
 struct TrustOptions: ParsableArguments {
     @Option(
