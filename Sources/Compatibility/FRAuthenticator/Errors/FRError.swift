@@ -27,26 +27,18 @@ public enum MechanismError: FRError, Hashable {
     public static var domain: String { "com.forgerock.ios.frauthenticator.mechanism" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .invalidQRCode: 6_000_000
-        case .invalidType: 6_000_001
-        case .missingInformation: 6_000_002
-        case .invalidInformation: 6_000_003
-        case .alreadyExists: 6_000_004
-        case .failedToUpdateInformation: 6_000_005
-        }
-    }
-
+    public var code: Int { meaning.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
-        case .invalidQRCode: "this is no otpauth, pushauth or mfauth URI, or it offers nothing"
-        case .invalidType: "the URI is for neither totp, hotp nor push"
-        case .missingInformation(let part): "missing: \(part)"
-        case .invalidInformation(let part): "not usable: \(part)"
-        case .alreadyExists(let identifier): "\(identifier) is enrolled already; remove it first to enroll it again"
-        case .failedToUpdateInformation(let identifier): "\(identifier) could not be stored; nothing was changed"
+        case .invalidQRCode: (6_000_000, "this is no otpauth, pushauth or mfauth URI, or it offers nothing")
+        case .invalidType: (6_000_001, "the URI is for neither totp, hotp nor push")
+        case .missingInformation(let part): (6_000_002, "missing: \(part)")
+        case .invalidInformation(let part): (6_000_003, "not usable: \(part)")
+        case .alreadyExists(let identifier): (6_000_004, "\(identifier) is enrolled already; remove it first to enroll it again")
+        case .failedToUpdateInformation(let identifier): (6_000_005, "\(identifier) could not be stored; nothing was changed")
         }
     }
 }
@@ -70,26 +62,18 @@ public enum AccountError: FRError, Hashable {
     public static var domain: String { "com.forgerock.ios.frauthenticator.account" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .accountLocked: 6_100_000
-        case .failToLockMissingPolicyName: 6_100_001
-        case .failToLockInvalidPolicy: 6_100_002
-        case .failToLockAccountAlreadyLocked: 6_100_003
-        case .failToUnlockAccountNotLocked: 6_100_004
-        case .failToRegisterPolicyViolation: 6_100_005
-        }
-    }
-
+    public var code: Int { meaning.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
-        case .accountLocked(let policy): "the account is locked by the policy \(policy)"
-        case .failToLockMissingPolicyName: "the policy has no name"
-        case .failToLockInvalidPolicy: "the account does not have this policy"
-        case .failToLockAccountAlreadyLocked: "the account is locked already"
-        case .failToUnlockAccountNotLocked: "the account is not locked"
-        case .failToRegisterPolicyViolation(let policy): "this device does not meet the issuer's policy \(policy)"
+        case .accountLocked(let policy): (6_100_000, "the account is locked by the policy \(policy)")
+        case .failToLockMissingPolicyName: (6_100_001, "the policy has no name")
+        case .failToLockInvalidPolicy: (6_100_002, "the account does not have this policy")
+        case .failToLockAccountAlreadyLocked: (6_100_003, "the account is locked already")
+        case .failToUnlockAccountNotLocked: (6_100_004, "the account is not locked")
+        case .failToRegisterPolicyViolation(let policy): (6_100_005, "this device does not meet the issuer's policy \(policy)")
         }
     }
 }

@@ -15,24 +15,21 @@ public enum PushNotificationError: FRError {
     public static var domain: String { "com.forgerock.ios.frauthenticator.pushnotification" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .missingDeviceToken: 1_100_000
-        case .notificationInvalidStatus: 1_100_001
-        case .storageError: 1_100_002
-        case .updateFailed: 1_100_003
-        }
-    }
-
+    public var code: Int { meaning.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
-        case .missingDeviceToken: "no device token is known: register for remote notifications first"
-        case .notificationInvalidStatus: "the notification was answered before, is being answered, or its time is over"
-        case .storageError(let reason): reason
+        case .missingDeviceToken: (1_100_000, "no device token is known: register for remote notifications first")
+        case .notificationInvalidStatus:
+            (1_100_001, "the notification was answered before, is being answered, or its time is over")
+        case .storageError(let reason): (1_100_002, reason)
         case .updateFailed(let errors):
-            "\(errors.count) servers did not take the device token: "
-                + errors.map { "\($0)" }.joined(separator: "; ")
+            (
+                1_100_003,
+                "\(errors.count) servers did not take the device token: " + errors.map { "\($0)" }.joined(separator: "; ")
+            )
         }
     }
 }
@@ -71,22 +68,16 @@ public enum CryptoError: FRError, Hashable {
     public static var domain: String { "com.forgerock.ios.frauthenticator.crypto" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .invalidParam: 1_200_000
-        case .failToConvertData: 1_200_001
-        case .invalidJWT: 1_200_002
-        case .unsupportedJWTType: 1_200_003
-        }
-    }
-
+    public var code: Int { meaning.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
-        case .invalidParam(let name): "not usable: \(name)"
-        case .failToConvertData: "a text is not the encoding of any bytes"
-        case .invalidJWT: "the signature is not the mechanism's"
-        case .unsupportedJWTType: "the algorithm is not HS256"
+        case .invalidParam(let name): (1_200_000, "not usable: \(name)")
+        case .failToConvertData: (1_200_001, "a text is not the encoding of any bytes")
+        case .invalidJWT: (1_200_002, "the signature is not the mechanism's")
+        case .unsupportedJWTType: (1_200_003, "the algorithm is not HS256")
         }
     }
 }
@@ -105,18 +96,15 @@ public enum NetworkError: FRError, RetryableError, Hashable {
     public static var domain: String { "com.forgerock.ios.frcore.network" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .invalidResponseDataType: 5_000_003
-        case .invalidURL: 5_000_005
-        case .apiRequestFailure: 5_000_010
-        }
-    }
-
+    public var code: Int { meaning.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
-        case .invalidResponseDataType(let reason), .invalidURL(let reason), .apiRequestFailure(let reason, _): reason
+        case .invalidResponseDataType(let reason): (5_000_003, reason)
+        case .invalidURL(let reason): (5_000_005, reason)
+        case .apiRequestFailure(let reason, _): (5_000_010, reason)
         }
     }
 
@@ -141,22 +129,16 @@ public enum FRAError: FRError, Hashable {
     public static var domain: String { "com.forgerock.ios.frauthenticator.fra" }
 
     /// The ForgeRock SDK's code.
-    public var code: Int {
-        switch self {
-        case .invalidStateForChangingStorage: 8_000_000
-        case .failToSaveIntoStorageClient: 8_000_001
-        case .invalidStateForChangingPolicyEvaluator: 8_000_002
-        case .invalidPolicyRegisteredWithPolicyEvaluator: 8_000_003
-        }
-    }
-
+    public var code: Int { meaning.code }
     /// A description of the problem.
-    public var description: String {
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
-        case .invalidStateForChangingStorage: "the storage client cannot be changed once the SDK has started"
-        case .failToSaveIntoStorageClient(let reason): reason
-        case .invalidStateForChangingPolicyEvaluator: "the policies cannot be changed once the SDK has started"
-        case .invalidPolicyRegisteredWithPolicyEvaluator(let reason): "the policy cannot be registered: \(reason)"
+        case .invalidStateForChangingStorage: (8_000_000, "the storage client cannot be changed once the SDK has started")
+        case .failToSaveIntoStorageClient(let reason): (8_000_001, reason)
+        case .invalidStateForChangingPolicyEvaluator: (8_000_002, "the policies cannot be changed once the SDK has started")
+        case .invalidPolicyRegisteredWithPolicyEvaluator(let reason): (8_000_003, "the policy cannot be registered: \(reason)")
         }
     }
 }
