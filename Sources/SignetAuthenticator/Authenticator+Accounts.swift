@@ -7,9 +7,10 @@ extension Authenticator {
         let accounts = try await store.fetch(.accounts())
         var enrolled: [EnrolledAccount] = []
         enrolled.reserveCapacity(accounts.count)
-        var evaluator = PolicyEvaluator(policies: policies)
+        var answers: [AccountPolicies.Question.Key: Bool] = [:]
         for (account, mechanisms) in accounts {
-            enrolled.append(EnrolledAccount(account: account, mechanisms: mechanisms, lock: await evaluator.lock(on: account)))
+            enrolled.append(
+                EnrolledAccount(account: account, mechanisms: mechanisms, lock: await policies.lock(on: account, &answers)))
         }
         enrolled.sort(by: order)
         return enrolled
@@ -81,37 +82,5 @@ extension Authenticator {
     /// - Throws: ``AuthenticatorError/Code/accountLocked``.
     func refuseIfLocked(_ account: Account?) async throws(AuthenticatorError) {
         if let account, let lock = await policies.lock(on: account) { throw .locked(lock) }
-    }
-}
-
-/// Evaluates the policies of many accounts for one list. Each policy is evaluated once for each distinct set of parameters.
-private struct PolicyEvaluator {
-    private struct Question: Hashable {
-        let name: String
-        let parameters: JSONValue
-    }
-
-    private let policies: AccountPolicies
-    private var answers: [Question: Bool] = [:]
-
-    init(policies: AccountPolicies) {
-        self.policies = policies
-    }
-
-    mutating func lock(on account: Account) async -> AccountLock? {
-        if policies.haveEvaluator { return await policies.lock(on: account) }
-        if let policy = account.lockingPolicy { return .manual(policy: policy) }
-        for question in policies.questions(account.policies) {
-            let key = Question(name: question.policy.name, parameters: question.parameters)
-            let isMet: Bool
-            if let answer = answers[key] {
-                isMet = answer
-            } else {
-                isMet = await question.policy.isMet(question.parameters)
-                answers[key] = isMet
-            }
-            if !isMet { return .byPolicy(question.policy.name) }
-        }
-        return nil
     }
 }

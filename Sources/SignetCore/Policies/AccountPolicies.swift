@@ -56,6 +56,12 @@ public struct AccountPolicies: Sendable {
         public let policy: any AccountPolicy
         /// The issuer's parameters.
         public let parameters: JSONValue
+
+        /// The identity of a question: a policy gives the same answer for the same parameters.
+        package struct Key: Hashable, Sendable {
+            fileprivate let name: String
+            fileprivate let parameters: JSONValue
+        }
     }
 
     /// Returns the registered policies of an account with its parameters, in evaluation order. Names without a registered policy
@@ -70,8 +76,16 @@ public struct AccountPolicies: Sendable {
     /// Returns the name of the first unmet policy; nil when all are met. The result is not stored.
     public func violated(_ accountPolicies: [String: JSONValue]) async -> String? {
         if let evaluator { return await evaluator(.enrollment(accountPolicies)) }
-        for question in questions(accountPolicies) where await !question.policy.isMet(question.parameters) {
-            return question.policy.name
+        var answers: [Question.Key: Bool] = [:]
+        return await violated(accountPolicies, &answers)
+    }
+
+    private func violated(_ accountPolicies: [String: JSONValue], _ answers: inout [Question.Key: Bool]) async -> String? {
+        for question in questions(accountPolicies) {
+            let key = Question.Key(name: question.policy.name, parameters: question.parameters)
+            let isMet = if let answer = answers[key] { answer } else { await question.policy.isMet(question.parameters) }
+            answers[key] = isMet
+            if !isMet { return key.name }
         }
         return nil
     }
@@ -82,13 +96,17 @@ public struct AccountPolicies: Sendable {
         return account.lockingPolicy == nil && evaluator == nil && questions(account.policies).isEmpty
     }
 
-    /// A Boolean value that indicates whether an evaluator replaces the policies.
-    package var haveEvaluator: Bool { evaluator != nil }
-
     /// Returns the current lock of an account; nil when it is not locked. A manual lock comes before the policies.
     public func lock(on account: Account) async -> AccountLock? {
+        var answers: [Question.Key: Bool] = [:]
+        return await lock(on: account, &answers)
+    }
+
+    /// Returns the current lock of one of many accounts. Each policy is evaluated once for each distinct set of parameters.
+    /// - Parameter answers: The answers of policies that were evaluated for the other accounts.
+    package func lock(on account: Account, _ answers: inout [Question.Key: Bool]) async -> AccountLock? {
         if let policy = account.lockingPolicy { return .manual(policy: policy) }
         if let evaluator { return await evaluator(.account(account)).map { .byPolicy($0) } }
-        return await violated(account.policies).map { .byPolicy($0) }
+        return await violated(account.policies, &answers).map { .byPolicy($0) }
     }
 }
