@@ -76,12 +76,27 @@ public final class FRAClient: Sendable {
     /// the store fails.
     /// - Throws: ``AccountError/accountLocked(_:)``; ``MechanismError/invalidInformation(_:)`` for a name that cannot be shown.
     @discardableResult public func updateAccount(account: Account) throws -> Bool {
-        try engine.throwing("update an account") { try engine.update(account) }
+        try engine.throwing("update an account") {
+            let (value, store) = (account.core, engine.store())
+            guard let found = try store.fetch(.account(value.id)) else { return false }
+            try engine.refuseIfLocked(found)
+            let stored = try store.perform(
+                .rename(value.id, displayIssuer: value.displayIssuer, displayAccountName: value.displayAccountName))
+            account.take(stored, token: engine.token(of: store))
+            return true
+        }
     }
 
     /// Removes an account with all its mechanisms and notifications, in one transaction. Returns false when the store fails.
     @discardableResult public func removeAccount(account: Account) -> Bool {
-        engine.perform("remove an account", otherwise: false) { try engine.remove(account) }
+        engine.perform("remove an account", otherwise: false) {
+            let (value, objects, token) = account.snapshot
+            let store = engine.store(token) { cache in
+                cache.accounts[value.id] = .present(value)
+                if let objects { cache.add(objects.compactMap { ($0 as? any MechanismState)?.core }, of: value.id) }
+            }
+            return try store.perform(.removeAccount(value.id))
+        }
     }
 
     /// Locks an account manually, until ``unlockAccount(account:)`` unlocks it. A locked account gives no codes, answers no
@@ -112,39 +127,58 @@ public final class FRAClient: Sendable {
 
     /// Returns the mechanism that a notification belongs to; nil when the mechanism was removed.
     public func getMechanism(notification: PushNotification) -> PushMechanism? {
-        engine.perform("read a mechanism", otherwise: nil) {
-            try engine.mechanism(uid: notification.mechanismUUID) as? PushMechanism
-        }
+        getMechanismByUUID(notification.mechanismUUID) as? PushMechanism
     }
 
     /// Returns the mechanism with the identifier that its server uses.
     public func getMechanismByUUID(_ mechanismUID: String) -> Mechanism? {
-        engine.perform("read a mechanism", otherwise: nil) { try engine.mechanism(uid: mechanismUID) }
+        engine.perform("read a mechanism", otherwise: nil) {
+            let store = engine.store()
+            return try store.fetch(.mechanism(mechanismUID)).map { Mechanisms.object(for: $0, engine.token(of: store)) }
+        }
     }
 
     /// Removes a mechanism with all its notifications, in one transaction. The account stays, except that a client of
     /// ``FRAClientBuilder`` removes it with its last mechanism. Returns false when the store fails.
     @discardableResult public func removeMechanism(mechanism: Mechanism) -> Bool {
-        engine.perform("remove a mechanism", otherwise: false) { try engine.remove(mechanism) }
+        engine.perform("remove a mechanism", otherwise: false) {
+            guard let (value, store) = (mechanism as? any MechanismState).map({ engine.store(for: $0) }) else { return false }
+            return try store.perform(.removeMechanism(value.uid, keepingAccount: engine.settings.platform == .iOS))
+        }
     }
 
     /// Returns the notifications of a mechanism, oldest first; a client of ``FRAClientBuilder`` returns the newest first.
     public func getAllNotifications(mechanism: PushMechanism) -> [PushNotification] {
-        engine.perform("list notifications", otherwise: []) { try engine.notifications(of: mechanism) }
+        engine.perform("list notifications", otherwise: []) {
+            let (value, store) = engine.store(for: mechanism)
+            let found = try engine.read(AccountQuery { try $0.notifications(of: value.uid) }, in: store)
+            return engine.objects(for: found, engine.token(of: store))
+        }
     }
 
     /// Returns all notifications, oldest first; a client of ``FRAClientBuilder`` returns the newest first.
     public func getAllNotifications() -> [PushNotification] {
-        engine.perform("list notifications", otherwise: []) { try engine.notifications() }
+        engine.perform("list notifications", otherwise: []) {
+            let store = engine.store()
+            let found = try engine.read(AccountQuery { try $0.notifications() }, in: store)
+            return engine.objects(for: found, engine.token(of: store))
+        }
     }
 
     /// Returns the notification with this ``PushNotification/identifier``.
     public func getNotification(identifier: String) -> PushNotification? {
-        engine.perform("read a notification", otherwise: nil) { try engine.notification(id: identifier) }
+        engine.perform("read a notification", otherwise: nil) {
+            let store = engine.store()
+            return try engine.read(AccountQuery { try $0.notification(id: identifier) }, in: store)
+                .map { PushNotification($0, engine.token(of: store)) }
+        }
     }
 
     /// Removes a notification. Returns false when the store fails.
     @discardableResult public func removeNotification(notification: PushNotification) -> Bool {
-        engine.perform("remove a notification", otherwise: false) { try engine.remove(notification) }
+        engine.perform("remove a notification", otherwise: false) {
+            let (value, store) = engine.store(for: notification)
+            return try store.perform(.removeNotification(value.id))
+        }
     }
 }

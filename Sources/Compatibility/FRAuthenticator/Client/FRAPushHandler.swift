@@ -99,6 +99,6 @@ public final class FRAPushHandler: Sendable {
     /// Removes the device's token from the store. The servers are not notified.
     public func clearDeviceToken() {
         guard let engine = FRAClient.shared?.engine else { return }
-        engine.perform("remove the device token", otherwise: ()) { try engine.clearToken() }
+        engine.perform("remove the device token", otherwise: ()) { try engine.store().perform(.removeDeviceToken()) }
     }
 }

@@ -68,18 +68,6 @@ extension LegacyEngine {
         }
     }
 
-    /// Stores the names to show.
-    /// - Throws: ``AccountError/accountLocked(_:)``.
-    func update(_ account: Account) throws -> Bool {
-        let (value, store) = (account.core, store())
-        guard let found = try store.fetch(.account(value.id)) else { return false }
-        try refuseIfLocked(found)
-        let stored = try store.perform(
-            .rename(value.id, displayIssuer: value.displayIssuer, displayAccountName: value.displayAccountName))
-        account.take(stored, token: self.token(of: store))
-        return true
-    }
-
     /// Locks or unlocks an account manually.
     func change(
         _ account: Account, by operation: (AccountID) -> AccountOperation<SignetCore.Account, any Error>
@@ -91,26 +79,7 @@ extension LegacyEngine {
         return true
     }
 
-    func remove(_ account: Account) throws -> Bool {
-        let (value, objects, token) = account.snapshot
-        let store = store(token) { cache in
-            cache.accounts[value.id] = .present(value)
-            if let objects { cache.add(objects.compactMap { ($0 as? any MechanismState)?.core }, of: value.id) }
-        }
-        return try store.perform(.removeAccount(value.id))
-    }
-
     // MARK: Mechanisms
-
-    func remove(_ mechanism: Mechanism) throws -> Bool {
-        guard let (value, store) = (mechanism as? any MechanismState).map({ store(for: $0) }) else { return false }
-        return try store.perform(.removeMechanism(value.uid, keepingAccount: settings.platform == .iOS))
-    }
-
-    func mechanism(uid: String) throws -> Mechanism? {
-        let store = store()
-        return try store.fetch(.mechanism(uid)).map { Mechanisms.object(for: $0, token(of: store)) }
-    }
 
     /// Returns the current code. For HOTP, it stores the new counter before it returns the code.
     func generateCode(_ mechanism: any MechanismState) throws -> OathTokenCode {

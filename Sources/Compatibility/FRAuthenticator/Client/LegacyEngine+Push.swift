@@ -47,26 +47,6 @@ extension LegacyEngine {
         }
     }
 
-    func notifications() throws -> [PushNotification] {
-        let store = store()
-        return objects(for: try read(AccountQuery { try $0.notifications() }, in: store), token(of: store))
-    }
-
-    func notifications(of mechanism: PushMechanism) throws -> [PushNotification] {
-        let (value, store) = store(for: mechanism)
-        return objects(for: try read(AccountQuery { try $0.notifications(of: value.uid) }, in: store), token(of: store))
-    }
-
-    func notification(id: String) throws -> PushNotification? {
-        let store = store()
-        return try read(AccountQuery { try $0.notification(id: id) }, in: store).map { PushNotification($0, token(of: store)) }
-    }
-
-    func remove(_ notification: PushNotification) throws -> Bool {
-        let (value, store) = store(for: notification)
-        return try store.perform(.removeNotification(value.id))
-    }
-
     /// Answers a notification with the asynchronous engine.
     func answer(
         _ notification: PushNotification,
@@ -162,10 +142,6 @@ extension LegacyEngine {
             throw PushNotificationError.storageError("there is no push mechanism with the id \(mechanismUID)")
         }
         if let error = update.error { throw error }
-    }
-
-    func clearToken() throws(StoreError) {
-        try store().perform(.removeDeviceToken())
     }
 }
 
