@@ -89,13 +89,16 @@ extension LegacyEngine {
     /// Stores the first token. Mechanisms from before, such as imported ones, are recorded as those that still need it.
     func register(token: String) throws {
         let now = settings.clock.now
-        _ = try store().perform(
+        try store().perform(
             AccountOperation { records in
-                guard try records.deviceToken().map({ $0.token == token }) ?? true else {
+                guard let known = try records.deviceToken() else {
+                    _ = try AccountOperation.setDeviceToken(token, now: now).body(records)
+                    return
+                }
+                guard known.token == token else {
                     throw PushNotificationError.storageError(
                         "another device token is registered: tell servers with updateDeviceToken")
                 }
-                return try AccountOperation.setDeviceToken(token, now: now).body(records)
             })
     }
 

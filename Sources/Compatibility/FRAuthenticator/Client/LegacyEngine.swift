@@ -13,7 +13,7 @@ import Foundation
 
 /// The engine of a started client, over the app's own storage client or over the default store.
 ///
-/// Synchronous calls run the engine's rules in one transaction. Calls that need a server run the asynchronous engine over the
+/// Synchronous calls perform the engine's operations. Calls that need a server run the asynchronous engine over the
 /// same store. An object that the app gets remembers the store's generation, which is its number of changes, at the time of the
 /// read. While the generation is unchanged, an operation uses the object as the stored value, and makes no more calls to the
 /// storage client than the ForgeRock SDK does. After a change it reads the value again, so that a counter is never reused and an
