@@ -194,9 +194,9 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", asn1, certificates,
-                crypto,
-                cryptoExtras, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "SignetAuthenticator", "SignetCore", "SignetJourney", "SignetNetwork", "SignetOAuth", "SignetServer",
+                "SignetStorage", "SignetTesting", asn1, certificates, crypto, cryptoExtras, hummingbirdTesting, logging, nioCore,
+                nioHTTP1, nioPosix, nioSSL,
             ],
             path: "Tests/TestSupport", swiftSettings: rules),
         .testTarget(
@@ -218,15 +218,14 @@ let package = Package(
             dependencies: [
                 "Storage", "PingOath", "PingPush", "FRAuthenticator", "FRAuth", "SignetAuthenticator", "SignetCore",
                 "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting",
-                hummingbirdTesting, logging,
+                "TestSupport", logging,
             ],
             swiftSettings: rules),
         .testTarget(
             name: "FRAuthenticatorTests",
             dependencies: [
-                "FRAuthenticator", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetJourney",
-                "SignetOAuth",
-                "SignetServer", "SignetTesting", grdb, logging,
+                "FRAuthenticator", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetServer",
+                "SignetTesting", "TestSupport", grdb, logging,
             ], swiftSettings: rules),
         // The keyring is found by a process's environment, so its tests run as processes.
         .executableTarget(
@@ -236,7 +235,7 @@ let package = Package(
             name: "SignetAuthenticatorTests",
             dependencies: [
                 "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetNetwork", "SignetPushGateway", "SignetTesting",
-                "SignetServer", "SignetJourney", "SignetOAuth", "SignetTransfer", "StoreWorker", "TestSupport",
+                "SignetServer", "SignetJourney", "SignetTransfer", "StoreWorker", "TestSupport",
                 "FRAuthenticator", "FRAuth", "PingOath", "PingPush", logging,
             ], swiftSettings: rules),
         .testTarget(
@@ -261,23 +260,21 @@ let package = Package(
             name: "SignetJourneyTests",
             dependencies: [
                 "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage",
-                "SignetTesting",
-                crypto, logging,
+                "SignetTesting", "TestSupport", crypto,
             ], resources: [.copy("Vectors")], swiftSettings: rules),
         .testTarget(name: "SignetYAMLTests", dependencies: ["SignetYAML", "SignetOAuth", "SignetCore"], swiftSettings: rules),
         .testTarget(
             name: "FRAuthTests",
             dependencies: [
                 "FRAuth", "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage",
-                "SignetTesting",
-                logging,
+                "SignetTesting", "TestSupport",
             ],
             swiftSettings: rules),
         .testTarget(
             name: "SignetCLITests",
             dependencies: [
                 "signet", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetPushGateway", "SignetServer",
-                "SignetStorage", "SignetTesting", "TestSupport", logging,
+                "SignetStorage", "SignetTesting", "TestSupport",
             ],
             swiftSettings: rules),
         .testTarget(
@@ -289,7 +286,7 @@ let package = Package(
             name: "SignetPagesTests",
             dependencies: [
                 "SignetServer", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting",
-                "TestSupport", "signet", logging,
+                "TestSupport", "signet",
             ],
             swiftSettings: rules),
         .testTarget(
@@ -298,8 +295,8 @@ let package = Package(
             name: "SignetServerTests",
             dependencies: [
                 "SignetServer", "SignetCore", "SignetNetwork", "SignetPushGateway", "SignetStorage", "SignetTesting",
-                "TestSupport", "YAMLText", "signet", crypto, cryptoExtras, jwtKit, hummingbird, hummingbirdTesting, httpTypes,
-                nioCore, logging, asn1, certificates, metricsTestKit, tracing, inMemoryTracing,
+                "TestSupport", "YAMLText", "signet", crypto, cryptoExtras, jwtKit, hummingbirdTesting, httpTypes, nioCore,
+                logging, asn1, certificates, metricsTestKit, tracing, inMemoryTracing,
             ], exclude: ["Fixtures"], swiftSettings: rules),
     ]
 )

@@ -1,12 +1,11 @@
 import FRAuth
-import HummingbirdTesting
-import Logging
 import SignetCore
 import SignetNetwork
 import SignetServer
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 
 import protocol FRAuth.RequestInterceptor
 
@@ -27,7 +26,6 @@ struct Tenant: Sendable {
         refreshTokens: RegisteredClient.RefreshTokens = .rotate(), _ body: @escaping @Sendable (Tenant) async throws -> Void
     ) async throws {
         let configuration = ServerConfiguration {
-            $0.port = 0
             $0.publicURL = "\(host)/am"
             $0.cookieName = "46b42b4229cd7a3"
             $0.users = [User(name: "demo", password: Secret(password.utf8), realm: "/alpha")]
@@ -44,15 +42,12 @@ struct Tenant: Sendable {
             }
         }
         let clock = ManualClock(SystemWallClock().now)
-        let server = DevServer(
-            configuration: configuration, clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        let memory = MemoryStore()
+        let (memory, port) = (MemoryStore(), try ReservedPort())
         try await TemporaryDirectory.with(inMemory: true) { directory in
-            try await server.application().test(.live) { client in
-                guard let port = client.port else { throw CancellationError() }
+            try await TestServer.live(configuration, port: port, clock: clock) { _ in
                 try await body(
                     Tenant(
-                        clock: clock, port: port, keychain: VaultProvider { () throws(StoreError) in memory },
+                        clock: clock, port: port.number, keychain: VaultProvider { () throws(StoreError) in memory },
                         directory: directory))
             }
         }

@@ -1,4 +1,3 @@
-import Logging
 import SignetAuthenticator
 import SignetCore
 import SignetJourney
@@ -20,13 +19,9 @@ struct PushGatewayTests {
     private func run(
         secret: Secret = key.secret, _ body: (_ server: LiveServer, _ gateway: Endpoint) async throws -> Void
     ) async throws {
-        let gateway = DevServer(
-            configuration: ServerConfiguration {
-                $0.port = 0
-                $0.pushGateway = PushGatewayConfiguration(keys: [Self.key])
-            }, logger: Logger(label: "front", factory: { _ in SwiftLogNoOpLogHandler() }))
-        try await gateway.serve { _ in
-            let url = try #require(gateway.pushGatewayURL)
+        let configuration = ServerConfiguration { $0.pushGateway = PushGatewayConfiguration(keys: [Self.key]) }
+        try await TestServer.live(configuration) { gateway in
+            let url = try #require(gateway.devServer.pushGatewayURL)
             try await LiveServer.with {
                 $0.sns = SNSConfiguration {
                     $0.googleEndpoint = "arn:aws:sns:us-east-1:123456789012:app/GCM/signet"

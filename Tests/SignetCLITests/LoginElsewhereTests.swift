@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import SignetCore
 import SignetJourney
 import SignetNetwork
@@ -20,16 +19,13 @@ struct LoginElsewhereTests {
         _ body: (_ server: DevServer, _ url: String, _ transport: AsyncHTTPTransport, _ place: Workplace) async throws -> Void
     ) async throws {
         let configuration = ServerConfiguration {
-            $0.port = 0
             $0.users = [User(name: "demo", password: Secret(Self.password.utf8))]
             $0.clients = [RegisteredClient(id: "app", redirectURIs: [LoginProfile.usualRedirectURI])]
             $0.devicePollInterval = 1
         }
-        let server = DevServer(
-            configuration: configuration, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         try await Workplace.with { place in
-            try await server.serve { url in
-                try await AsyncHTTPTransport().use { transport in try await body(server, url, transport, place) }
+            try await TestServer.live(configuration) { server in
+                try await body(server.devServer, server.url, server.transport, place)
             }
         }
     }

@@ -8,23 +8,24 @@ import Testing
 
 @Suite("Logins on a network that fails")
 struct LoginFaultTests {
-    /// Logs in at a server that has stopped when `body` runs, on a port without a listener.
-    private func afterServer(_ body: (Workplace, _ url: String) async throws -> Void) async throws {
+    /// Logs in at a server that has stopped when `body` runs. Nothing listens on its port then, which stays reserved.
+    private func afterServer(_ body: (Workplace, _ url: String, ReservedPort) async throws -> Void) async throws {
+        let port = try ReservedPort()
         try await Workplace.with { place in
-            let url = try await RunningServer.with(place) { server in
+            let url = try await RunningServer.with(place, port: port) { server in
                 try await server.logIn(place, "--client", "app").succeeds()
                 return server.url
             }
-            try await body(place, url)
+            try await body(place, url, port)
         }
     }
 
     @Test("A login to a port without a listener or to an unknown host name exits with 69")
     func reportsUnreachableServer() async throws {
-        let port = try ClosedPort().port
+        let port = try ReservedPort()
         try await Workplace.with { place in
             for (url, word) in [
-                ("http://127.0.0.1:\(port)/am", "127.0.0.1"), ("https://am.signet.invalid/am", "am.signet.invalid"),
+                ("http://127.0.0.1:\(port.number)/am", "127.0.0.1"), ("https://am.signet.invalid/am", "am.signet.invalid"),
             ] {
                 for way in [[], ["--client", "c", "--browser"], ["--client", "c", "--device"]] {
                     let outcome = try await place.start(["login", url] + way).end()
@@ -38,7 +39,7 @@ struct LoginFaultTests {
 
     @Test("Without the server, signet token prints a valid token, and commands that need the server exit with 69")
     func printsTokenOffline() async throws {
-        try await afterServer { place, _ in
+        try await afterServer { place, _, _ in
             let token = try await place.signet("token", "--offline").succeeds().output
             #expect(try await place.signet("token").succeeds().output == token)
             try await place.signet("token", "--refresh").fails(69, "127.0.0.1")
@@ -49,7 +50,7 @@ struct LoginFaultTests {
 
     @Test("A logout without a network deletes the local login, names what stays valid and exits with 69")
     func logsOutOffline() async throws {
-        try await afterServer { place, url in
+        try await afterServer { place, url, _ in
             let outcome = try await place.signet("logout", "--json")
             #expect(outcome.status == 69 && outcome.json["complete"]?.bool == false)
             #expect(outcome.json["local"]?.string == "done" && outcome.json["tokens"]?.string == "failed")
@@ -57,7 +58,7 @@ struct LoginFaultTests {
             #expect(outcome.jsonError?["message"]?.string?.contains("logged out here") == true)
             try await place.signet("token", "--offline").fails(77, "no user is logged in here")
         }
-        try await afterServer { place, url in
+        try await afterServer { place, url, _ in
             let outcome = try await place.signet("logout")
             #expect(outcome.status == 69)
             #expect(outcome.output.hasPrefix("Logged out of \(url) on this machine.\n"))
@@ -92,9 +93,9 @@ struct LoginFaultTests {
 
     @Test("A captive portal in place of the server costs the user neither token nor session")
     func keepsLoginBehindPortal() async throws {
-        try await afterServer { place, url in
+        try await afterServer { place, _, port in
             let token = try await place.signet("token").succeeds().output
-            let portal = try RawServer(port: Endpoint(url).port) { connection in
+            let portal = try RawServer(port: port) { connection in
                 while connection.request() != nil {
                     connection.answer("200 OK", headers: ["Content-Type: text/html"], "<html>Welcome, guest</html>")
                 }
@@ -108,14 +109,10 @@ struct LoginFaultTests {
 
     @Test("A session that the server has forgotten is reported with the command to run, and nothing else is lost")
     func reportsForgottenSession() async throws {
-        try await afterServer { place, url in
-            let again = try place.start(
-                ["serve", "--state", "memory", "--port", String(Endpoint(url).port), "--exit-on-stdin-eof", "--json"],
-                input: .open)
-            try await again.said { output, _ in output.hasSuffix("\n") }
-            try await place.signet("token", "--refresh").fails(77, "log in again", "signet login --profile 127.0.0.1:")
-            again.closeInput()
-            try await again.end().succeeds()
+        try await afterServer { place, _, port in
+            try await RunningServer.with(place, ["--state", "memory"], port: port) { _ in
+                try await place.signet("token", "--refresh").fails(77, "log in again", "signet login --profile 127.0.0.1:")
+            }
         }
     }
 

@@ -25,23 +25,19 @@ struct MalformedRequestTests {
         try await Workplace.with(vault: false) { place in
             let tokenFile = place.directory.file("token")
             let file = try place.write((ServerConfiguration.starterText + FuzzedServer.gateway).utf8, to: "server.yaml")
-            let arguments = [
-                "serve", "--config", file, "--port", "0", "--exit-on-stdin-eof", "--json", "--admin-token-file", tokenFile,
-            ]
             // The C library would keep scrypt's working memory, 16 MiB at a time, for reuse; this setting makes it return it
             // all. The address sanitizer, which keeps 256 MiB of freed memory, is limited too.
             let sanitizer = ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? ""
-            let process = try place.start(
-                arguments, input: .open,
+            let running = try await place.serve(
+                ["--config", file, "--admin-token-file", tokenFile],
                 environment: [
                     "MALLOC_MMAP_THRESHOLD_": "1048576", "ASAN_OPTIONS": sanitizer + "quarantine_size_mb=1",
                 ])
-            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+            let process = running.process
             let server = FuzzedServer(
-                port: try Endpoint(try #require(ready["url"]?.string)).port,
+                port: try running.port,
                 token: try String(contentsOfFile: tokenFile, encoding: .utf8).trimmingCharacters(in: .newlines),
-                password: try #require(ready["users"]?.array?.first?["password"]?.string),
-                console: try #require(ready["console"]?.string))
+                password: running.password, console: try #require(running.ready["console"]?.string))
             let outcome = try await server.run(seed: seed, warmUp: Self.warmUp, count: Self.count, round: Self.round) {
                 Self.residentKilobytes(process.identifier)
             }
@@ -57,8 +53,7 @@ struct MalformedRequestTests {
             let figures =
                 "seed \(seed): resident \(outcome.before) KiB, then \(outcome.after) KiB; \(outcome.logged) journaled; statuses \(outcome.statuses.sorted { $0.key < $1.key })"
             print("malformed requests: \(figures)")
-            process.closeInput()
-            try await process.end().succeeds()
+            try await running.stop()
         }
     }
 

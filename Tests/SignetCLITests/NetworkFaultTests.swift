@@ -59,12 +59,12 @@ struct NetworkFaultTests {
         arguments: Fault.allCases)
     func reportsNetworkFault(fault: Fault) async throws {
         let server = try RawServer { fault.serve($0) }
-        let closed = try ClosedPort()
+        let closed = try ReservedPort()
         try await Workplace.with { place in
             try await place.signet("enroll", OATHSample.uri(account: "noa")).succeeds()
             let before = (accounts: try await place.accounts(), files: try place.vaultFiles())
             let oath = OATHSettings(secret: try OATHSample.secret)
-            let uri = try PushInvitation.sample(port: fault == .closedPort ? closed.port : server.port).uri(oath: oath)
+            let uri = try PushInvitation.sample(port: fault == .closedPort ? closed.number : server.port).uri(oath: oath)
             // Outside of the gate: a silent server takes half a minute, and no other test should wait for it.
             let start = ContinuousClock.now
             let outcome = try await place.start(["enroll", "--json", uri]).end()

@@ -91,7 +91,8 @@ struct PushFaultTests {
 
     @Test("signet push listen reconnects to a stream that was down, and resumes after the last event")
     func reconnectsToStream() async throws {
-        let first = try FakePushServer()
+        let port = try ReservedPort()
+        let first = try FakePushServer(port: port)
         try await Workplace.with { place in
             try await place.signet("enroll", first.uri()).succeeds()
             first.send(try first.message(id: "M1"), id: "17")
@@ -99,7 +100,7 @@ struct PushFaultTests {
             try await listening.said { output, _ in output.contains("M1") }
             first.stop()
             try await listening.said { _, errors in errors.contains("next try in") }
-            let second = try FakePushServer(port: first.port)
+            let second = try FakePushServer(port: port)
             second.send(try second.message(id: "M2", mechanismUID: first.mechanismUID), id: "18")
             try await listening.said { output, _ in output.contains("M2") }
             #expect(second.lastEventIDs == ["17"])

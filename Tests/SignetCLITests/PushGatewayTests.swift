@@ -79,12 +79,7 @@ struct PushGatewayTests {
             try await place.signet("serve", "--config", file, "--port", "0").fails(65, "no access key", "AWS_ACCESS_KEY_ID")
             let environment = ["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "s"]
             try await place.signet("serve", "--validate-config", file, environment: environment).succeeds()
-            let server = try place.start(
-                ["serve", "--config", file, "--port", "0", "--exit-on-stdin-eof", "--json"], input: .open,
-                environment: environment)
-            try await server.said { output, _ in output.hasSuffix("\n") }
-            server.closeInput()
-            try await server.end().succeeds()
+            try await place.serve(["--config", file], environment: environment).stop()
         }
     }
 }

@@ -144,19 +144,13 @@ struct PushTests {
 
     @Test("The listener exits with a message when a restarted server no longer knows the device")
     func reportsForgottenDevice() async throws {
+        let port = try ReservedPort()
         try await Workplace.with { place in
-            let url = try await RunningServer.with(place) { server in
-                try await server.registerForPush(place)
-                return server.url
+            try await RunningServer.with(place, port: port) { server in try await server.registerForPush(place) }
+            try await RunningServer.with(place, ["--state", "memory"], port: port) { _ in
+                let outcome = try await place.start(["push", "listen"]).end()
+                outcome.fails(77, "does not know this mechanism", "HTTP 401")
             }
-            let port = try Endpoint(url).port
-            let second = try place.start(
-                ["serve", "--state", "memory", "--port", String(port), "--exit-on-stdin-eof", "--json"], input: .open)
-            try await second.said { output, _ in output.hasSuffix("\n") }
-            let outcome = try await place.start(["push", "listen"]).end()
-            outcome.fails(77, "does not know this mechanism", "HTTP 401")
-            second.closeInput()
-            try await second.end().succeeds()
         }
     }
 

@@ -11,14 +11,10 @@ struct ServeSecurityTests {
     private func withSecureServer(
         _ place: Workplace, _ body: (_ ready: JSONValue, _ url: String, _ file: String) async throws -> Void
     ) async throws {
-        let arguments = [
-            "serve", "--port", "0", "--exit-on-stdin-eof", "--json", "--tls", "--tls-directory", place.directory.file("tls"),
-        ]
-        let process = try place.start(arguments, input: .open)
-        let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
-        try await body(ready, #require(ready["url"]?.string), #require(ready["authority"]?.string))
-        process.closeInput()
-        try await process.end().succeeds()
+        let options = ["--tls", "--tls-directory", place.directory.file("tls")]
+        try await TestServer.Process.with(options, environment: place.environment()) { server in
+            try await body(server.ready, server.url, #require(server.ready["authority"]?.string))
+        }
     }
 
     private func credentials(_ ready: JSONValue) throws -> (arguments: [String], input: String) {

@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import SignetAuthenticator
 import SignetCore
 import SignetNetwork
@@ -53,7 +52,6 @@ struct PageServer: Sendable {
         defer { app.stop() }
         let configuration = ServerConfiguration {
             $0.journeys = Journeys(Journeys.starter.trees + trees)
-            $0.port = 0
             $0.users = [
                 User(name: "demo", password: Secret(password.utf8), claims: ["email": .string("demo@example.test")]),
                 User(name: "<script>alert(1)</script>", password: Secret(password.utf8)),
@@ -64,14 +62,10 @@ struct PageServer: Sendable {
             ]
             $0.pollInterval = .milliseconds(300)
         }
-        let server = DevServer(
-            context: ServerContext(
-                configuration, clock: clock ?? SystemWallClock(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        )
-        try await server.serve { url in
+        try await TestServer.live(configuration, clock: clock ?? SystemWallClock()) { server in
             try await Chromium.with { browser in
                 let pageServer = PageServer(
-                    url: url.replacing("127.0.0.1", with: host), devServer: server, browser: browser,
+                    url: server.url.replacing("127.0.0.1", with: host), devServer: server.devServer, browser: browser,
                     redirectURI: "http://127.0.0.1:\(app.port)/callback", clock: clock)
                 let page = try await browser.page()
                 try await page.setSize(width: 900, height: 900)

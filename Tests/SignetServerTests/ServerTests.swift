@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Logging
 import SignetCore
+import TestSupport
 import Testing
 
 @testable import SignetServer

@@ -32,11 +32,11 @@ package final class RawServer: Sendable {
 
     /// Creates a server that calls `serve` for every connection, on a separate thread, and closes the connection afterwards.
     /// - Parameters:
-    ///   - wanted: The port; 0 for any free port.
+    ///   - reserved: The port; nil for any free port.
     ///   - serve: The closure that handles a connection.
     /// - Throws: ``CannotListen``.
-    package init(port wanted: Int = 0, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
-        let (descriptor, port) = try Self.bound(to: wanted, isShared: true)
+    package init(port reserved: ReservedPort? = nil, _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
+        let (descriptor, port) = try Self.bound(to: reserved?.number ?? 0, isShared: true)
         guard listen(descriptor, 64) == 0 else { throw CannotListen() }
         self.port = port
         let listening = Listening(descriptor)
@@ -83,12 +83,23 @@ package final class RawServer: Sendable {
     deinit { stop() }
 }
 
-/// A port of this machine on which no process listens, and which is reserved for the lifetime of this object.
-package final class ClosedPort: Sendable {
-    package let port: Int
+/// A port of the loopback interface that belongs to a test for the lifetime of this object. Connections are refused while no server
+/// listens on it. The test's servers can listen on it one after the other; the system gives it to no other program.
+package final class ReservedPort: Sendable {
+    /// The number of the port.
+    package let number: Int
     private let descriptor: Int32
 
-    package init() throws { (descriptor, port) = try RawServer.bound(isShared: false) }
+    /// Reserves a free port.
+    /// - Throws: ``RawServer/CannotListen``.
+    package init() throws {
+        // The address is not reusable while the port is chosen, so that no other socket has it. It becomes reusable afterwards:
+        // then a server that sets `SO_REUSEADDR`, as every one here does, can bind it beside this socket, which never listens.
+        (descriptor, number) = try RawServer.bound(isShared: false)
+        var reuse: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     deinit { close(descriptor) }
 }
 

@@ -1,11 +1,11 @@
 import FRAuth
-import Logging
 import SignetCore
 import SignetNetwork
 import SignetServer
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 import struct FRAuth.AccessToken
@@ -53,7 +53,6 @@ struct Machine: Sendable {
             }
         }
         let configuration = ServerConfiguration {
-            $0.port = 0
             $0.users = ["/alpha", "/"].map {
                 User(name: "demo", password: Secret(password.utf8), realm: $0, claims: ["name": .string("Demo Person")])
             }
@@ -61,14 +60,12 @@ struct Machine: Sendable {
             $0.lifetimes = lifetimes
         }
         let clock = ManualClock(SystemWallClock().now)
-        let server = DevServer(
-            configuration: configuration, clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let memory = MemoryStore()
         try await TemporaryDirectory.with(inMemory: true) { directory in
-            try await server.serve { url in
+            try await TestServer.live(configuration, clock: clock) { server in
                 try await body(
                     Machine(
-                        url: url, server: server, keychain: VaultProvider { () throws(StoreError) in memory },
+                        url: server.url, server: server.devServer, keychain: VaultProvider { () throws(StoreError) in memory },
                         directory: directory,
                         clock: clock))
             }

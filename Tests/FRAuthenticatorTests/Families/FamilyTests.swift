@@ -23,9 +23,9 @@ struct FamilyTests {
 
     @Test("An operation has the same result in both API families with a real server", arguments: FamilyCase.all, settings)
     func bothFamiliesActAlikeWithRealServer(row: FamilyCase, setting: Setting) async throws {
-        try await LiveServer.with { server in
+        try await RealServer.with { server in
             try await TemporaryDirectory.with(inMemory: true) { directory in
-                let stage = try Stage(setting.family, Place(setting.place, in: directory), await RealServer(server))
+                let stage = try Stage(setting.family, Place(setting.place, in: directory), server)
                 try await stage.family.take(token: "token-1")
                 try await check(row, stage)
             }

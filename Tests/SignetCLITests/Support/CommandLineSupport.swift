@@ -43,9 +43,22 @@ struct Workplace: Sendable {
         environment: [String: String] = [:],
         ownGroup: Bool = false
     ) throws -> TestProcess {
+        try TestProcess(
+            program, arguments, environment: self.environment(adding: environment), input: input, ownGroup: ownGroup)
+    }
+
+    /// Starts `signet serve` and waits until it listens.
+    /// - Parameters:
+    ///   - options: Options in addition to those for the port, the announcement and the end.
+    ///   - environment: Environment variables in addition to those of every command.
+    func serve(_ options: [String], environment: [String: String] = [:]) async throws -> TestServer.Process {
+        try await .start(options, environment: self.environment(adding: environment))
+    }
+
+    /// The environment of a command: this directory is the user's home.
+    func environment(adding additions: [String: String] = [:]) -> [String: String] {
         let own = ["SIGNET_HOME": home, "HOME": directory.path, "TMPDIR": directory.path]
-        let all = Program.environment.merging(own) { _, new in new }.merging(environment) { _, new in new }
-        return try TestProcess(program, arguments, environment: all, input: input, ownGroup: ownGroup)
+        return Program.environment.merging(own) { _, new in new }.merging(additions) { _, new in new }
     }
 
     /// Writes a file that only its owner can read, and returns its path.

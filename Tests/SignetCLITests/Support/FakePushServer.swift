@@ -9,7 +9,7 @@ final class FakePushServer: Sendable {
     private let book: Book
     private let server: RawServer
 
-    init(port: Int = 0) throws {
+    init(port: ReservedPort? = nil) throws {
         let book = Book()
         self.book = book
         server = try RawServer(port: port) { connection in

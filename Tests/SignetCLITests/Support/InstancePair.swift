@@ -8,14 +8,7 @@ import Testing
 
 /// Two `signet serve` instances on one PostgreSQL database, as behind a load balancer that alternates between them.
 struct InstancePair: Sendable {
-    /// One of the two instances.
-    struct Instance: Sendable {
-        let process: TestProcess
-        /// The address with the context path.
-        let url: String
-    }
-
-    let instances: [Instance]
+    let instances: [TestServer.Process]
     let transport: AsyncHTTPTransport
     /// The instances that were killed.
     private let killed = Killed()
@@ -28,22 +21,13 @@ struct InstancePair: Sendable {
         try await PostgresServer.with { database in
             try await Workplace.with(vault: false) { place in
                 try await AsyncHTTPTransport().use { transport in
-                    var processes: [TestProcess] = []
+                    let instances = try await start(place, database, people: people)
                     do {
-                        processes = try start(place, database, people: people)
-                        var instances: [Instance] = []
-                        for process in processes {
-                            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
-                            instances.append(Instance(process: process, url: try #require(ready["url"]?.string)))
-                        }
                         let pair = InstancePair(instances: instances, transport: transport)
                         try await body(pair)
-                        for (index, process) in processes.enumerated() where !pair.isKilled(index) {
-                            process.closeInput()
-                            try await process.end().succeeds()
-                        }
+                        for (index, instance) in instances.enumerated() where !pair.isKilled(index) { try await instance.stop() }
                     } catch {
-                        for process in processes { process.signal(SIGKILL) }
+                        for instance in instances { instance.process.signal(SIGKILL) }
                         throw error
                     }
                 }
@@ -51,7 +35,10 @@ struct InstancePair: Sendable {
         }
     }
 
-    private static func start(_ place: Workplace, _ database: PostgresServer, people: Int) throws -> [TestProcess] {
+    /// Starts both at the same time.
+    private static func start(
+        _ place: Workplace, _ database: PostgresServer, people: Int
+    ) async throws -> [TestServer.Process] {
         let users = (0..<people).map { "  - {name: \(name($0)), password: \(password)}\n" }.joined()
         let configuration = """
             server: {pushTimeout: 3600, journeyTimeout: 3600, pollInterval: 1000}
@@ -62,11 +49,10 @@ struct InstancePair: Sendable {
         let config = try place.write(configuration.utf8, to: "config.yaml")
         let key = try place.write((0..<32).map { UInt8($0) }, to: "server.key")
         let passwords = try place.write("*:*:*:*:\(PostgresServer.password)\n".utf8, to: "pgpass")
-        let arguments = [
-            "serve", "--port", "0", "--exit-on-stdin-eof", "--json", "--config", config, "--state", database.uri, "--state-key",
-            key,
-        ]
-        return try (0..<2).map { _ in try place.start(arguments, input: .open, environment: ["PGPASSFILE": passwords]) }
+        let options = ["--config", config, "--state", database.uri, "--state-key", key]
+        async let one = place.serve(options, environment: ["PGPASSFILE": passwords])
+        async let other = place.serve(options, environment: ["PGPASSFILE": passwords])
+        return try await [one, other]
     }
 
     /// Kills one of them without a graceful stop.

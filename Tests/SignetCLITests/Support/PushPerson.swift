@@ -3,6 +3,7 @@ import Foundation
 import SignetCore
 import SignetNetwork
 import SignetTesting
+import TestSupport
 import Testing
 
 /// The state that responses confirmed, which must stay true whatever happens to the instance that sent them.

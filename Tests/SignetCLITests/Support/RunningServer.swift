@@ -15,25 +15,20 @@ struct RunningServer {
     let url: String
     let browser: Browser
 
-    /// Starts a server on a free port and runs `body`. The server has ended when this returns.
+    /// Starts a server and runs `body`. The server has ended when this returns.
+    /// - Parameters:
+    ///   - place: The directory of the server's user.
+    ///   - options: Options of `signet serve`.
+    ///   - port: The port of the server; nil for a free port.
+    ///   - body: The code that uses the server.
     static func with<R>(
-        _ place: Workplace, _ options: [String] = [], body: (RunningServer) async throws -> R
+        _ place: Workplace, _ options: [String] = [], port: ReservedPort? = nil, body: (RunningServer) async throws -> R
     ) async throws -> R {
-        let process = try place.start(["serve", "--port", "0", "--exit-on-stdin-eof", "--json"] + options, input: .open)
-        return try await AsyncHTTPTransport().use { transport in
-            do {
-                let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
-                let (url, user) = (try #require(ready["url"]?.string), try #require(ready["users"]?.array?.first))
-                let (name, password) = (try #require(user["name"]?.string), try #require(user["password"]?.string))
-                let journey = Journey(try ServerProfile(url: url), transport: transport)
-                let value = try await body(
-                    RunningServer(process: process, url: url, browser: Browser(journey: journey, user: name, password: password)))
-                process.closeInput()
-                try await process.end().succeeds()
-                return value
-            } catch {
-                process.signal(SIGKILL)
-                throw error
+        try await TestServer.Process.with(options, port: port, environment: place.environment()) { server in
+            try await AsyncHTTPTransport().use { transport in
+                let journey = Journey(try ServerProfile(url: server.url), transport: transport)
+                let browser = Browser(journey: journey, user: server.userName, password: server.password)
+                return try await body(RunningServer(process: server.process, url: server.url, browser: browser))
             }
         }
     }

@@ -1,4 +1,3 @@
-import Logging
 import SignetCore
 import SignetJourney
 import SignetNetwork
@@ -6,10 +5,11 @@ import SignetOAuth
 import SignetServer
 import SignetTesting
 import Synchronization
+import TestSupport
 
 struct Unexpected: Error {}
 
-/// A real server on a free port of this machine, and a transport to it.
+/// A server with users in two realms, as a journey client sees it.
 struct LiveServer: Sendable {
     let profile: ServerProfile
     let transport: any HTTPTransport
@@ -22,7 +22,6 @@ struct LiveServer: Sendable {
         _ body: (LiveServer) async throws -> Void
     ) async throws {
         let configuration = ServerConfiguration {
-            $0.port = 0
             $0.users = [
                 User(name: "demo", password: password), User(name: "mira", password: password, realm: "/alpha"),
             ]
@@ -31,13 +30,9 @@ struct LiveServer: Sendable {
             $0.pushTimeout = pushTimeout
         }
         let clock = ManualClock(SystemWallClock().now)
-        let server = DevServer(
-            configuration: configuration, clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        try await server.serve { url in
-            try await AsyncHTTPTransport().use { transport in
-                let profile = try ServerProfile(url: url, realm: realm)
-                try await body(LiveServer(profile: profile, transport: transport, clock: clock))
-            }
+        try await TestServer.live(configuration, clock: clock) { server in
+            let profile = try ServerProfile(url: server.url, realm: realm)
+            try await body(LiveServer(profile: profile, transport: server.transport, clock: clock))
         }
     }
 

@@ -99,10 +99,10 @@ struct FaultTests {
 
     @Test("A refused connection is reported as retryable and leaves the stored data unchanged", arguments: Operation.allCases)
     func refusedConnectionKeepsStoredData(operation: Operation) async throws {
-        let closed = try ClosedPort()
+        let closed = try ReservedPort()
         try await Bench.with(session: operation.session, token: operation.token) { (bench: Bench) async throws in
             let before = try await bench.kept()
-            let app = try bench.app(at: "http://127.0.0.1:\(closed.port)")
+            let app = try bench.app(at: "http://127.0.0.1:\(closed.number)")
             let failure = await outcome { try await operation.run(app, bench) }.error
             let error = try #require(failure)
             #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")

@@ -1,6 +1,7 @@
 import Logging
 import SignetCore
 import SignetTesting
+import TestSupport
 import Testing
 import YAMLText
 

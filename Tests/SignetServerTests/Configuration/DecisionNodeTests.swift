@@ -1,6 +1,8 @@
 import HTTPTypes
 import SignetCore
+import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SignetServer

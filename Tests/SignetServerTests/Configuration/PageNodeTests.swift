@@ -1,4 +1,6 @@
 import SignetCore
+import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

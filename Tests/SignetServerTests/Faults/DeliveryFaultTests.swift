@@ -1,6 +1,7 @@
 import Foundation
 import SignetCore
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

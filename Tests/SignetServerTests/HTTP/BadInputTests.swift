@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import SignetCore
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

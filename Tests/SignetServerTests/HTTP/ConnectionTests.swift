@@ -1,6 +1,6 @@
 import Foundation
-import Logging
 import SignetCore
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -18,12 +18,9 @@ struct ConnectionTests {
 
     /// Serves with the test's own limits, and passes the server to the body as well.
     private static func serve(_ limits: ServerLimits, _ body: (Int, DevServer) async throws -> Void) async throws {
-        let configuration = ServerConfiguration.sample {
-            $0.port = 0
-            $0.limits = limits
+        try await TestServer.live(.sample { $0.limits = limits }) { server in
+            try await body(Endpoint(server.url).port, server.devServer)
         }
-        let server = DevServer(configuration: configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await server.serve { url in try await body(Endpoint(url).port, server) }
     }
 
     @Test(

@@ -2,6 +2,8 @@ import Foundation
 import HTTPTypes
 import SignetCore
 import SignetNetwork
+import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

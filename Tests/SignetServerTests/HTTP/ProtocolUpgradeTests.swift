@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import SignetCore
 import TestSupport
 import Testing
@@ -10,12 +9,9 @@ import Testing
 struct ProtocolUpgradeTests {
     /// Serves with a short header timeout: a connection that the server no longer reads ends with 408 after it.
     private static func serve(_ body: (_ port: Int) async throws -> Void) async throws {
-        let configuration = ServerConfiguration.sample {
-            $0.port = 0
-            $0.limits.headerTimeout = 1
+        try await TestServer.live(.sample { $0.limits.headerTimeout = 1 }) { server in
+            try await body(Endpoint(server.url).port)
         }
-        let server = DevServer(configuration: configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await server.serve { url in try await body(Endpoint(url).port) }
     }
 
     private static let plain = "GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n"

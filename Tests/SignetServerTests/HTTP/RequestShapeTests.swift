@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import SignetCore
+import TestSupport
 import Testing
 
 @testable import SignetServer

@@ -6,6 +6,8 @@ import Logging
 import MetricsTestKit
 import SignetCore
 import SignetPushGateway
+import SignetTesting
+import TestSupport
 import Testing
 import Tracing
 
@@ -18,13 +20,9 @@ struct TelemetryTests {
         _ configuration: ServerConfiguration = .sample(),
         _ body: @Sendable (TestServer, TestMetrics, InMemoryTracer) async throws -> Void
     ) async throws {
-        let (clock, metrics, tracer) = (StillClock(), TestMetrics(), InMemoryTracer())
-        let server = DevServer(
-            configuration: configuration, clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            metrics: metrics, tracer: tracer)
-        try await server.application().test(.router) { client in
-            try await body(TestServer(devServer: server, clock: clock, client: client), metrics, tracer)
-        }
+        let (clock, metrics, tracer) = (ManualClock(), TestMetrics(), InMemoryTracer())
+        let server = DevServer(configuration: configuration, clock: clock, logger: .silent, metrics: metrics, tracer: tracer)
+        try await TestServer.run(server, clock: clock) { server in try await body(server, metrics, tracer) }
     }
 
     @Test("Logins are counted by journey and outcome, and a request with an existing session is not counted")

@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetCore
+import TestSupport
 import Testing
 
 @testable import SignetServer

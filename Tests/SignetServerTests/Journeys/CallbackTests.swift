@@ -1,6 +1,8 @@
 import Foundation
 import HTTPTypes
 import SignetCore
+import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -126,7 +128,7 @@ struct CallbackTests {
         let node = ScriptedDecisionNode(callbacks: [.name(prompt: "Name"), .password(prompt: "Old password")], attribute: "seen")
         var server = ServerTransaction(users: [], trees: [])
         var journey = JourneyState.sample()
-        let time = RequestTime(now: StillClock().now, configuration: ServerConfiguration(), baseURL: "")
+        let time = RequestTime(now: ManualClock().now, configuration: ServerConfiguration(), baseURL: "")
         let answers = (1...2).map { number in
             JSONValue.object([
                 "input": .array([.object(["name": .string("IDToken\(number)"), "value": .string("typed \(number)")])])
@@ -149,7 +151,7 @@ struct CallbackTests {
         let node = PollingWaitNode(seconds: 10, exit: "Skip", tolerance: 3)
         var server = ServerTransaction(users: [], trees: [])
         var journey = JourneyState.sample()
-        var now = StillClock().now
+        var now = ManualClock().now
         func visit(_ answers: Answers?) -> NodeResult {
             let time = RequestTime(now: now, configuration: ServerConfiguration(), baseURL: "")
             return node.process(NodeInput(answers: answers, time: time), &journey, &server)

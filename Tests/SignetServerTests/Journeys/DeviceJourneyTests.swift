@@ -1,5 +1,6 @@
 import Foundation
 import SignetCore
+import TestSupport
 import Testing
 
 @testable import SignetServer

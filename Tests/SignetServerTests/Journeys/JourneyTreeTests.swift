@@ -1,5 +1,7 @@
 import Foundation
 import SignetCore
+import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -10,14 +12,14 @@ extension NodeResult {
 
 extension RequestTime {
     static func sample() -> RequestTime {
-        RequestTime(now: StillClock().now, configuration: ServerConfiguration.sample(), baseURL: "http://127.0.0.1:8080/am")
+        RequestTime(now: ManualClock().now, configuration: ServerConfiguration.sample(), baseURL: "http://127.0.0.1:8080/am")
     }
 }
 
 extension JourneyState {
     static func sample() -> JourneyState {
         JourneyState(
-            id: "id", realm: .root, tree: "tree", indexType: "service", expiresAt: StillClock().now.addingTimeInterval(300),
+            id: "id", realm: .root, tree: "tree", indexType: "service", expiresAt: ManualClock().now.addingTimeInterval(300),
             userAgent: nil, noSession: false, place: NodePath(tree: "tree", nodeID: "node"))
     }
 }
@@ -96,7 +98,7 @@ struct JourneyTreeTests {
     func removesAbandonedJourneys() throws {
         let constants = TransactionConstants(
             users: [], clients: ClientRegistry([]), trees: Journeys.starter.trees.byName, key: Secret.random(byteCount: 32))
-        let (rows, clock) = (TestRows(), StillClock())
+        let (rows, clock) = (TestRows(), ManualClock())
         let start = JourneyStart(realm: .root, indexType: "service", noSession: false)
         for _ in 0..<2000 {
             clock.advance(by: 1)

@@ -1,6 +1,8 @@
 import Foundation
 import HTTPTypes
 import SignetCore
+import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -313,7 +315,7 @@ struct PollingTests {
 
     @Test("A poll counts as early if it arrives more than two seconds before its time")
     func allowsTwoSecondsOfEarliness() async throws {
-        let clock = StillClock()
+        let clock = ManualClock()
         var wait = PollingWait(milliseconds: 5000, from: clock.now)
         #expect(wait.poll(at: clock.now.addingTimeInterval(2.9)) == .early)
         #expect(wait.poll(at: clock.now.addingTimeInterval(3)) == .due)

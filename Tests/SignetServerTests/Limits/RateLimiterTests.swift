@@ -1,5 +1,7 @@
 import Foundation
 import SignetCore
+import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -8,7 +10,7 @@ import Testing
 struct RateLimiterTests {
     /// A rate limiter, its clock and one limit for all names.
     private final class ServerContext {
-        let clock = StillClock()
+        let clock = ManualClock()
         var book: RateLimiter<String>
 
         init() { book = RateLimiter(capacity: 100) }

@@ -1,6 +1,8 @@
 import Foundation
 import HTTPTypes
 import SignetCore
+import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

@@ -2,6 +2,8 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import SignetCore
+import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

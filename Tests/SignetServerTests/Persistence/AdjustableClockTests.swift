@@ -13,7 +13,7 @@ import Testing
 struct AdjustableClockTests {
     @Test("A stopped clock can be set and moved, and continues from its time")
     func stopsAndSetsClock() {
-        let base = StillClock()
+        let base = ManualClock()
         let clock = AdjustableClock(base)
         clock.stop()
         base.advance(by: 10)
@@ -35,7 +35,7 @@ struct AdjustableClockTests {
 
     @Test("An unwritten change stays when the state is read and applies to the stored setting")
     func unwrittenChangeAppliesToStoredSetting() {
-        let base = StillClock()
+        let base = ManualClock()
         let clock = AdjustableClock(base)
         clock.stop()
         clock.adopt(AdjustableClock.Setting(shift: 5))
@@ -51,7 +51,7 @@ struct AdjustableClockTests {
 
     @Test("Each change is written once, by its caller or by the first taker of pending changes")
     func writesEachChangeOnce() {
-        let clock = AdjustableClock(StillClock())
+        let clock = AdjustableClock(ManualClock())
         _ = clock.begin(.move(1))
         clock.advance(by: .seconds(2))
         clock.advance(by: .seconds(4))
@@ -65,7 +65,7 @@ struct AdjustableClockTests {
     @Test("A change before the state is open is stored with the state", arguments: StateKind.here)
     func storesEarlyClockChange(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
-            let clock = StillClock()
+            let clock = ManualClock()
             try await place.server(clock: clock) { server in
                 server.devServer.moveClock(by: .seconds(60))
                 _ = try await server.session()
@@ -84,7 +84,7 @@ struct AdjustableClockTests {
         .enabled(if: StateKind.here.contains(.postgreSQL)))
     func clockChangeIsDurable() async throws {
         try await StateLocation.with(.postgreSQL) { place in
-            let clock = StillClock()
+            let clock = ManualClock()
             try await place.server(clock: clock) { server in
                 try await server.devServer.context.change(clock: .move(9))
                 #expect(server.devServer.context.clock.unwritten.isEmpty)
@@ -109,7 +109,7 @@ struct AdjustableClockTests {
         .enabled(if: StateKind.here.contains(.postgreSQL)))
     func concurrentClockMovesAddUp() async throws {
         try await StateLocation.with(.postgreSQL) { place in
-            let clock = StillClock()
+            let clock = ManualClock()
             try await place.server(clock: clock) { one in
                 try await place.server(clock: clock) { other in
                     let servers = [one.devServer.context, other.devServer.context]
@@ -127,7 +127,7 @@ struct AdjustableClockTests {
     func retriesReadingClock() async throws {
         let (rows, log) = (UnreadableRows(), RecordingLog())
         let coder = RowCoder(Secret.random(byteCount: 32))
-        let (one, other) = (AdjustableClock(StillClock()), AdjustableClock(StillClock()))
+        let (one, other) = (AdjustableClock(ManualClock()), AdjustableClock(ManualClock()))
         let moving = TransactionQueue(rows, coder, clock: one)
         await withCheckedContinuation { done in moving.keep(one.begin(.move(60))) { _ in done.resume() } }
 
@@ -145,7 +145,7 @@ struct AdjustableClockTests {
     func rereadsUnreadableClockOnSignal() async throws {
         let (rows, log) = (UnreadableRows(code: .corrupt), RecordingLog())
         let coder = RowCoder(Secret.random(byteCount: 32))
-        let (one, other) = (AdjustableClock(StillClock()), AdjustableClock(StillClock()))
+        let (one, other) = (AdjustableClock(ManualClock()), AdjustableClock(ManualClock()))
         let moving = TransactionQueue(rows, coder, clock: one)
         await withCheckedContinuation { done in moving.keep(one.begin(.move(60))) { _ in done.resume() } }
 
@@ -168,7 +168,7 @@ struct AdjustableClockTests {
 
     @Test("Observers are told of every change of the clock's time and of nothing else")
     func notifiesObserversOfMoves() {
-        let clock = AdjustableClock(StillClock())
+        let clock = AdjustableClock(ManualClock())
         let moves = Mutex(0)
         clock.onMove { moves.withLock { $0 += 1 } }
         let change = clock.begin(.move(5))

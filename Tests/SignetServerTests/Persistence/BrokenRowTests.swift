@@ -5,6 +5,7 @@ import SignetPushGateway
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -37,7 +38,7 @@ struct BrokenRowTests {
             $0.adminToken = Secret(AdminTests.token.utf8)
             $0.state = .file(directory.file("state/server.sqlite"), key: StateLocation.key)
         }
-        let clock = StillClock()
+        let clock = ManualClock()
         let names = Mutex<Set<String>>([])
         try await TestServer.run(configuration, clock: clock) { server in
             let meant = try await first(server)
@@ -47,7 +48,7 @@ struct BrokenRowTests {
         let meant = names.withLock { $0 }
         try Self.damage(store, damage) { kinds.contains($0.kind) && (meant.isEmpty || meant.contains($0.name)) }
         store.close()
-        try await TestServer.run(configuration, logger: log.logger, clock: clock, then)
+        try await TestServer.run(configuration, clock: clock, logger: log.logger, then)
     }
 
     private static func damage(_ store: any RowStore, _ damage: Damage, _ isMeant: (RowKey) -> Bool) throws {

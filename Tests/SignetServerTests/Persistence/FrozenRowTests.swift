@@ -2,6 +2,7 @@ import Foundation
 import SignetCore
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

@@ -3,6 +3,7 @@ import HTTPTypes
 import SignetCore
 import SignetPushGateway
 import SignetStorage
+import TestSupport
 import Testing
 
 @testable import SignetServer

@@ -3,6 +3,7 @@ import SignetCore
 import SignetPushGateway
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -20,7 +21,7 @@ struct KeptRowTests {
     @Test("Rows of every kind, the clock and the id_token keys survive a restart", arguments: StateKind.lasting)
     func rowsSurviveRestart(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
-            let clock = StillClock()
+            let clock = ManualClock()
             let checks = Checks()
             try await place.server(clock: clock, Self.configure) { server in
                 server.devServer.moveClock(by: .seconds(7))

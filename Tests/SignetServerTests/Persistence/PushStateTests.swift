@@ -3,6 +3,7 @@ import SignetCore
 import SignetPushGateway
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import SignetCore
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -13,7 +14,7 @@ struct ResetTests {
         arguments: StateKind.here)
     func resetRestoresInitialState(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
-            let clock = StillClock()
+            let clock = ManualClock()
             try await place.server(clock: clock, { $0.signingKey = nil }) { server in
                 let link = try await server.devServer.consoleLink()
                 let session = try await server.session()
@@ -58,7 +59,7 @@ struct ResetTests {
     @Test("A stopped clock keeps its time over a restart", arguments: StateKind.lasting)
     func stoppedClockSurvivesRestart(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
-            let clock = StillClock()
+            let clock = ManualClock()
             let stop = clock.now.addingTimeInterval(7)
             try await place.server(clock: clock) { server in
                 _ = try await server.session()

@@ -175,7 +175,7 @@ struct SharedStateTests {
         _ body: @escaping @Sendable (TestServer, TestServer, _ database: StateLocation) async throws -> Void
     ) async throws {
         try await StateLocation.with(.postgreSQL) { place in
-            let clock = StillClock()
+            let clock = ManualClock()
             try await place.server(clock: clock, { $0.streamKeepAlive = .seconds(600) }) { one in
                 try await place.server(clock: clock, { $0.streamKeepAlive = .seconds(600) }) { other in
                     try await one.devServer.context.prepare()

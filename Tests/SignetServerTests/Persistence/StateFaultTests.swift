@@ -167,7 +167,7 @@ extension StateTests {
         "A hundred simultaneous logins create a hundred sessions, each stored when it is answered", arguments: StateKind.here)
     func storesConcurrentLogins(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
-            let clock = StillClock()
+            let clock = ManualClock()
             let tokens = Mutex<[String]>([])
             try await place.server(clock: clock) { server in
                 let sessions = try await atOnce(100) { _ in try await server.session() }
@@ -232,7 +232,7 @@ extension StateTests {
         .enabled(if: StateKind.here.contains(.postgreSQL)))
     func serversShareLogins() async throws {
         try await StateLocation.with(.postgreSQL) { place in
-            let clock = StillClock()
+            let clock = ManualClock()
             try await place.server(clock: clock) { one in
                 try await place.server(clock: clock) { other in
                     let phone = try await one.registeredPhone()

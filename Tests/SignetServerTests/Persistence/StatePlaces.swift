@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import SignetCore
 import SignetStorage
 import SignetTesting
@@ -53,7 +52,7 @@ struct StateLocation: Sendable {
 
     /// Runs a server with this state while `body` runs; the state remains afterwards.
     func server(
-        clock: StillClock = StillClock(), _ configure: (inout ServerConfiguration) -> Void = { _ in },
+        clock: ManualClock = ManualClock(), _ configure: (inout ServerConfiguration) -> Void = { _ in },
         _ body: @Sendable (TestServer) async throws -> Void
     ) async throws {
         var configuration = ServerConfiguration.sample()
@@ -89,9 +88,4 @@ struct PostgresTrait: SuiteTrait, TestScoping {
 extension Trait where Self == PostgresTrait {
     /// Provides a PostgreSQL server to the suite if one is available.
     static var postgresServer: Self { PostgresTrait() }
-}
-
-extension Logger {
-    /// A logger that discards its messages.
-    static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 }

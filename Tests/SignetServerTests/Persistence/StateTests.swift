@@ -3,6 +3,7 @@ import HTTPTypes
 import SignetCore
 import SignetStorage
 import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -119,7 +120,7 @@ struct StateTests {
     @Test("A journey that is no longer configured ends as a failed login", arguments: StateKind.lasting)
     func endsUnconfiguredJourney(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
-            let clock = StillClock()
+            let clock = ManualClock()
             let kept = Kept()
             try await place.server(clock: clock) { server in await kept.add(try await server.start("PushLogin").step) }
             try await place.server(clock: clock, { $0.journeys = Journeys([]) }) { server in

@@ -5,6 +5,7 @@ import SignetPushGateway
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -102,7 +103,7 @@ struct TransactionTests {
     @Test("The lasting effects of a refusal survive a restart", arguments: StateKind.lasting)
     func refusalEffectsSurviveRestart(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
-            let clock = StillClock()
+            let clock = ManualClock()
             let seen = Mutex<[String: String]>([:])
             let limit: (inout ServerConfiguration) -> Void = {
                 $0.limits.lockout = Lockout(failures: 2, within: 60, duration: 100)

@@ -1,5 +1,7 @@
 import HTTPTypes
 import SignetCore
+import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SignetTesting
 import Foundation
 import HummingbirdTesting
 import SignetCore
@@ -24,20 +25,16 @@ struct SNSMotoTests {
     @Test("A phone registers, and a login publishes the message that the phone receives")
     func publishesLoginToMoto() async throws {
         try await Moto.with { moto in
-            // The server's clock is in the past; Moto accepts that because signatures use the machine's clock.
-            let devServer = DevServer(
-                configuration: .sample { $0.sns = Self.configuration(moto) }, clock: SystemWallClock(),
-                logger: RecordingLog().logger)
-            try await devServer.application().test(.router) { client in
-                devServer.moveClock(by: .seconds(86_400))
-                let server = TestServer(devServer: devServer, clock: StillClock(), client: client)
+            // The server's clock is a day ahead; Moto accepts that because signatures use the machine's clock.
+            let clock = ManualClock(SystemWallClock().now + 86_400)
+            try await TestServer.run(.sample { $0.sns = Self.configuration(moto) }, clock: clock) { server in
                 let step = try await server.logIn("PushRegistration").step
                 let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
                 #expect(try await phone.register(at: server).status == 200)
                 let step2 = try await server.logIn("PushLogin").step
                 #expect(step2.waitMilliseconds != nil)
                 guard case .sent = try await server.settledPush().progress else {
-                    Issue.record("\(try await devServer.pushes(to: "mira"))")
+                    Issue.record("\(try await server.devServer.pushes(to: "mira"))")
                     return
                 }
                 let push = try #require(try await server.inbox(phone.uid).last)
@@ -122,13 +119,11 @@ struct AmazonClientTests {
 
     private func run(_ body: @Sendable (_ server: DevServer, _ url: String, _ address: String) async throws -> Void) async throws
     {
-        let server = DevServer(
-            configuration: .sample {
-                $0.port = 0
-                $0.pushGateway = PushGatewayConfiguration(keys: [Self.key])
-            }, logger: RecordingLog().logger)
+        let configuration = ServerConfiguration.sample { $0.pushGateway = PushGatewayConfiguration(keys: [Self.key]) }
         let address = try PushInbox(of: Secret.random(byteCount: 32)).address
-        try await server.serve { _ in try await body(server, try #require(server.pushGatewayURL), address) }
+        try await TestServer.live(configuration) { server in
+            try await body(server.devServer, try #require(server.devServer.pushGatewayURL), address)
+        }
     }
 
     @Test("Amazon's client creates an endpoint, reenables a disabled one and publishes")

@@ -2,6 +2,8 @@ import Foundation
 import HTTPTypes
 import SignetCore
 import SignetPushGateway
+import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -80,7 +82,7 @@ struct RequestLogTests {
         (RequestLogFilter { $0.path = "/json/**" }, 2), (RequestLogFilter { $0.path = "/json/*/authenticate" }, 1),
         (RequestLogFilter { $0.resource = "authenticate" }, 2), (RequestLogFilter { $0.client = .userAgent("two") }, 1),
         (RequestLogFilter { $0.client = .address("127.0.0.1") }, 0), (RequestLogFilter { $0.after = 3 }, 1),
-        (RequestLogFilter { $0.since = StillClock().now.addingTimeInterval(1) }, 1), (RequestLogFilter { $0.kind = .push }, 0),
+        (RequestLogFilter { $0.since = ManualClock().now.addingTimeInterval(1) }, 1), (RequestLogFilter { $0.kind = .push }, 0),
         (RequestLogFilter { $0.kind = .email }, 0), (RequestLogFilter { $0.user = "mira" }, 0),
         (RequestLogFilter { $0.fault = "x" }, 0), (RequestLogFilter { $0.parameter = "authIndexValue" }, 1),
     ]

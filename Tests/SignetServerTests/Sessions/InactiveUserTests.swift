@@ -1,6 +1,8 @@
 import HTTPTypes
 import SignetCore
+import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -136,7 +138,7 @@ struct InactiveUserTests {
         arguments: StateKind.lasting)
     func removedUserHasNoValidTokens(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
-            let clock = StillClock()
+            let clock = ManualClock()
             let held = Mutex<Holdings?>(nil)
             try await place.server(clock: clock) { server in
                 let all = try await Holdings(server)

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import JWTKit
 import SignetCore
+import TestSupport
 import Testing
 
 @testable import SignetServer

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import SignetCore
+import TestSupport
 import Testing
 
 @testable import SignetServer

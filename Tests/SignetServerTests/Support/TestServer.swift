@@ -1,25 +1,14 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
 import HummingbirdTesting
 import Logging
 import NIOCore
 import SignetCore
-import Synchronization
+import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer
-
-/// A clock that stands still until a test moves it.
-final class StillClock: WallClock {
-    private let date = Mutex(Date(timeIntervalSince1970: 1_735_689_600))
-
-    var now: Date { date.withLock { $0 } }
-
-    func advance(by seconds: Double) {
-        date.withLock { $0 += seconds }
-    }
-}
 
 /// A received answer of the server.
 struct Reply: Sendable {
@@ -64,32 +53,12 @@ extension ServerConfiguration {
     }
 }
 
-/// A server in this process, without a socket, and its client.
-struct TestServer: Sendable {
-    let devServer: DevServer
-    let clock: StillClock
-    let client: any TestClientProtocol
-
+extension TestServer {
     static let password = "correct horse"
 
-    static func run(
-        _ configuration: ServerConfiguration = .sample(),
-        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-        clock: StillClock = StillClock(),
-        _ body: @Sendable (TestServer) async throws -> Void
-    ) async throws {
-        let server = DevServer(configuration: configuration, clock: clock, logger: logger)
-        let outcome: Result<Void, any Error>
-        do {
-            try await server.application().test(.router) { client in
-                try await body(TestServer(devServer: server, clock: clock, client: client))
-            }
-            outcome = .success(())
-        } catch {
-            outcome = .failure(error)
-        }
-        await server.close()
-        try outcome.get()
+    /// Runs `body` with a server of the sample configuration.
+    static func run(logger: Logger = .silent, _ body: @Sendable (TestServer) async throws -> Void) async throws {
+        try await run(.sample(), logger: logger, body)
     }
 
     func send(

@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import SignetCore
 import SignetNetwork
 import SignetTesting
@@ -10,18 +9,15 @@ import Testing
 
 @Suite("HTTPS server", .timeLimit(.minutes(5)))
 struct SecureServerTests {
-    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
     private static func serve(
         _ tls: ServerTLS, host: String = "127.0.0.1", clock: any WallClock = SystemWallClock(),
         _ body: (_ url: String) async throws -> Void
     ) async throws {
         let configuration = ServerConfiguration.sample {
-            $0.port = 0
             $0.host = host
             $0.tls = tls
         }
-        try await DevServer(configuration: configuration, clock: clock, logger: quiet).serve(body)
+        try await TestServer.live(configuration, clock: clock) { server in try await body(server.url) }
     }
 
     @Test("A client that trusts the authority connects under every name, and cookies are marked Secure")

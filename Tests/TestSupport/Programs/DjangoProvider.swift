@@ -21,8 +21,8 @@ package enum DjangoProvider {
     /// - Throws: ``OpenIDProvider/Unavailable``, or the error of `body`.
     package static func with<R>(_ body: (OpenIDProvider) async throws -> R) async throws -> R {
         try await TemporaryDirectory.with { directory in
-            let (port, redirectPort) = (try OpenIDProvider.freePort(), try OpenIDProvider.freePort())
-            let redirectURI = "http://127.0.0.1:\(redirectPort)/cb"
+            let (port, redirectPort) = (try ReservedPort(), try ReservedPort())
+            let redirectURI = "http://127.0.0.1:\(redirectPort.number)/cb"
             try Data(settings(directory).utf8).write(to: URL(filePath: directory.file("desk.py")))
             try await run("openssl", ["genrsa", "-out", directory.file("oidc.key"), "2048"], directory)
             try await python(directory, "migrate", "-v0")
@@ -31,15 +31,15 @@ package enum DjangoProvider {
                 directory, "createapplication", "public", "authorization-code", "--client-id", "app", "--redirect-uris",
                 redirectURI, "--post-logout-redirect-uris", "\(redirectURI)/bye", "--algorithm", "RS256",
                 "--skip-authorization", "--name", "app")
-            let url = "http://localhost:\(port)"
+            let url = "http://localhost:\(port.number)"
             let server = try TestProcess.kept(
-                "\(home)/bin/python3", ["-m", "django", "runserver", "--noreload", "127.0.0.1:\(port)"],
+                "\(home)/bin/python3", ["-m", "django", "runserver", "--noreload", "127.0.0.1:\(port.number)"],
                 environment: environment(directory))
             return try await OpenIDProvider.running(server, at: "\(url)/o/.well-known/openid-configuration") {
                 try await body(
                     OpenIDProvider(
                         url: url, issuer: "\(url)/o", cookieName: "sessionid", session: try await logIn(url),
-                        redirectURI: redirectURI, signOutRedirectURI: "\(redirectURI)/bye"))
+                        redirectURI: redirectURI, signOutRedirectURI: "\(redirectURI)/bye", ports: [port, redirectPort]))
             }
         }
     }

@@ -17,21 +17,21 @@ package enum Glewlwyd {
     /// - Throws: ``OpenIDProvider/Unavailable``, or the error of `body`.
     package static func with<R>(_ body: (OpenIDProvider) async throws -> R) async throws -> R {
         try await TemporaryDirectory.with { directory in
-            let (port, redirectPort) = (try OpenIDProvider.freePort(), try OpenIDProvider.freePort())
-            let url = "http://localhost:\(port)"
+            let (port, redirectPort) = (try ReservedPort(), try ReservedPort())
+            let url = "http://localhost:\(port.number)"
             try await makeDatabase(directory.file("glewlwyd.db"))
             let key = directory.file("rsa.key")
             try await openssl("genrsa", "-out", key, "2048")
             try await openssl("rsa", "-in", key, "-pubout", "-out", "\(key).pub")
-            try Data(configuration(port: port, directory).utf8).write(to: URL(filePath: directory.file("glewlwyd.conf")))
+            try Data(configuration(port: port.number, directory).utf8).write(to: URL(filePath: directory.file("glewlwyd.conf")))
             let server = try TestProcess.kept("glewlwyd", ["--config-file=\(directory.file("glewlwyd.conf"))"])
             return try await OpenIDProvider.running(server, at: "\(url)/config") {
-                let redirectURI = "http://127.0.0.1:\(redirectPort)/cb"
+                let redirectURI = "http://127.0.0.1:\(redirectPort.number)/cb"
                 let session = try await populate(url, key: key, redirectURI: redirectURI)
                 return try await body(
                     OpenIDProvider(
                         url: url, issuer: "\(url)/api/oidc", cookieName: "GLEWLWYD2_SESSION_ID", session: session,
-                        redirectURI: redirectURI, signOutRedirectURI: "\(redirectURI)/bye"))
+                        redirectURI: redirectURI, signOutRedirectURI: "\(redirectURI)/bye", ports: [port, redirectPort]))
             }
         }
     }

@@ -18,6 +18,8 @@ package struct Moto: Sendable {
     /// The ARN of the platform application for Google devices.
     package let googleEndpoint: String
     private let transport: AsyncHTTPTransport
+    /// The port of the API, which stays reserved while the server runs.
+    private let port: ReservedPort
 
     private static var home: String {
         (ProcessInfo.processInfo.environment["SIGNET_SCRATCH"] ?? "/var/tmp/signet") + "/moto/bin"
@@ -51,22 +53,22 @@ package struct Moto: Sendable {
     /// Runs `body` with a new server, which checks every signature, and ends the server afterwards.
     /// - Throws: ``OpenIDProvider/Unavailable``, or the error of `body`.
     package static func with<R>(_ body: (Moto) async throws -> R) async throws -> R {
-        let port = try OpenIDProvider.freePort()
-        let url = "http://127.0.0.1:\(port)"
+        let port = try ReservedPort()
         var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("AWS_") }
         // A user and an access key must exist before requests can be signed, so the signatures of the first requests are not
         // checked.
         environment["INITIAL_NO_AUTH_ACTION_COUNT"] = "5"
         let process = try TestProcess.kept(
-            program(server), ["-H", "127.0.0.1", "-p", String(port)], environment: environment)
-        return try await OpenIDProvider.running(process, at: "\(url)/moto-api/data.json") {
+            program(server), ["-H", "127.0.0.1", "-p", String(port.number)], environment: environment)
+        return try await OpenIDProvider.running(process, at: "http://127.0.0.1:\(port.number)/moto-api/data.json") {
             try await AsyncHTTPTransport(largestBody: 8 << 20).use { transport in
-                try await body(try await prepared(url, transport))
+                try await body(try await prepared(port, transport))
             }
         }
     }
 
-    private static func prepared(_ url: String, _ transport: AsyncHTTPTransport) async throws -> Moto {
+    private static func prepared(_ port: ReservedPort, _ transport: AsyncHTTPTransport) async throws -> Moto {
+        let url = "http://127.0.0.1:\(port.number)"
         func ask(_ service: String, _ version: String, _ fields: [(name: String, value: String)]) async throws -> String {
             let claim =
                 "AWS4-HMAC-SHA256 Credential=A/20260101/us-east-1/\(service)/aws4_request, SignedHeaders=host, Signature=x"
@@ -97,7 +99,8 @@ package struct Moto: Sendable {
         }
         return Moto(
             url: url, accessKey: element("AccessKeyId", in: key), secret: Secret(element("SecretAccessKey", in: key).utf8),
-            appleEndpoint: try await application("APNS"), googleEndpoint: try await application("GCM"), transport: transport)
+            appleEndpoint: try await application("APNS"), googleEndpoint: try await application("GCM"), transport: transport,
+            port: port)
     }
 
     private static func element(_ name: String, in text: String) -> String {

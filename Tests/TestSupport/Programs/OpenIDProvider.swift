@@ -19,6 +19,8 @@ package struct OpenIDProvider: Sendable {
     package let redirectURI: String
     /// The address to which the provider redirects a browser after logout.
     package let signOutRedirectURI: String
+    /// The ports of the provider and of the redirect URI, which stay reserved while the provider runs.
+    let ports: [ReservedPort]
 
     /// An error that reports that the provider cannot be started or has failed.
     package struct Unavailable: Error, Sendable, CustomStringConvertible {
@@ -57,12 +59,6 @@ package struct OpenIDProvider: Sendable {
             }
             throw Unavailable(description: "the provider did not start")
         }
-    }
-
-    /// Returns a port that is currently free.
-    static func freePort() throws -> Int {
-        let closed = try ClosedPort()
-        return closed.port
     }
 
     /// Returns the value of a cookie that a response sets.

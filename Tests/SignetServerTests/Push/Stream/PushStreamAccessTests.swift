@@ -2,6 +2,8 @@ import Foundation
 import HTTPTypes
 import SignetCore
 import SignetStorage
+import SignetTesting
+import TestSupport
 import Testing
 
 @testable import SignetServer
@@ -112,7 +114,7 @@ struct NonceStoreTests {
 
     @Test("Expired nonces are removed from the store")
     func removesExpiredNonces() throws {
-        let (rows, clock) = (TestRows(), StillClock())
+        let (rows, clock) = (TestRows(), ManualClock())
         for _ in 0..<1000 {
             clock.advance(by: 1)
             #expect(try redeem(try issue(at: clock.now), rows, at: clock.now))
@@ -122,7 +124,7 @@ struct NonceStoreTests {
 
     @Test("A full nonce store refuses a new nonce and never accepts a used one")
     func fullNonceStoreRefusesNonce() throws {
-        let (rows, clock) = (TestRows(MemoryRows(capacities: ["nonce": 2])), StillClock())
+        let (rows, clock) = (TestRows(MemoryRows(capacities: ["nonce": 2])), ManualClock())
         let nonces = try (0..<3).map { _ in try issue(at: clock.now) }
         let redeemed = try [0, 1, 2, 0].map { try redeem(nonces[$0], rows, at: clock.now) }
         #expect(redeemed == [true, true, false, false])
@@ -132,7 +134,7 @@ struct NonceStoreTests {
 
     @Test("A nonce of another server is refused")
     func rejectsNonceOfOtherServer() throws {
-        let now = StillClock().now
+        let now = ManualClock().now
         let foreign = try issue(at: now, key: Secret.random(byteCount: 32))
         #expect(try !redeem(foreign, TestRows(), at: now))
     }
