@@ -190,11 +190,15 @@ let package = Package(
             name: "signet-fuzz", dependencies: ["SignetTransfer", "SignetCore", "SignetPushGateway", "SignetServer"],
             path: "Fuzz", exclude: ["Corpus"], swiftSettings: rules),
 
-        // What several test targets share, and the programs of others that they run.
+        // The tests of a library NAME are in the target NAMETests (`make lint`). Exceptions: the tests of the program `signet` are in
+        // SignetCLITests, because a Swift module's name begins with a capital letter and a command's name does not. The C targets
+        // only declare functions of libraries; the tests of the Swift target that calls them cover them.
+
+        // Fixtures that several test targets share, and the programs of others that they run.
         .target(
             name: "TestSupport",
             dependencies: [
-                "SignetAuthenticator", "SignetCore", "SignetJourney", "SignetNetwork", "SignetOAuth", "SignetServer",
+                "PingPush", "SignetAuthenticator", "SignetCore", "SignetJourney", "SignetNetwork", "SignetOAuth", "SignetServer",
                 "SignetStorage", "SignetTesting", asn1, certificates, crypto, cryptoExtras, hummingbirdTesting, logging, nioCore,
                 nioHTTP1, nioPosix, nioSSL,
             ],
@@ -212,15 +216,27 @@ let package = Package(
                 "SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe", "TestSupport", crypto, grdb,
             ],
             resources: [.copy("Vectors")], swiftSettings: rules),
-        // The documents' own samples, under the name that they import.
+        // The samples of the documents that use the ForgeRock modules. Those of the Ping modules are with the tests of these modules.
         .testTarget(
             name: "SeedSamples",
             dependencies: [
-                "Storage", "PingOath", "PingPush", "FRAuthenticator", "FRAuth", "SignetAuthenticator", "SignetCore",
-                "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting",
-                "TestSupport", logging,
+                "Storage", "FRAuthenticator", "FRAuth", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork",
+                "SignetServer", "SignetStorage", "SignetTesting", "TestSupport", logging,
             ],
             swiftSettings: rules),
+        .testTarget(name: "StorageTests", dependencies: ["Storage", "SignetTesting"], swiftSettings: rules),
+        .testTarget(name: "PingStorageTests", dependencies: ["PingStorage"], swiftSettings: rules),
+        .testTarget(
+            name: "PingOathTests",
+            dependencies: [
+                "PingOath", "PingPush", "SignetAuthenticator", "SignetCore", "SignetStorage", "SignetTesting", "Storage",
+                "TestSupport",
+            ], swiftSettings: rules),
+        .testTarget(
+            name: "PingPushTests",
+            dependencies: [
+                "PingPush", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting", "TestSupport",
+            ], swiftSettings: rules),
         .testTarget(
             name: "FRAuthenticatorTests",
             dependencies: [
@@ -262,6 +278,7 @@ let package = Package(
                 "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage",
                 "SignetTesting", "TestSupport", crypto,
             ], resources: [.copy("Vectors")], swiftSettings: rules),
+        .testTarget(name: "YAMLTextTests", dependencies: ["YAMLText", "SignetCore"], swiftSettings: rules),
         .testTarget(name: "SignetYAMLTests", dependencies: ["SignetYAML", "SignetOAuth", "SignetCore"], swiftSettings: rules),
         .testTarget(
             name: "FRAuthTests",
@@ -295,7 +312,7 @@ let package = Package(
             name: "SignetServerTests",
             dependencies: [
                 "SignetServer", "SignetCore", "SignetNetwork", "SignetPushGateway", "SignetStorage", "SignetTesting",
-                "TestSupport", "YAMLText", "signet", crypto, cryptoExtras, jwtKit, hummingbirdTesting, httpTypes, nioCore,
+                "TestSupport", "signet", crypto, cryptoExtras, jwtKit, hummingbirdTesting, httpTypes, nioCore,
                 logging, asn1, certificates, metricsTestKit, tracing, inMemoryTracing,
             ], exclude: ["Fixtures"], swiftSettings: rules),
     ]

@@ -11,6 +11,8 @@ package enum Sample {
     package static let secret = "wh4BisPebv-FgKLqSuSZH_CS4ZuWe9A0P-pYsvNcd8U"
     package static let challenge = "G2tcJpKPq_TRfT9Ga8Tl3Bf-chv9McNIF8xTwrf5yUU"
     package static let response = "LcDpX6F83UYFewhbxp3xUy1Ti9LpHyHv6SjDc2NO1yI="
+    /// The secret in ``totp``, ``hotp`` and ``combined``.
+    package static let oathKey = "KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"
     package static let totp = "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank"
     package static let hotp =
         "otpauth://hotp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank&counter=7"

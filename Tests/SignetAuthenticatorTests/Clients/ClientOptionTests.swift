@@ -89,7 +89,7 @@ struct ClientOptionTests {
                 config.encryptionEnabled = isEnabled
             }
             try await client.addCredentialFromUri(Sample.totp)
-            let secret = Data(try Base32.decode(OathClientTests.key))
+            let secret = Data(try Base32.decode(Sample.oathKey))
             let base64 = Data(secret.base64EncodedString().utf8)
             let files = try FileManager.default.subpathsOfDirectory(atPath: directory.path)
             for file in files {
@@ -237,7 +237,7 @@ struct ClientOptionTests {
         let credential = try await oath.addCredentialFromUri(Sample.hotp)
         let code = try await oath.generateCode(credential.id)
         _ = try? await oath.addCredentialFromUri(Sample.hotp)
-        _ = try? await oath.addCredentialFromUri("otpauth://totp/Harbor%20Bank:mira?secret=\(OathClientTests.key)!")
+        _ = try? await oath.addCredentialFromUri("otpauth://totp/Harbor%20Bank:mira?secret=\(Sample.oathKey)!")
         _ = try? await oath.generateCode("nobody")
 
         let isRefusing = Toggle()
@@ -268,7 +268,7 @@ struct ClientOptionTests {
         #expect(Set(keeper.lines.map(\.level)) == [.debug, .warning])
         let message = try #require(data["message"] as? String)
         let hidden = [
-            OathClientTests.key, code, Sample.secret, "wh4B", Sample.challenge, "Harbor", "mira", "token-1", "token-2", message,
+            Sample.oathKey, code, Sample.secret, "wh4B", Sample.challenge, "Harbor", "mira", "token-1", "token-2", message,
             "Login at", "amlbcookie", "otpauth:", "pushauth:",
         ]
         for text in hidden {

@@ -3,17 +3,11 @@ import SignetCore
 import SignetTesting
 import TestSupport
 import Testing
-import YAMLText
 
 @testable import SignetServer
 
 @Suite("Configuration files")
 struct ConfigurationFileTests {
-    @Test("A byte order mark before the first character of a file is ignored")
-    func ignoresByteOrderMark() throws {
-        #expect(try ServerConfiguration(yaml: "\u{FEFF}realms: [/, /alpha]\n").realms == ["/", "/alpha"])
-    }
-
     @Test("A file with one user and one journey is enough for a login")
     func minimalFileAllowsLogin() async throws {
         let file = try ServerConfiguration(
@@ -123,21 +117,6 @@ struct ConfigurationFileTests {
         #expect(file.users.isEmpty && file.clients.isEmpty)
     }
 
-    @Test("Unquoted YAML scalars have the types of the core schema, and quoted scalars are strings")
-    func readsScalarsOfCoreSchema() throws {
-        let value = try #require(
-            try YAMLText.value(
-                of: """
-                    [1, -2, 1.5, 1e3, true, False, ~, null, "", '1', "true", nan, infinity, 0x10, 1.2.3, yes, "two\\nlines", .5, +3, 99999999999999999999]
-                    """))
-        let expected: [JSONValue] = [
-            .integer(1), .integer(-2), .number(1.5), .number(1000), .bool(true), .bool(false), .null, .null, "", "1", "true",
-            "nan",
-            "infinity", .number(16), "1.2.3", "yes", "two\nlines", .number(0.5), .integer(3), .number(1e20),
-        ]
-        #expect(value.json == .array(expected))
-    }
-
     @Test("A journey is available only in its realms, and a client cannot start an inner-only journey")
     func limitsJourneysToTheirRealms() async throws {
         let journeys = """
@@ -170,12 +149,6 @@ struct ConfigurationFileTests {
         #expect(try ServerConfiguration(yaml: "journeys:\n" + one).defaultJourney == "One")
         let named = try ServerConfiguration(yaml: "server: {defaultJourney: One}\njourneys:\n" + login + one)
         #expect(named.defaultJourney == "One" && named.transactionJourney == "One")
-    }
-
-    @Test("An ampersand or a star within a YAML string is neither an anchor nor an alias")
-    func readsAmpersandsAndStars() throws {
-        let file = try ServerConfiguration(yaml: "server: {issuer: Tom & Jerry * Spike}\nusers: [{name: '*', password: '& *'}]\n")
-        #expect(file.issuer == "Tom & Jerry * Spike" && file.users[0].name == "*")
     }
 
     @Test("A journey can start with a success node or a failure node")

@@ -36,7 +36,7 @@ struct PushHandlerTests {
         #expect(try await client.getAllNotifications().isEmpty)
         let first = try #require(try await deliver("1"))
         #expect((first.messageId, first.messageText, first.ttl, first.pushType) == ("1", "A bird has come", 60, .challenge))
-        #expect(first.additionalData["wind"] == "north")
+        #expect(first.additionalData["wind"] == .string("north"))
         #expect(try await deliver("1") == first)
         #expect(try await client.approveChallengeNotification(first.id, challengeResponse: "3"))
         let second = try #require(try await deliver("2"))

@@ -1,22 +1,21 @@
-import Foundation
-import PingPush
-import SignetAuthenticator
-import SignetCore
-import SignetNetwork
-import SignetStorage
-import SignetTesting
+package import Foundation
+package import PingPush
+package import SignetAuthenticator
+package import SignetCore
+package import SignetNetwork
+package import SignetStorage
+package import SignetTesting
 import Synchronization
-import TestSupport
 
 /// A kind of storage in which a client keeps its accounts in a test.
-enum Place: String, CaseIterable, Sendable {
+package enum Place: String, CaseIterable, Sendable {
     case memory, sqlite, vault, ownStorage, ownDelegate, memoryStorage
 
     /// The places from which a second client can read.
-    static let lasting: [Place] = [.memory, .sqlite, .vault, .ownStorage, .ownDelegate]
+    package static let lasting: [Place] = [.memory, .sqlite, .vault, .ownStorage, .ownDelegate]
 
     /// Runs `body` with a function that sets this place in a configuration and can be called any number of times.
-    func with(_ body: (@Sendable (ClientConfiguration) -> Void) async throws -> Void) async throws {
+    package func with(_ body: (@Sendable (ClientConfiguration) -> Void) async throws -> Void) async throws {
         try await TemporaryDirectory.with { directory in
             switch self {
             case .memory:
@@ -44,23 +43,25 @@ enum Place: String, CaseIterable, Sendable {
 }
 
 /// The content of an app's storage as bytes, as a file would hold it.
-final class ItemCell: Sendable {
-    struct Refused: Error {}
+package final class ItemCell: Sendable {
+    package struct Refused: Error {}
 
     private let state = Mutex<(bytes: Data?, gets: Int, saves: Int, isBroken: Bool)>((nil, 0, 0, false))
+    package init() {}
+
     /// A gate that holds calls while it is closed.
-    let gate = Gate()
+    package let gate = Gate()
     /// A gate that holds a call between reading the item and returning it while it is closed.
-    let answering = Gate()
+    package let answering = Gate()
 
-    var gets: Int { state.withLock { $0.gets } }
-    var saves: Int { state.withLock { $0.saves } }
-    var bytes: Data? { state.withLock { $0.bytes } }
+    package var gets: Int { state.withLock { $0.gets } }
+    package var saves: Int { state.withLock { $0.saves } }
+    package var bytes: Data? { state.withLock { $0.bytes } }
 
-    func overwrite(_ bytes: Data?) { state.withLock { $0.bytes = bytes } }
-    func setBroken(_ isBroken: Bool) { state.withLock { $0.isBroken = isBroken } }
+    package func overwrite(_ bytes: Data?) { state.withLock { $0.bytes = bytes } }
+    package func setBroken(_ isBroken: Bool) { state.withLock { $0.isBroken = isBroken } }
 
-    func get() throws -> Data? {
+    package func get() throws -> Data? {
         try state.withLock { state in
             state.gets += 1
             if state.isBroken { throw Refused() }
@@ -68,7 +69,7 @@ final class ItemCell: Sendable {
         }
     }
 
-    func save(_ bytes: Data) throws {
+    package func save(_ bytes: Data) throws {
         try state.withLock { state in
             state.saves += 1
             if state.isBroken { throw Refused() }
@@ -78,24 +79,26 @@ final class ItemCell: Sendable {
 }
 
 /// A gate that lets every caller through until it is closed.
-final class Gate: Sendable {
+package final class Gate: Sendable {
     private let state = Mutex<(isClosed: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
-    /// The number of waiting callers.
-    var waiting: Int { state.withLock { $0.waiting.count } }
+    package init() {}
 
-    func close() { state.withLock { $0.isClosed = true } }
+    /// The number of waiting callers.
+    package var waiting: Int { state.withLock { $0.waiting.count } }
+
+    package func close() { state.withLock { $0.isClosed = true } }
 
     /// Waits until a caller waits and lets that caller through; the gate stays closed.
-    func letOne() async {
+    package func letOne() async {
         while waiting == 0 { await Task.yield() }
         state.withLock { $0.waiting.removeFirst() }.resume()
     }
 
     /// Lets new callers through; callers that already wait continue to wait.
-    func openForNew() { state.withLock { $0.isClosed = false } }
+    package func openForNew() { state.withLock { $0.isClosed = false } }
 
-    func open() {
+    package func open() {
         let waiting = state.withLock { state in
             defer { state = (false, []) }
             return state.waiting
@@ -103,7 +106,7 @@ final class Gate: Sendable {
         for one in waiting { one.resume() }
     }
 
-    func pass() async {
+    package func pass() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
                 if state.isClosed { state.waiting.append(continuation) }
@@ -115,21 +118,21 @@ final class Gate: Sendable {
 }
 
 /// A storage as an app writes it: a plain class with state that is not Sendable.
-class CellStorage<T: Codable>: Storage {
+package class CellStorage<T: Codable>: Storage {
     private let cell: ItemCell
     private var calls = 0
 
-    init(_ cell: ItemCell) {
+    package init(_ cell: ItemCell) {
         self.cell = cell
     }
 
-    func save(item: T) async throws {
+    package func save(item: T) async throws {
         calls += 1
         await cell.gate.pass()
         try cell.save(JSONEncoder().encode(item))
     }
 
-    func get() async throws -> T? {
+    package func get() async throws -> T? {
         calls += 1
         await cell.gate.pass()
         let bytes = try cell.get()
@@ -137,36 +140,44 @@ class CellStorage<T: Codable>: Storage {
         return try bytes.map { try JSONDecoder().decode(T.self, from: $0) }
     }
 
-    func delete() async throws { cell.overwrite(nil) }
+    package func delete() async throws { cell.overwrite(nil) }
 }
 
-class CellDelegate<T: Codable>: StorageDelegate<T> {
-    init(_ cell: ItemCell) {
+package class CellDelegate<T: Codable>: StorageDelegate<T> {
+    package init(_ cell: ItemCell) {
         super.init(delegate: CellStorage<T>(cell), cacheable: true)
     }
 }
 
 /// A logger that keeps the lines of a client.
-final class LineKeeper: ClientLogger {
+package final class LineKeeper: ClientLogger {
     private let kept = Mutex<[(ClientLogLevel, String)]>([])
-    var lines: [(level: ClientLogLevel, text: String)] { kept.withLock { $0.map { ($0.0, $0.1) } } }
-    func log(_ level: ClientLogLevel, _ line: String) { kept.withLock { $0.append((level, line)) } }
+
+    package init() {}
+
+    package var lines: [(level: ClientLogLevel, text: String)] { kept.withLock { $0.map { ($0.0, $0.1) } } }
+    package func log(_ level: ClientLogLevel, _ line: String) { kept.withLock { $0.append((level, line)) } }
 }
 
 /// A policy that is met until a test breaks it.
-struct BreakablePolicy: AccountPolicy {
-    let name: String
-    let isBroken: Toggle
-    func isMet(_ parameters: JSONValue) async -> Bool { !isBroken.isOn }
+package struct BreakablePolicy: AccountPolicy {
+    package let name: String
+    private let isBroken: Toggle
+
+    package init(name: String, isBroken: Toggle) {
+        (self.name, self.isBroken) = (name, isBroken)
+    }
+
+    package func isMet(_ parameters: JSONValue) async -> Bool { !isBroken.isOn }
 }
 
 /// A push client over a scripted server, with a manual clock.
-struct PushBench {
-    let client: PushClient
-    let transport: ScriptedTransport
-    let clock = ManualClock(Sample.start)
+package struct PushBench {
+    package let client: PushClient
+    package let transport: ScriptedTransport
+    package let clock = ManualClock(Sample.start)
 
-    init(
+    package init(
         _ configure: (PushConfiguration) -> Void = { $0.storage = AccountRecords(unsealed: MemoryStore()) },
         answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse = { _ in
             HTTPResponse(status: 200, body: Array("{}".utf8))
@@ -182,13 +193,13 @@ struct PushBench {
         }
     }
 
-    func enroll(_ uri: String = Sample.push) async throws -> PushCredential {
+    package func enroll(_ uri: String = Sample.push) async throws -> PushCredential {
         try await client.setDeviceToken("token-1")
         return try await client.addCredentialFromUri(uri)
     }
 
     /// Returns a message of the sample account's server.
-    static func message(
+    package static func message(
         to id: String, messageId: String = "AUTHENTICATE:1", kind: PushKind = .tap, sentAt: Date = Sample.start,
         userID: String? = nil, secret: Secret? = nil
     ) throws -> [String: Any] {
@@ -202,7 +213,7 @@ struct PushBench {
 
 extension Authenticator {
     /// Creates an authenticator that reads a store that a client has used.
-    init(store: any AccountStore) {
+    package init(store: any AccountStore) {
         self.init(
             store: store, transport: ScriptedTransport { _ in HTTPResponse(status: 200) }, device: PushDevice(token: "", name: "")
         )

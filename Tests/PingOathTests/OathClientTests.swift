@@ -135,18 +135,29 @@ struct OathClientTests {
         #expect(try await client.getCredentials().count == 2)
     }
 
-    static let key = "KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"
     static let refused: [(String, @Sendable (OathError) -> Bool)] = [
         ("", { if case .invalidUri = $0 { true } else { false } }),
-        ("https://totp/X:mira?secret=\(key)", { if case .invalidUri = $0 { true } else { false } }),
+        ("https://totp/X:mira?secret=\(Sample.oathKey)", { if case .invalidUri = $0 { true } else { false } }),
         (Sample.push, { if case .invalidUri = $0 { true } else { false } }),
-        ("otpauth://motp/X:mira?secret=\(key)", { if case .invalidOathType = $0 { true } else { false } }),
+        ("otpauth://motp/X:mira?secret=\(Sample.oathKey)", { if case .invalidOathType = $0 { true } else { false } }),
         ("otpauth://totp/X:mira", { $0 == .missingRequiredParameter("secret") }),
-        ("otpauth://totp/X:mira?secret=19191919\(key)!", { if case .invalidSecret = $0 { true } else { false } }),
-        ("otpauth://totp/X:mira?secret=\(key)&algorithm=MD5", { if case .invalidAlgorithm = $0 { true } else { false } }),
-        ("otpauth://totp/X:mira?secret=\(key)&digits=12", { if case .invalidParameterValue = $0 { true } else { false } }),
-        ("otpauth://totp/X:mira?secret=\(key)&period=0", { if case .invalidParameterValue = $0 { true } else { false } }),
-        ("otpauth://hotp/X:mira?secret=\(key)&counter=-1", { if case .invalidParameterValue = $0 { true } else { false } }),
+        ("otpauth://totp/X:mira?secret=19191919\(Sample.oathKey)!", { if case .invalidSecret = $0 { true } else { false } }),
+        (
+            "otpauth://totp/X:mira?secret=\(Sample.oathKey)&algorithm=MD5",
+            { if case .invalidAlgorithm = $0 { true } else { false } }
+        ),
+        (
+            "otpauth://totp/X:mira?secret=\(Sample.oathKey)&digits=12",
+            { if case .invalidParameterValue = $0 { true } else { false } }
+        ),
+        (
+            "otpauth://totp/X:mira?secret=\(Sample.oathKey)&period=0",
+            { if case .invalidParameterValue = $0 { true } else { false } }
+        ),
+        (
+            "otpauth://hotp/X:mira?secret=\(Sample.oathKey)&counter=-1",
+            { if case .invalidParameterValue = $0 { true } else { false } }
+        ),
     ]
 
     @Test("An invalid URI is refused with a specific error that does not repeat it, and nothing is stored", arguments: refused)
@@ -156,7 +167,7 @@ struct OathClientTests {
             try await client.addCredentialFromUri(uri)
         } throws: { error in
             let text = "\(error) \(String(reflecting: error))"
-            return !text.contains(Self.key) && (uri.isEmpty || !text.contains(uri))
+            return !text.contains(Sample.oathKey) && (uri.isEmpty || !text.contains(uri))
                 && (error as? OathError).map(isExpected) ?? false
         }
         #expect(try await client.getCredentials().isEmpty)
@@ -166,7 +177,7 @@ struct OathClientTests {
     func refusesInvalidCredential() async throws {
         let client = try await OathClient.createClient { $0.storage = MemoryStorage() }
         func made(
-            _ issuer: String = "X", digits: Int = 6, period: Int = 30, counter: Int = 0, secret: String = OathClientTests.key
+            _ issuer: String = "X", digits: Int = 6, period: Int = 30, counter: Int = 0, secret: String = Sample.oathKey
         )
             -> OathCredential
         {

@@ -2,23 +2,30 @@ import PingOath
 import PingPush
 import SignetAuthenticator
 import Storage
+import TestSupport
 import Testing
+
+private class CustomStorage<T: Codable>: Storage {
+    private var data: T?
+
+    func save(item: T) async throws { data = item }
+    func get() async throws -> T? { data }
+    func delete() async throws { data = nil }
+}
+
+private class CustomStorageDelegate<T: Codable>: StorageDelegate<T> {
+    init(cacheable: Bool = false) {
+        super.init(delegate: CustomStorage<T>(), cacheable: cacheable)
+    }
+}
 
 /// The storage customization document's sample of a custom storage in a module. `myCustomStorage` and `customLogger` are the
 /// app's: here the document's own class, and a logger that keeps its lines.
-@Suite("Storage samples for the OATH module")
+@Suite("Storage samples for the OATH and push modules")
 struct OathStorageSamples {
-    private let customLogger = Lines()
+    private let customLogger = LineKeeper()
 
     private func myCustomStorage() -> CustomStorage<StoredAccounts> { CustomStorage() }
-
-    private actor Lines: ClientLogger {
-        private(set) var count = 0
-        nonisolated func log(_ level: ClientLogLevel, _ line: String) { Task { await note() } }
-        private func note() { count += 1 }
-    }
-
-    private static let uri = "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD&issuer=Harbor%20Bank"
 
     @Test("An OATH configuration takes a custom storage")
     func takesStorageInOathConfiguration() async throws {
@@ -28,7 +35,7 @@ struct OathStorageSamples {
             config.logger = customLogger
         }
         let client = try await OathClient(configuration: config)
-        let credential = try await client.addCredentialFromUri(Self.uri)
+        let credential = try await client.addCredentialFromUri(Sample.totp)
         let code = try await client.generateCode(credential.id)
         #expect(code.count == 6)
     }
@@ -41,7 +48,7 @@ struct OathStorageSamples {
             try await OathClient.createClient { config in config.storage = MemoryStorage() },
         ]
         for client in clients {
-            let credential = try await client.addCredentialFromUri(Self.uri)
+            let credential = try await client.addCredentialFromUri(Sample.totp)
             let stored = try await client.getCredential(credential.id)
             #expect(stored == credential)
         }
