@@ -45,6 +45,7 @@ let package = Package(
         .systemLibrary(name: "CPNG"),
         .executableTarget(name: "signet", dependencies: ["SignetStorage", "CPNG"], swiftSettings: rules),
         .testTarget(name: "SignetCoreTests", dependencies: ["SignetCore", "signet"], swiftSettings: rules),
+        .testTarget(name: "SignetStorageTests", dependencies: ["SignetStorage"], swiftSettings: rules),
     ]
 )
 """
@@ -109,6 +110,7 @@ public protocol Store {
     STORE: "public import SignetCore\n\nstruct Hidden {\n    var size = 0\n}\n",
     "Sources/SignetStorage/Engines/Clock.swift": "#if os(Linux)\nlet here = 1\n#endif\n",
     "Sources/signet/Main.swift": "import CPNG\nimport SignetStorage\n",
+    "Tests/SignetStorageTests/StoreTests.swift": "@testable import SignetStorage\n",
     "Tests/SignetCoreTests/RuleTests.swift": "import Testing\n\n@testable import SignetCore\n\nlet now = Date()\n"
     "let c = #expect(throws: E.self) { f() }\nlet d = #expect(a(b) == \"{\")  // {\n",
 }  # fmt: skip
@@ -153,6 +155,7 @@ FAULTS = [
         "SignetServer -> SignetJourney does not point down",
     ),
     ("imports", manifest('name: "SignetStorage"', 'name: "Attic"'), "Package.swift:19:", "Attic has no rank"),
+    ("imports", manifest('"SignetStorageTests"', '"StoreTests"'), "Package.swift:19:", "SignetStorage has no test target"),
     ("language", manifest("tools-version: 6.2", "tools-version: 6.3"), "Package.swift:1:", "tools version 6.3.0"),
     ("language", manifest(SETTINGS, "    .swiftLanguageMode(.v5),\n"), "Package.swift:17:", ".swiftLanguageMode(.v6)"),
     ("language", manifest("(as: .error)", "(as: .warning)"), "Package.swift:17:", ".treatAllWarnings(as: .error)"),
