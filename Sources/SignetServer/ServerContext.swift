@@ -138,13 +138,13 @@ final class ServerContext: Sendable {
         await signer.forget()
         streams.hear(nil)
         inboxStreams.hear(nil)
-        line.add(try await store.write { tx in tx.dispatches.releaseAll() })
+        line.add(try await store.write { tx in try tx.dispatches.releaseAll() })
     }
 
     /// Adds the unclaimed SNS messages to the queue of the push delivery worker.
     func lineUp() async throws {
         let machine = machineClock.now
-        line.add(try await store.read { tx in tx.dispatches.unclaimed(machine: machine) })
+        line.add(try await store.read { tx in try tx.dispatches.unclaimed(machine: machine) })
     }
 
     /// Resets the state (``TransactionQueue/reset()``) on all servers that share it. Open streams end.

@@ -116,12 +116,14 @@ struct ServerTransaction {
 
 extension ServerTransaction {
     /// Returns the device that a registration request describes, if it may register. Changes nothing.
-    func candidate(_ body: PushRequestBody, realm: RealmPath) throws(PushResponseError) -> PushDevice {
-        guard let pending = registrations.entry(body.messageId), pending.user.realm == realm else {
-            throw .unknownMessage
+    func candidate(_ body: PushRequestBody, realm: RealmPath) throws -> PushDevice {
+        guard let pending = try registrations.entry(body.messageId), pending.user.realm == realm else {
+            throw PushResponseError.unknownMessage
         }
         let device = try pending.device(registeredBy: body.jwt, at: now)
-        guard !devices.isTaken(mechanismUID: device.mechanismUID, for: device.owner) else { throw .mechanismTaken }
+        guard try !devices.isTaken(mechanismUID: device.mechanismUID, for: device.owner) else {
+            throw PushResponseError.mechanismTaken
+        }
         return device
     }
 
@@ -129,21 +131,21 @@ extension ServerTransaction {
     /// - Parameter endpoint: The SNS endpoint to deliver to; nil for a device that uses a push stream.
     mutating func register(
         _ body: PushRequestBody, realm: RealmPath, endpoint: String? = nil
-    ) throws(PushResponseError) -> PushDevice {
+    ) throws -> PushDevice {
         var device = try candidate(body, realm: realm)
         if let endpoint { device.communicationID = endpoint }
-        if let old = devices.save(device) {
+        if let old = try devices.save(device) {
             effects.append(.endStreams(old.mechanismUID))
-            pushes.forget(mechanismUID: old.mechanismUID)
+            try pushes.forget(mechanismUID: old.mechanismUID)
         }
         // Recovery codes belong to the device that they were generated for, so a new device doesn't inherit them.
-        devices.keep(nil, for: .push, of: device.owner)
-        if var oath = registrations.entry(body.messageId)?.oathDevice {
+        try devices.keep(nil, for: .push, of: device.owner)
+        if var oath = try registrations.entry(body.messageId)?.oathDevice {
             oath.registeredAt = now
             devices.save(oath, for: device.owner)
-            devices.keep(nil, for: .oath, of: device.owner)
+            try devices.keep(nil, for: .oath, of: device.owner)
         }
-        registrations.complete(body.messageId)
+        try registrations.complete(body.messageId)
         return device
     }
 }
@@ -152,14 +154,14 @@ extension ServerTransaction {
 
 extension ServerTransaction {
     /// Verifies the proof of a device that opens a push stream, the signature first. Returns nil when the proof is invalid.
-    mutating func mechanism(provenBy token: String, realm: RealmPath) -> String? {
+    mutating func mechanism(provenBy token: String, realm: RealmPath) throws -> String? {
         guard let jws = try? CompactJWS(token), let unverified = try? jws.unverifiedPayload() else { return nil }
         let claimed = try? JSON.decode(PushStreamProof.self, from: unverified)
-        let device = claimed.flatMap { devices.pushDevice(mechanismUID: $0.mechanismUid) }
+        let device = try claimed.flatMap { try devices.pushDevice(mechanismUID: $0.mechanismUid) }
         guard let payload = try? jws.payload(verifiedWith: device?.secret ?? constants.decoy), let device,
             device.owner.realm == realm,
             let proof = try? JSON.decode(PushStreamProof.self, from: payload), proof.mechanismUid == device.mechanismUID,
-            nonces.redeem(proof.nonce)
+            try nonces.redeem(proof.nonce)
         else { return nil }
         return device.mechanismUID
     }

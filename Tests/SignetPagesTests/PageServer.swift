@@ -94,7 +94,7 @@ struct PageServer: Sendable {
         let challenge = ProofKey.challenge(for: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
         return try await devServer.context.store.write { tx in
             guard let client = tx.clients[ClientKey(realm: .root, id: "app")] else { return "" }
-            return tx.deviceCodes.begin(client, scopes: ["openid"], challenge: challenge).1.userCode
+            return try tx.deviceCodes.begin(client, scopes: ["openid"], challenge: challenge).1.userCode
         }
     }
 

@@ -12,9 +12,9 @@ extension AdminController {
     func users(_ request: Request, context: AppRequestContext) async throws -> Response {
         let realm = try realm(AdminQuery(request, knows: ["realm"]))
         let users = try await server.store.read(skippingUnreadableRows: true) { tx in
-            tx.directory.users(ConsoleFacts.mostCounted)
+            try tx.directory.users(ConsoleFacts.mostCounted)
                 .filter { realm == nil || $0.realm == realm }
-                .prefix(ConsoleFacts.rows).map { tx.description(of: $0) }
+                .prefix(ConsoleFacts.rows).map { try tx.description(of: $0) }
         }
         return try reply(.object(["users": .array(users)]))
     }
@@ -68,28 +68,28 @@ extension AdminController {
     private func user(_ request: Request, _ context: AppRequestContext) async throws -> UserKey {
         let realm = try realm(AdminQuery(request, knows: ["realm"]))
         let user = UserKey(realm: realm ?? .root, name: try context.parameter("user"))
-        let isThere = try await server.store.read { tx in tx.directory.contains(user) }
+        let isThere = try await server.store.read { tx in try tx.directory.contains(user) }
         guard isThere else { throw APIError(.notFound, "There is no such user.") }
         return user
     }
 
     private func describe(_ user: UserKey) async throws -> JSONValue {
-        try await server.store.read(skippingUnreadableRows: true) { tx in tx.description(of: user) }
+        try await server.store.read(skippingUnreadableRows: true) { tx in try tx.description(of: user) }
     }
 }
 
 extension ServerTransaction {
-    fileprivate func description(of user: UserKey) -> JSONValue {
-        let carried = DeviceKind.allCases.flatMap { kind in
-            devices.descriptions(kind, of: user).map { device in
+    fileprivate func description(of user: UserKey) throws -> JSONValue {
+        let carried = try DeviceKind.allCases.flatMap { kind in
+            try devices.descriptions(kind, of: user).map { device in
                 JSONValue.object((device.object ?? [:]).merging(["kind": .string(kind.rawValue)]) { $1 })
             }
         }
         return .object([
             "name": .string(user.name), "realm": .string(user.realm.description),
-            "locked": .bool(directory[user]?.isLocked ?? false), "lockedOut": .bool(lockouts.isLocked(user)),
+            "locked": .bool(try directory[user]?.isLocked ?? false), "lockedOut": .bool(try lockouts.isLocked(user)),
             "devices": .array(carried),
-            "sessions": .integer(Int64(sessions.sessions(of: user).count)),
+            "sessions": .integer(Int64(try sessions.sessions(of: user).count)),
         ])
     }
 }

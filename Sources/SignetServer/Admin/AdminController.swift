@@ -166,7 +166,7 @@ struct AdminController: Sendable {
     func sessions(_ request: Request, context: AppRequestContext) async throws -> Response {
         let user = try sessionOwner(request)
         let all = try await server.store.read(skippingUnreadableRows: true) { tx in
-            user.map { tx.sessions.sessions(of: $0) }
+            try user.map { try tx.sessions.sessions(of: $0) }
                 ?? tx.sessions.newest(ConsoleFacts.rows)
         }.sorted { $0.session.startedAt < $1.session.startedAt }
         return try reply(.object(["sessions": .array(all.map { AdminJSON.session($0.key, $0.session) })]))
@@ -193,7 +193,7 @@ struct AdminController: Sendable {
         let query = try AdminQuery(request, knows: ["realm", "user"])
         let realm = try realm(query)
         let name = query.text("user")
-        let emails = try await server.store.read(skippingUnreadableRows: true) { tx in tx.outbox.newest(ConsoleFacts.rows) }
+        let emails = try await server.store.read(skippingUnreadableRows: true) { tx in try tx.outbox.newest(ConsoleFacts.rows) }
             .filter { (realm == nil || $0.user.realm == realm) && (name == nil || $0.user.name == name) }
         let told = emails.map { email -> JSONValue in
             .object([
@@ -207,8 +207,8 @@ struct AdminController: Sendable {
     func pushes(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try AdminQuery(request)
         let pushes = try await server.store.read(skippingUnreadableRows: true) { [streams = server.streams] tx in
-            tx.pushes.newest(ConsoleFacts.rows).sorted { $0.sentAt > $1.sentAt }
-                .map { AdminJSON.push(ConsoleFacts.PushRow($0, tx, streams)) }
+            try tx.pushes.newest(ConsoleFacts.rows).sorted { $0.sentAt > $1.sentAt }
+                .map { AdminJSON.push(try ConsoleFacts.PushRow($0, tx, streams)) }
         }
         return try reply(.object(["pushes": .array(pushes)]))
     }

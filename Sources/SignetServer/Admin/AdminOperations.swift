@@ -61,8 +61,8 @@ struct AdminOperations: Sendable {
     /// Ends the session with a key, as an expiry would. Returns nil when it doesn't exist.
     func endSession(_ key: TokenHash) async throws -> EndedSession? {
         let ended = try await server.store.write { tx -> EndedSession? in
-            if tx.sessions.endBroken(key) { return .broken }
-            return tx.sessions.end(key).map { .session($0) }
+            if try tx.sessions.endBroken(key) { return .broken }
+            return try tx.sessions.end(key).map { .session($0) }
         }
         switch ended {
         case .session(let session): server.logger.notice("session ended", metadata: ["user": "\(session.user.name)"])
@@ -76,7 +76,7 @@ struct AdminOperations: Sendable {
     func endSessions(of user: UserKey?) async throws -> Int {
         var count = 0
         while true {
-            let ended = try await server.store.write { tx in tx.sessions.endAll(of: user) }
+            let ended = try await server.store.write { tx in try tx.sessions.endAll(of: user) }
             guard ended > 0 else { break }
             count += ended
         }
@@ -89,17 +89,17 @@ struct AdminOperations: Sendable {
     /// Creates a user. Returns false when the name is taken.
     func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) async throws -> Bool {
         guard server.has(user.realm) else { throw APIError.unknownRealm(user.realm) }
-        return try await server.store.write { tx in tx.directory.add(user, password: password, claims: claims) }
+        return try await server.store.write { tx in try tx.directory.add(user, password: password, claims: claims) }
     }
 
     /// Locks or unlocks a user, or changes the password; nil values leave a property as it is. Returns false when the user
     /// doesn't exist.
     func change(_ user: UserKey, isLocked: Bool?, password: Secret?) async throws -> Bool {
         try await server.store.write { tx in
-            guard tx.directory.contains(user) else { return false }
-            if let isLocked { tx.directory.setLocked(isLocked, user) }
-            if isLocked == false { tx.lockouts.clear(user) }
-            if let password { tx.directory.setPassword(password, of: user) }
+            guard try tx.directory.contains(user) else { return false }
+            if let isLocked { try tx.directory.setLocked(isLocked, user) }
+            if isLocked == false { try tx.lockouts.clear(user) }
+            if let password { try tx.directory.setPassword(password, of: user) }
             return true
         }
     }
@@ -108,11 +108,11 @@ struct AdminOperations: Sendable {
     func removeDevices(of user: UserKey, kind: DeviceKind? = nil, id: String? = nil) async throws -> Int {
         try await server.store.write { tx in
             // Unreadable devices have no known kind or ID, so they are removed only together with all devices.
-            var count = kind == nil ? tx.devices.removeBroken(of: user) : 0
+            var count = kind == nil ? try tx.devices.removeBroken(of: user) : 0
             for each in DeviceKind.allCases where kind == nil || kind == each {
-                for device in tx.devices.descriptions(each, of: user).compactMap({ $0["_id"]?.string })
+                for device in try tx.devices.descriptions(each, of: user).compactMap({ $0["_id"]?.string })
                 where id == nil || id == device {
-                    tx.removeDevice(each, device, of: user)
+                    try tx.removeDevice(each, device, of: user)
                     count += 1
                 }
             }
@@ -138,11 +138,11 @@ struct AdminOperations: Sendable {
 extension ServerTransaction {
     /// Removes a device with everything that waits for it. Returns its description, or nil when it doesn't exist.
     @discardableResult
-    mutating func removeDevice(_ kind: DeviceKind, _ id: String, of owner: UserKey) -> JSONValue? {
-        let device = devices.description(kind, id, of: owner)
-        if let removed = devices.remove(kind, id, of: owner) {
+    mutating func removeDevice(_ kind: DeviceKind, _ id: String, of owner: UserKey) throws -> JSONValue? {
+        let device = try devices.description(kind, id, of: owner)
+        if let removed = try devices.remove(kind, id, of: owner) {
             effects.append(.endStreams(removed.mechanismUID))
-            pushes.forget(mechanismUID: removed.mechanismUID)
+            try pushes.forget(mechanismUID: removed.mechanismUID)
         }
         return device
     }

@@ -98,7 +98,7 @@ private struct FaultInjector: Sendable {
             let bytes = try await collect(&request)
             guard let body = try? JSON.decode(PushRequestBody.self, from: bytes) else { return nil }
             if let named = Self.mechanismUID(in: body.jwt) { return named }
-            return try await server.store.read { tx in tx.pushes.entry(body.messageId)?.mechanismUID }
+            return try await server.store.read { tx in try tx.pushes.entry(body.messageId)?.mechanismUID }
         default: return nil
         }
     }
@@ -198,7 +198,7 @@ extension FaultInjector {
 
     private func expired(_ response: Response) async throws -> Response? {
         guard let location = response.headers[.location], let code = FormCoding.query(of: location)["code"] else { return nil }
-        let wasGood = try await server.store.write { tx in tx.tokens.expire(code: code) }
+        let wasGood = try await server.store.write { tx in try tx.tokens.expire(code: code) }
         return wasGood ? response : nil
     }
 

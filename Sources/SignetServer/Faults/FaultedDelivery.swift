@@ -73,7 +73,7 @@ struct FaultedDelivery: Sendable {
         guard !knowsEarlier else { return }
         let known = Set(delivered.map(\.messageID))
         let earlier = try await server.store.read { [mechanismUID] tx in
-            tx.pushes.settled(for: mechanismUID, Self.memory)
+            try tx.pushes.settled(for: mechanismUID, Self.memory)
         }
         delivered = (earlier.filter { !known.contains($0.messageID) } + delivered).suffix(Self.memory)
         knowsEarlier = true
@@ -100,7 +100,7 @@ struct FaultedDelivery: Sendable {
 
     private func isWaiting(_ push: PendingPush) async throws -> Bool {
         try await server.store.read { tx in
-            tx.pushes.entry(push.messageID)?.state == .waiting && tx.now < push.deadline
+            try tx.pushes.entry(push.messageID)?.state == .waiting && tx.now < push.deadline
         }
     }
 

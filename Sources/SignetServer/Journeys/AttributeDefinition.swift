@@ -26,8 +26,10 @@ struct AttributeDefinition: Sendable, Hashable {
     static func plain(_ name: String) -> AttributeDefinition { AttributeDefinition(title: name) }
 
     /// Returns the policies that a string does not comply with.
-    func failures(of text: String, attribute: String, _ journey: JourneyState, _ tx: ServerTransaction) -> [AttributePolicy] {
-        policies.filter { !$0.accepts(.string(text), attribute: attribute, in: journey.realm, tx) }
+    func failures(of text: String, attribute: String, _ journey: JourneyState, _ tx: ServerTransaction) throws
+        -> [AttributePolicy]
+    {
+        try policies.filter { try !$0.accepts(.string(text), attribute: attribute, in: journey.realm, tx) }
     }
 }
 

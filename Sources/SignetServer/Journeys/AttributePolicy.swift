@@ -16,7 +16,7 @@ enum AttributePolicy: Sendable, Hashable {
     case validType(String)
 
     /// Returns true when a value complies. As in AM, an empty value complies with every policy except ``required``.
-    func accepts(_ value: JSONValue, attribute: String, in realm: RealmPath, _ tx: ServerTransaction) -> Bool {
+    func accepts(_ value: JSONValue, attribute: String, in realm: RealmPath, _ tx: ServerTransaction) throws -> Bool {
         let text = value.string ?? ""
         if self == .required { return value != .null && value != .string("") }
         guard value != .string("") else { return true }
@@ -24,7 +24,7 @@ enum AttributePolicy: Sendable, Hashable {
         case .required: return true
         case .minimumLength(let length): return text.count >= length
         case .maximumLength(let length): return text.count <= length
-        case .unique: return !tx.directory.contains(UserKey(realm: realm, name: text))
+        case .unique: return try !tx.directory.contains(UserKey(realm: realm, name: text))
         case .capitals(let count): return text.count { $0.isUppercase } >= count
         case .digits(let count): return text.count { $0.isNumber } >= count
         case .emailAddress: return text.isEmailAddress

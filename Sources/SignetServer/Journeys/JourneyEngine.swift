@@ -46,7 +46,7 @@ extension ServerTransaction {
         guard let tree = trees[start.tree ?? time.configuration.defaultJourney], tree.isOffered(in: start.realm) else {
             return .failure(.noSuchJourney)
         }
-        let shown = session(start.sessionTokens, in: start.realm)
+        let shown = try session(start.sessionTokens, in: start.realm)
         if let shown, !start.isForced, start.tree.map(shown.session.trees.contains) ?? true {
             return .success(.loggedIn(shown.session.user, tree: tree.name, token: start.noSession ? nil : shown.token))
         }
@@ -65,7 +65,7 @@ extension ServerTransaction {
         guard let authID = AuthID(request.authID, key: authIDKey) else { return .failure(.invalidAuthID) }
         guard authID.realm == request.realm.description else { return .failure(.foreignJourney) }
         guard now.timeIntervalSince1970 < Double(authID.exp),
-            let journey = journeys.value(for: authID.sessionId),
+            let journey = try journeys[authID.sessionId],
             ConstantTime.areEqual(journey.oneTimeKey, authID.otk)
         else {
             // The signature of the handle was verified, so the name in it comes from this server and is safe in a metric.
@@ -73,7 +73,7 @@ extension ServerTransaction {
             return .failure(.journeyTimedOut)
         }
         var taken = journey
-        _ = journeys.remove(journey.id)
+        try journeys.remove(journey.id)
         taken.noSession = taken.noSession || request.noSession
         return try run(taken, answers: Answers(journey.asked, filledIn: request.callbacks))
     }
@@ -82,10 +82,10 @@ extension ServerTransaction {
     /// - Returns: The reply, or an error when the token is not valid or the login fails.
     mutating func resume(_ token: String, in realm: RealmPath) throws -> JourneyResult {
         let key = TokenHash(token)
-        guard suspensions.value(for: key)?.realm == realm,
-            var journey = suspensions.remove(key)
+        guard try suspensions[key]?.realm == realm,
+            var journey = try suspensions.remove(key)
         else { return .failure(.suspensionNotFound) }
-        _ = journeys.remove(journey.id)
+        try journeys.remove(journey.id)
         journey.expiresAt = time.journeyEnd
         journey.memory = .resumed
         return try run(journey, answers: nil)
@@ -114,7 +114,7 @@ extension ServerTransaction {
         for _ in 0..<Self.maxTransitions {
             guard let node = trees[journey.place.tree]?.nodes[journey.place.nodeID] else { break }
             let visit = NodeInput(answers: answers, time: time)
-            switch node.node.process(visit, &journey, &self) {
+            switch try node.node.process(visit, &journey, &self) {
             case .prompt(let page): return .success(try ask(page, &journey))
             case .suspend(let page, let token): return .success(try suspend(page, token, &journey))
             case .refuse(let refusal): return .failure(refusal)
@@ -161,14 +161,14 @@ extension ServerTransaction {
     }
 
     private mutating func finish(_ journey: JourneyState) throws -> JourneyResult {
-        guard let user = journey.user, directory.contains(user) else {
+        guard let user = journey.user, try directory.contains(user) else {
             return .failure(.loginFailure(because: "there is no such user", tree: journey.tree))
         }
-        guard directory[user]?.isLocked != true else { return .failure(.lockedOut) }
+        guard try directory[user]?.isLocked != true else { return .failure(.lockedOut) }
         guard !journey.noSession else { return .success(.loggedIn(user, tree: journey.tree, token: nil)) }
         guard !journey.passesThrough else { return .success(.loggedIn(user, tree: journey.tree, token: "")) }
-        if let token = journey.shownToken?.text, sessions.use(token, in: journey.realm)?.user == user {
-            sessions.upgrade(token, tree: journey.tree, journey.session)
+        if let token = journey.shownToken?.text, try sessions.use(token, in: journey.realm)?.user == user {
+            try sessions.upgrade(token, tree: journey.tree, journey.session)
             return .success(.loggedIn(user, tree: journey.tree, token: token))
         }
         let token = sessions.open(user, tree: journey.tree, journey.session)
@@ -198,8 +198,8 @@ extension RequestTime {
 
 extension ServerTransaction {
     /// Sends an email. It is stored for later inspection, and passed to the observers of the server's events.
-    mutating func send(_ link: String, to user: UserKey) {
-        outbox.keep(link, for: user)
+    mutating func send(_ link: String, to user: UserKey) throws {
+        try outbox.keep(link, for: user)
         effects.append(.email(Email(user: user.name, realm: user.realm.description, link: link)))
     }
 }
@@ -227,16 +227,16 @@ struct SentEmails {
     }
 
     /// Returns a user's links, newest last.
-    func links(of user: UserKey) -> [String] { emails.value(for: user)?.links ?? [] }
+    func links(of user: UserKey) throws -> [String] { try emails[user]?.links ?? [] }
 
     /// Returns the links of the users whose last emails are the newest, at most `limit` users. The links of each user are ordered
     /// from oldest to newest.
-    func newest(_ limit: Int) -> [(user: UserKey, link: String)] {
-        emails.newest(limit).map(\.value).flatMap { emails in emails.links.map { (emails.user, $0) } }
+    func newest(_ limit: Int) throws -> [(user: UserKey, link: String)] {
+        try emails.newest(limit).map(\.value).flatMap { emails in emails.links.map { (emails.user, $0) } }
     }
 
-    mutating func keep(_ link: String, for user: UserKey) {
-        let links = (links(of: user) + [link]).suffix(Self.size)
+    mutating func keep(_ link: String, for user: UserKey) throws {
+        let links = (try links(of: user) + [link]).suffix(Self.size)
         emails.insert(Emails(user: user, links: Array(links)), for: user, until: now.addingTimeInterval(Self.lifetime))
     }
 }

@@ -19,7 +19,8 @@ protocol Node: Sendable {
     var end: NodeTarget? { get }
     /// Runs one visit of the node. The visit has no answers when the journey reaches the node. It has answers when the client has
     /// answered the callbacks that the node asked last.
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult
+    /// - Throws: The error of a row that cannot be read, or of the store. A refusal is a result.
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult
 }
 
 extension Node {
@@ -77,7 +78,8 @@ protocol Collector: Node {
     /// Returns the callbacks to show. They are the same in each call until the collector has taken an answer.
     func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback]
     /// Takes the client's answers. Index 0 is the answer to the first callback of this collector.
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult
+    /// - Throws: The error of a row that cannot be read, or of the store.
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> CollectorResult
 }
 
 extension Collector {
@@ -85,8 +87,8 @@ extension Collector {
     var interaction: Interaction { .embeddable }
 
     /// Runs the collector on a page of its own.
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        PageNode(collectors: [self]).process(visit, &journey, &tx)
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        try PageNode(collectors: [self]).process(visit, &journey, &tx)
     }
 }
 

@@ -11,28 +11,28 @@ extension ServerTransaction {
     }
 
     /// Checks a password, and counts the wrong ones. Unknown user names are treated like known ones.
-    mutating func judge(_ password: Secret, of user: UserKey) -> PasswordVerdict {
+    mutating func judge(_ password: Secret, of user: UserKey) throws -> PasswordVerdict {
         let rule = time.configuration.lockoutRule
-        if rule.failures > 0, lockouts.isLocked(user) {
+        if rule.failures > 0, try lockouts.isLocked(user) {
             note(.refused(.lockedOut))
             return .refused(.lockedOut)
         }
-        if let refusal = guess(of: user) { return .refused(refusal) }
-        guard directory.accepts(password, of: user) else {
-            if lockouts.fail(user, rule) { note(.lockedOut) }
+        if let refusal = try guess(of: user) { return .refused(refusal) }
+        guard try directory.accepts(password, of: user) else {
+            if try lockouts.fail(user, rule) { note(.lockedOut) }
             return .wrong
         }
-        lockouts.clear(user)
+        try lockouts.clear(user)
         // Check here, and not only at the end of the journey, because the nodes after this one register devices and send
         // messages.
-        return directory[user]?.isLocked == true ? .refused(.lockedOut) : .right
+        return try directory[user]?.isLocked == true ? .refused(.lockedOut) : .right
     }
 
     /// Counts an attempt to prove the user's identity with a password, a code or an answer. Returns an error when there were too
     /// many attempts; the caller must not check this one then.
-    mutating func guess(of user: UserKey?) -> APIError? {
+    mutating func guess(of user: UserKey?) throws -> APIError? {
         guard let user, let limit = time.configuration.rateLimits.perUser,
-            let seconds = guesses.take(user, limit)
+            let seconds = try guesses.take(user, limit)
         else { return nil }
         note(.refused(.tooManyGuesses))
         return .tooMany(waiting: seconds)

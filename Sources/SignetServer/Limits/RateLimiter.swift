@@ -64,8 +64,8 @@ struct AttemptLimiter {
     }
 
     /// Takes a token, like ``TokenBucket/take(_:at:)``.
-    mutating func take(_ user: UserKey, _ limit: RateLimit) -> Int? {
-        var bucket = buckets.value(for: user) ?? TokenBucket(limit, at: now)
+    mutating func take(_ user: UserKey, _ limit: RateLimit) throws -> Int? {
+        var bucket = try buckets[user] ?? TokenBucket(limit, at: now)
         if let wait = bucket.take(limit, at: now) { return wait }
         buckets.insert(bucket, for: user, until: bucket.isFull(limit))
         return nil
@@ -89,15 +89,15 @@ struct LockoutStore {
     }
 
     /// Returns true when the user is locked out.
-    func isLocked(_ user: UserKey) -> Bool {
-        people.value(for: user)?.lockedUntil.map { now < $0 } ?? false
+    func isLocked(_ user: UserKey) throws -> Bool {
+        try people[user]?.lockedUntil.map { now < $0 } ?? false
     }
 
     /// Records a wrong password. Returns true when it locks the account.
-    mutating func fail(_ user: UserKey, _ rule: Lockout) -> Bool {
+    mutating func fail(_ user: UserKey, _ rule: Lockout) throws -> Bool {
         guard rule.failures > 0 else { return false }
         let earliest = now.addingTimeInterval(-Double(rule.within))
-        let recent = (people.value(for: user)?.moments ?? []).filter { $0 > earliest && $0 <= now } + [now]
+        let recent = (try people[user]?.moments ?? []).filter { $0 > earliest && $0 <= now } + [now]
         let locks = recent.count >= rule.failures
         let end = now.addingTimeInterval(Double(locks ? rule.duration : rule.within))
         let failures = Failures(moments: locks ? [] : recent, lockedUntil: locks ? end : nil)
@@ -106,5 +106,5 @@ struct LockoutStore {
     }
 
     /// Forgets the wrong passwords after a correct password or when the account is unlocked.
-    mutating func clear(_ user: UserKey) { _ = people.remove(user) }
+    mutating func clear(_ user: UserKey) throws { try people.remove(user) }
 }

@@ -167,12 +167,12 @@ struct ConsentStore {
         scopes = Table(.consent, transaction)
     }
 
-    func covers(_ asked: [String], by client: ClientKey, of user: UserKey) -> Bool {
-        scopes[Key(user: user, client: client)]?.isSuperset(of: asked) ?? asked.isEmpty
+    func covers(_ asked: [String], by client: ClientKey, of user: UserKey) throws -> Bool {
+        try scopes[Key(user: user, client: client)]?.isSuperset(of: asked) ?? asked.isEmpty
     }
 
-    mutating func save(_ asked: [String], by client: ClientKey, of user: UserKey) {
+    mutating func save(_ asked: [String], by client: ClientKey, of user: UserKey) throws {
         let key = Key(user: user, client: client)
-        scopes[key] = (scopes[key] ?? []).union(asked)
+        scopes.insert(try (scopes[key] ?? []).union(asked), for: key)
     }
 }

@@ -37,7 +37,7 @@ struct AuthorizeController: Sendable {
         let (target, outcome) = try await server.store.write { [decision] tx in
             let target = try AuthorizationReturn(
                 request, in: realm, tx.clients, issuer: tx.time.issuer(of: realm))
-            return (target, Self.outcome(of: request, target, decision, tokens, &tx))
+            return (target, try Self.outcome(of: request, target, decision, tokens, &tx))
         }
         switch outcome {
         case .code(let code):
@@ -80,12 +80,12 @@ struct AuthorizeController: Sendable {
     private static func outcome(
         of parameters: Parameters, _ target: AuthorizationReturn, _ decision: Decision, _ tokens: [String],
         _ tx: inout ServerTransaction
-    ) -> Outcome {
-        do throws(AuthorizationErrorResponse) {
+    ) throws -> Outcome {
+        do {
             let request = try AuthorizationRequest(parameters, of: target.client)
-            switch login(for: request, parameters, of: target.client, tokens, &tx) {
+            switch try login(for: request, parameters, of: target.client, tokens, &tx) {
             case .needed(let isForced, let journey):
-                if request.isSilent { throw .loginRequired }
+                if request.isSilent { throw AuthorizationErrorResponse.loginRequired }
                 return .login(isForced: isForced, journey: journey)
             case .present(let shown, let completed):
                 guard try hasConsent(for: request, of: target.client, shown, decision, &tx) else {
@@ -93,8 +93,8 @@ struct AuthorizeController: Sendable {
                 }
                 return .code(code(for: request, target, shown, journey: completed, &tx))
             }
-        } catch {
-            return .refused(error)
+        } catch let refusal as AuthorizationErrorResponse {
+            return .refused(refusal)
         }
     }
 
@@ -108,8 +108,8 @@ struct AuthorizeController: Sendable {
     private static func login(
         for request: AuthorizationRequest, _ parameters: Parameters, of client: RegisteredClient, _ tokens: [String],
         _ tx: inout ServerTransaction
-    ) -> Login {
-        let present = tx.session(tokens, in: client.key.realm)
+    ) throws -> Login {
+        let present = try tx.session(tokens, in: client.key.realm)
         // Ignore values that aren't journeys of the realm: `acr_values` is a voluntary request.
         let journeys = request.journeys.filter { tx.trees[$0]?.isOffered(in: client.key.realm) ?? false }
         let completed = journeys.first { present?.session.trees.contains($0) ?? false }
@@ -124,17 +124,17 @@ struct AuthorizeController: Sendable {
     private static func hasConsent(
         for request: AuthorizationRequest, of client: RegisteredClient, _ shown: PresentedSession, _ decision: Decision,
         _ tx: inout ServerTransaction
-    ) throws(AuthorizationErrorResponse) -> Bool {
+    ) throws -> Bool {
         let isPrompted = request.prompts.contains(.consent)
         guard client.requiresConsent || isPrompted else { return true }
         let user = shown.session.user
         if let allows = decision.isGenuine(shown.token, tx) ? decision.allows : nil {
-            guard allows else { throw .accessDenied }
-            if decision.saves { tx.consents.save(request.scopes, by: client.key, of: user) }
+            guard allows else { throw AuthorizationErrorResponse.accessDenied }
+            if decision.saves { try tx.consents.save(request.scopes, by: client.key, of: user) }
             return true
         }
-        if !isPrompted, tx.consents.covers(request.scopes, by: client.key, of: user) { return true }
-        if request.isSilent { throw .consentRequired }
+        if !isPrompted, try tx.consents.covers(request.scopes, by: client.key, of: user) { return true }
+        if request.isSilent { throw AuthorizationErrorResponse.consentRequired }
         return false
     }
 
@@ -159,7 +159,7 @@ struct AuthorizeController: Sendable {
         let address = "\(server.baseURL)\(Route.Address(.authorize, realm: realm).path)"
         let fields = request.fields(without: Decision.names.union([ServerTransaction.loginMark]))
         let mark = try await server.store.read { tx in
-            tx.loginMark(for: fields, after: tx.sessions.lastLogin(tokens))
+            tx.loginMark(for: fields, after: try tx.sessions.lastLogin(tokens))
         }
         let goto = FormCoding.address(address, adding: fields + [(ServerTransaction.loginMark, mark)])
         return LoginController.address(server.baseURL, realm, goto: goto, isForced: isForced, journey: journey)

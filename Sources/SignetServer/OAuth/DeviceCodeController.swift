@@ -29,7 +29,7 @@ struct DeviceCodeController: Sendable {
             } catch {
                 throw OAuthErrorResponse(.badRequest, error.code, error.message)
             }
-            let (code, device) = tx.deviceCodes.begin(
+            let (code, device) = try tx.deviceCodes.begin(
                 client, scopes: asked.isEmpty ? client.scopes : asked, challenge: challenge)
             return (code, device, tx.time.url(.deviceUser, in: realm))
         }

@@ -49,10 +49,10 @@ struct DeviceCodeStore {
     /// Begins a device authorization. Returns the device code and the stored authorization.
     mutating func begin(
         _ client: RegisteredClient, scopes: [String], challenge: String?
-    ) -> (code: String, DeviceAuthorization) {
+    ) throws -> (code: String, DeviceAuthorization) {
         let code = RandomID.token()
         var userCode = ""
-        repeat { userCode = Self.newUserCode() } while userCodes.value(for: Self.plain(userCode)) != nil
+        repeat { userCode = Self.newUserCode() } while try userCodes[Self.plain(userCode)] != nil
         let device = DeviceAuthorization(
             client: client.key, scopes: scopes, challenge: challenge, userCode: userCode,
             expiresAt: time.now.addingTimeInterval(Double(client.lifetimes(time).deviceCode)),
@@ -64,17 +64,17 @@ struct DeviceCodeStore {
     }
 
     /// Returns the device with a user code. Letter case and separators in the code don't matter.
-    func device(showing userCode: String, in realm: RealmPath) -> DeviceAuthorization? {
-        guard let key = userCodes.value(for: Self.plain(userCode)), let device = devices.value(for: key),
+    func device(showing userCode: String, in realm: RealmPath) throws -> DeviceAuthorization? {
+        guard let key = try userCodes[Self.plain(userCode)], let device = try devices[key],
             device.client.realm == realm
         else { return nil }
         return device
     }
 
     /// Stores the user's decision. A code can be decided on once.
-    mutating func decide(_ userCode: String, _ state: DeviceAuthorization.State) {
-        guard let key = userCodes.remove(Self.plain(userCode)) else { return }
-        _ = devices.update(key) { $0.state = state }
+    mutating func decide(_ userCode: String, _ state: DeviceAuthorization.State) throws {
+        guard let key = try userCodes.remove(Self.plain(userCode)) else { return }
+        try devices.update(key) { $0.state = state }
     }
 
     /// Answers a poll of a device for its tokens (RFC 8628 section 3.5).
@@ -84,7 +84,7 @@ struct DeviceCodeStore {
     ) throws -> Result<Grant, OAuthErrorResponse> {
         let unknown = OAuthErrorResponse.invalidGrant("The device code is invalid")
         let key = TokenHash(code)
-        guard var device = devices.value(for: key), device.client == client.key else { return .failure(unknown) }
+        guard var device = try devices[key], device.client == client.key else { return .failure(unknown) }
         guard ProofKey.matches(verifier, device.challenge) else { return .failure(.wrongVerifier) }
         if case .spent = device.state { return .failure(unknown) }
         guard time.now < device.expiresAt else {
@@ -95,7 +95,7 @@ struct DeviceCodeStore {
         if isEarly { device.interval += 5 }
         let state = device.state
         if case .allowed = state { device.state = .spent }
-        _ = devices.update(key) { [device] in $0 = device }
+        try devices.update(key) { [device] in $0 = device }
         switch state {
         case .allowed(let grant): return .success(grant)
         case .denied:

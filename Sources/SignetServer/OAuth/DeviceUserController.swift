@@ -14,7 +14,7 @@ struct DeviceUserController: Sendable {
             parameters = try await request.form(context)
         }
         let shown = try await server.store.write { tx in
-            tx.session(tokens, in: realm).map { ($0, tx.csrf(of: $0.token)) }
+            try tx.session(tokens, in: realm).map { ($0, tx.csrf(of: $0.token)) }
         }
         guard let (shown, csrf) = shown else { return OAuthReply.redirect(to: loginPage(parameters["user_code"], realm)) }
         guard let answer = parameters["decision"], request.method == .post else {
@@ -26,11 +26,11 @@ struct DeviceUserController: Sendable {
         }
         let userCode = try parameters.required("user_code")
         let isDone = try await server.store.write { tx in
-            guard let device = tx.deviceCodes.device(showing: userCode, in: realm) else { return false }
+            guard let device = try tx.deviceCodes.device(showing: userCode, in: realm) else { return false }
             let grant = Grant(
                 client: device.client, user: shown.session.user, scopes: device.scopes,
                 authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: nil)
-            tx.deviceCodes.decide(userCode, answer == "allow" ? .allowed(grant) : .denied)
+            try tx.deviceCodes.decide(userCode, answer == "allow" ? .allowed(grant) : .denied)
             return true
         }
         guard isDone else { throw OAuthErrorResponse(.badRequest, "not_found", "The user code is invalid or has expired") }
@@ -39,7 +39,7 @@ struct DeviceUserController: Sendable {
 
     private func question(_ userCode: String?, _ realm: RealmPath, _ csrf: String) async throws -> Response {
         let device = try await server.store.read { tx in
-            userCode.flatMap { tx.deviceCodes.device(showing: $0, in: realm) }
+            try userCode.flatMap { try tx.deviceCodes.device(showing: $0, in: realm) }
         }
         let page = device.map { HTMLPage.device($0, csrf: csrf) } ?? HTMLPage.deviceCode(isWrong: userCode != nil)
         return page.response(at: server)

@@ -30,7 +30,7 @@ struct EndSessionController: Sendable {
                         "The post logout redirection URI provided does not match a pre-registered value.")
                 }
             }
-            let ended = session.flatMap { tx.sessions.end($0) }
+            let ended = try session.flatMap { try tx.sessions.end($0) }
             let isOwn = session.map(shown.contains) ?? false
             return (ended, isOwn ? HTTPFields([SessionCookie(tx.time).expired]) : [:])
         }

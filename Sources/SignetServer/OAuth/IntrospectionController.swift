@@ -23,19 +23,19 @@ struct IntrospectionController: Sendable {
             let client = try tx.client(credentials, in: realm)
             guard client.secret != nil else { throw OAuthErrorResponse.invalidClient(usedBasic: credentials.usedBasic) }
             let token = try form.required("token")
-            return Self.description(of: token, for: client, tx)
+            return try Self.description(of: token, for: client, tx)
         }
         return try OAuthReply.make(.ok, body ?? ["active": .bool(false)])
     }
 
     private static func description(
         of token: String, for client: RegisteredClient, _ tx: ServerTransaction
-    ) -> [String: JSONValue]? {
+    ) throws -> [String: JSONValue]? {
         let realm = client.key.realm
         let found: (grant: Grant, scopes: [String], issuedAt: Date, expiresAt: Date, type: String)
-        if let access = tx.tokens.access(token, in: realm) {
+        if let access = try tx.tokens.access(token, in: realm) {
             found = (access.grant, access.scopes, access.issuedAt, access.expiresAt, "Bearer")
-        } else if let (refresh, grant) = tx.tokens.refresh(token, in: realm) {
+        } else if let (refresh, grant) = try tx.tokens.refresh(token, in: realm) {
             found = (grant, refresh.scopes, refresh.issuedAt, refresh.expiresAt, "refresh_token")
         } else {
             return nil

@@ -14,7 +14,7 @@ struct RevocationController: Sendable {
         let credentials = try ClientCredentials(request, form)
         try await server.store.write { tx in
             let client = try tx.client(credentials, in: realm)
-            tx.tokens.revoke(try form.required("token"), of: client.key)
+            try tx.tokens.revoke(try form.required("token"), of: client.key)
         }
         server.logger.info("token revoked", metadata: ["client": "\(credentials.id)", "realm": "\(realm)"])
         return try OAuthReply.make(.ok, [:])

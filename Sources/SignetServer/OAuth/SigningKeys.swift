@@ -20,7 +20,7 @@ struct SigningKeys: Sendable {
     /// Returns all keys.
     /// - Throws: `StoreError`.
     func all() async throws -> [Secret] {
-        try await store.queue.run { transaction in (Self.keys(transaction), []) }
+        try await store.queue.run { transaction in (try Self.keys(transaction), []) }
     }
 
     /// Adds a key, which signs from now on. Returns all keys.
@@ -29,7 +29,7 @@ struct SigningKeys: Sendable {
     /// - Throws: `StoreError`.
     func add(_ key: Secret, onlyAsFirst isFirst: Bool) async throws -> [Secret] {
         try await store.queue.run { transaction in
-            let present = Self.keys(transaction)
+            let present = try Self.keys(transaction)
             guard !isFirst || present.isEmpty else { return (present, []) }
             let all = Array((present + [key]).suffix(Self.most))
             transaction.put(all, Self.row)
@@ -37,7 +37,7 @@ struct SigningKeys: Sendable {
         }
     }
 
-    private static func keys(_ transaction: RowCache) -> [Secret] {
-        (transaction.value(row) as RowCache.Present<[Secret]>?)?.value ?? []
+    private static func keys(_ transaction: RowCache) throws(StoreError) -> [Secret] {
+        (try transaction.value(row) as RowCache.Present<[Secret]>?)?.value ?? []
     }
 }

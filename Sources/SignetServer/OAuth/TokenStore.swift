@@ -97,7 +97,7 @@ struct TokenStore {
     }
 
     /// Expires a code. Returns false when the code is unknown.
-    mutating func expire(code text: String) -> Bool { codes.remove(TokenHash(text)) != nil }
+    mutating func expire(code text: String) throws -> Bool { try codes.remove(TokenHash(text)) != nil }
 
     /// Exchanges a code, which is valid once. The client's first attempt uses it up, even when it fails. A second attempt revokes
     /// the tokens from the first (RFC 6749 section 4.1.2).
@@ -107,14 +107,14 @@ struct TokenStore {
     ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
         let refusal = OAuthErrorResponse.invalidGrant("The provided authorization code is invalid, expired or revoked")
         let key = TokenHash(text)
-        guard let code = codes.value(for: key) else {
-            if grants.value(for: key.text)?.client == client.key {
-                _ = grants.remove(key.text)
+        guard let code = try codes[key] else {
+            if try grants[key.text]?.client == client.key {
+                try grants.remove(key.text)
             }
             return .failure(refusal)
         }
         guard code.grant.client == client.key else { return .failure(refusal) }
-        _ = codes.remove(key)
+        try codes.remove(key)
         guard code.redirectURI == nil || code.redirectURI == redirectURI else {
             return .failure(.invalidGrant("The redirection URI is not the one of the authorization request"))
         }
@@ -126,9 +126,10 @@ struct TokenStore {
     mutating func open(
         _ grant: Grant, for client: RegisteredClient
     ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
-        guard directory.isActive(grant.user) else { return .failure(.invalidGrant("The resource owner is not active")) }
+        guard try directory.isActive(grant.user) else { return .failure(.invalidGrant("The resource owner is not active")) }
         let keepsTokens = client.refreshTokens != .none
-        return .success(issue(grant, grant.scopes, to: client, refreshScopes: keepsTokens ? grant.scopes : nil, isFirst: true))
+        return .success(
+            try issue(grant, grant.scopes, to: client, refreshScopes: keepsTokens ? grant.scopes : nil, isFirst: true))
     }
 
     // MARK: Refresh tokens
@@ -141,15 +142,15 @@ struct TokenStore {
     ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
         let refusal = OAuthErrorResponse.invalidGrant("The refresh token is invalid, expired or revoked")
         let key = TokenHash(text)
-        guard let token = refreshes.value(for: key), client.refreshTokens != .none,
-            let grant = grants.value(for: token.grantID), grant.client == client.key
+        guard let token = try refreshes[key], client.refreshTokens != .none,
+            let grant = try grants[token.grantID], grant.client == client.key
         else { return .failure(refusal) }
         // An inactive user's tokens stay as they are: this isn't a sign of an attack.
-        guard directory.isActive(grant.user) else { return .failure(refusal) }
+        guard try directory.isActive(grant.user) else { return .failure(refusal) }
         if case .rotate(let grace) = client.refreshTokens, let spentAt = token.spentAt,
             now >= spentAt.addingTimeInterval(grace / .seconds(1))
         {
-            _ = grants.remove(grant.id)
+            try grants.remove(grant.id)
             return .failure(refusal)
         }
         guard asked.allSatisfy(token.scopes.contains) else {
@@ -157,15 +158,15 @@ struct TokenStore {
         }
         let scopes = asked.isEmpty ? token.scopes : asked
         guard case .rotate = client.refreshTokens else {
-            return .success(issue(grant, scopes, to: client, refreshScopes: nil, isFirst: false))
+            return .success(try issue(grant, scopes, to: client, refreshScopes: nil, isFirst: false))
         }
-        if token.spentAt == nil { _ = refreshes.update(key) { [time] in $0.spentAt = time.now } }
-        return .success(issue(grant, scopes, to: client, refreshScopes: token.scopes, isFirst: false))
+        if token.spentAt == nil { try refreshes.update(key) { [time] in $0.spentAt = time.now } }
+        return .success(try issue(grant, scopes, to: client, refreshScopes: token.scopes, isFirst: false))
     }
 
     private mutating func issue(
         _ grant: Grant, _ scopes: [String], to client: RegisteredClient, refreshScopes: [String]?, isFirst: Bool
-    ) -> IssuedTokens {
+    ) throws -> IssuedTokens {
         let lifetimes = client.lifetimes(time)
         let accessEnd = now.addingTimeInterval(Double(lifetimes.accessToken))
         let refreshEnd = now.addingTimeInterval(Double(lifetimes.refreshToken))
@@ -181,7 +182,7 @@ struct TokenStore {
                 for: TokenHash(token), until: refreshEnd)
             refreshToken = token
         }
-        grants.extend(grant, for: grant.id, until: refreshToken == nil ? accessEnd : max(accessEnd, refreshEnd))
+        try grants.extend(grant, for: grant.id, until: refreshToken == nil ? accessEnd : max(accessEnd, refreshEnd))
         return IssuedTokens(
             grant: grant, scopes: scopes, accessToken: accessToken, refreshToken: refreshToken, lifetime: lifetimes.accessToken,
             isFirst: isFirst)
@@ -190,32 +191,32 @@ struct TokenStore {
     // MARK: Lookup and revocation
 
     /// Returns the data of a valid access token.
-    func access(_ token: String, in realm: RealmPath) -> AccessGrant? {
-        guard let access = accesses.value(for: TokenHash(token)), access.grant.client.realm == realm,
-            grants.value(for: access.grant.id) != nil, directory.isActive(access.grant.user)
+    func access(_ token: String, in realm: RealmPath) throws -> AccessGrant? {
+        guard let access = try accesses[TokenHash(token)], access.grant.client.realm == realm,
+            try grants[access.grant.id] != nil, try directory.isActive(access.grant.user)
         else { return nil }
         return access
     }
 
     /// Returns the data and the grant of a valid refresh token.
-    func refresh(_ token: String, in realm: RealmPath) -> (RefreshGrant, Grant)? {
-        guard let refresh = refreshes.value(for: TokenHash(token)), refresh.spentAt == nil,
-            let grant = grants.value(for: refresh.grantID), grant.client.realm == realm,
-            directory.isActive(grant.user)
+    func refresh(_ token: String, in realm: RealmPath) throws -> (RefreshGrant, Grant)? {
+        guard let refresh = try refreshes[TokenHash(token)], refresh.spentAt == nil,
+            let grant = try grants[refresh.grantID], grant.client.realm == realm,
+            try directory.isActive(grant.user)
         else { return nil }
         return (refresh, grant)
     }
 
     /// Revokes a token of a client. A refresh token, even a spent one, revokes the whole grant.
-    mutating func revoke(_ token: String, of client: ClientKey) {
+    mutating func revoke(_ token: String, of client: ClientKey) throws {
         let key = TokenHash(token)
-        if let access = accesses.value(for: key), access.grant.client == client {
-            _ = accesses.remove(key)
+        if let access = try accesses[key], access.grant.client == client {
+            try accesses.remove(key)
         }
-        if let refresh = refreshes.value(for: key), let grant = grants.value(for: refresh.grantID),
+        if let refresh = try refreshes[key], let grant = try grants[refresh.grantID],
             grant.client == client
         {
-            _ = grants.remove(grant.id)
+            try grants.remove(grant.id)
         }
     }
 }

@@ -10,8 +10,8 @@ struct UserInfoController: Sendable {
         let realm = context.realm
         guard let token = try await token(request, context) else { throw OAuthErrorResponse.noToken }
         let claims = try await server.store.read { tx in
-            guard let access = tx.tokens.access(token, in: realm),
-                let person = tx.directory[access.grant.user]
+            guard let access = try tx.tokens.access(token, in: realm),
+                let person = try tx.directory[access.grant.user]
             else { throw OAuthErrorResponse.invalidToken("The access token is invalid or has expired") }
             guard access.scopes.contains("openid") else {
                 throw OAuthErrorResponse(

@@ -17,27 +17,32 @@ struct ConsoleAccess {
         table = Table(.console, transaction)
     }
 
-    private var consoleSessions: ConsoleSessions {
-        get { table["guests"] ?? ConsoleSessions() }
-        set { table["guests"] = newValue }
+    private static let row = "guests"
+
+    private var sessions: ConsoleSessions {
+        get throws { try table[Self.row] ?? ConsoleSessions() }
     }
 
     /// Creates the token of a new link.
-    mutating func invite() -> String {
+    mutating func invite() throws -> String {
         let token = RandomID.token()
-        consoleSessions.links = (consoleSessions.links + [TokenHash(token)]).suffix(Self.places)
+        var sessions = try sessions
+        sessions.links = (sessions.links + [TokenHash(token)]).suffix(Self.places)
+        table.insert(sessions, for: Self.row)
         return token
     }
 
     /// Exchanges the token of a link for a cookie. It returns nil when the token is unknown, already used or displaced by newer
     /// ones.
-    mutating func enter(with token: String) -> String? {
-        guard let index = consoleSessions.links.firstIndex(of: TokenHash(token)) else { return nil }
-        consoleSessions.links.remove(at: index)
+    mutating func enter(with token: String) throws -> String? {
+        var sessions = try sessions
+        guard let index = sessions.links.firstIndex(of: TokenHash(token)) else { return nil }
+        sessions.links.remove(at: index)
         let cookie = RandomID.token()
-        consoleSessions.browsers = (consoleSessions.browsers + [TokenHash(cookie)]).suffix(Self.places)
+        sessions.browsers = (sessions.browsers + [TokenHash(cookie)]).suffix(Self.places)
+        table.insert(sessions, for: Self.row)
         return cookie
     }
 
-    func isOpen(to cookie: String) -> Bool { consoleSessions.browsers.contains(TokenHash(cookie)) }
+    func isOpen(to cookie: String) throws -> Bool { try sessions.browsers.contains(TokenHash(cookie)) }
 }

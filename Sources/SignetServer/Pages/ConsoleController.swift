@@ -16,7 +16,7 @@ struct ConsoleController: Sendable {
     func open(_ request: Request, context: AppRequestContext) async throws -> Response {
         let token = request.query("token") ?? ""
         let cookie = try await server.store.write { tx in
-            tx.console.enter(with: token).map {
+            try tx.console.enter(with: token).map {
                 SessionCookie(tx.time).own(Self.cookieName, $0, path: address, sameSite: "Strict")
             }
         }
@@ -59,7 +59,7 @@ struct ConsoleController: Sendable {
     private func csrf(_ request: Request) async throws -> String {
         let cookies = request.cookies(Self.cookieName)
         let csrf = try await server.store.read { tx in
-            cookies.first { tx.console.isOpen(to: $0) }.map { tx.proof("console \($0)") }
+            try cookies.first { try tx.console.isOpen(to: $0) }.map { tx.proof("console \($0)") }
         }
         guard let csrf else {
             throw APIError(
@@ -81,7 +81,7 @@ struct ConsoleController: Sendable {
 extension ServerContext {
     /// Creates a link that opens the console once.
     func consoleLink() async throws -> String {
-        let token = try await store.write { tx in tx.console.invite() }
+        let token = try await store.write { tx in try tx.console.invite() }
         return "\(localURL)/console/open?token=\(token)"
     }
 }

@@ -59,13 +59,13 @@ struct TablePage<Row: Sendable>: Sendable {
     ///   - number: The requested page number. If it is too large, the last page is used.
     ///   - row: A function that creates a row. It is called only for the rows on the page.
     init<Element>(
-        _ all: some RandomAccessCollection<Element>, of total: Int = 0, _ number: Int, _ row: (Element) -> Row
-    ) {
+        _ all: some RandomAccessCollection<Element>, of total: Int = 0, _ number: Int, _ row: (Element) throws -> Row
+    ) rethrows {
         last = max(1, (all.count + Self.size - 1) / Self.size)
         let page = min(number, last)
         self.number = page
         count = max(total, all.count)
-        rows = all.dropFirst((page - 1) * Self.size).prefix(Self.size).map(row)
+        rows = try all.dropFirst((page - 1) * Self.size).prefix(Self.size).map(row)
     }
 
     init(_ all: some RandomAccessCollection<Row>, _ number: Int) { self.init(all, number) { $0 } }

@@ -33,10 +33,10 @@ struct ConsoleFacts: Sendable {
         /// `waiting`, `approved`, `denied` or `expired`.
         let state: String
 
-        init(_ push: PendingPush, _ tx: ServerTransaction, _ streams: PushStreams) {
+        init(_ push: PendingPush, _ tx: ServerTransaction, _ streams: PushStreams) throws {
             self.push = push
-            progress = tx.dispatches[push.messageID].progress
-            user = tx.devices.pushDevice(mechanismUID: push.mechanismUID)?.owner
+            progress = try tx.dispatches[push.messageID].progress
+            user = try tx.devices.pushDevice(mechanismUID: push.mechanismUID)?.owner
             self.streams = streams.count(push.mechanismUID)
             state = push.state == .waiting && push.deadline <= tx.now ? "expired" : "\(push.state)"
         }
@@ -78,25 +78,25 @@ struct ConsoleFacts: Sendable {
             .map { RealmJourneys(realm: $0, names: server.trees.names(offeredIn: $0)) }
         (now, baseURL, users, sessions, pushes, emails) = try await server.store.read(skippingUnreadableRows: true) {
             [streams = server.streams] tx in
-            let userCount = tx.directory.count(limit: Self.mostCounted)
-            let users = TablePage(tx.directory.users(Self.rows), of: userCount, place[.users]) { user in
+            let userCount = try tx.directory.count(limit: Self.mostCounted)
+            let users = try TablePage(tx.directory.users(Self.rows), of: userCount, place[.users]) { user in
                 UserRow(
-                    user: user, isLocked: tx.directory[user]?.isLocked ?? false,
-                    devices: DeviceKind.allCases.flatMap { kind in
-                        tx.devices.descriptions(kind, of: user).map { "\(kind.rawValue): \($0.deviceName)" }
+                    user: user, isLocked: try tx.directory[user]?.isLocked ?? false,
+                    devices: try DeviceKind.allCases.flatMap { kind in
+                        try tx.devices.descriptions(kind, of: user).map { "\(kind.rawValue): \($0.deviceName)" }
                     })
             }
-            let sessions = tx.sessions.newest(Self.rows)
+            let sessions = try tx.sessions.newest(Self.rows)
                 .sorted { $0.session.startedAt > $1.session.startedAt }
-            let sessionCount = tx.sessions.count(limit: Self.mostCounted)
-            let pushes = tx.pushes.newest(Self.rows).sorted { $0.sentAt > $1.sentAt }
+            let sessionCount = try tx.sessions.count(limit: Self.mostCounted)
+            let pushes = try tx.pushes.newest(Self.rows).sorted { $0.sentAt > $1.sentAt }
             return (
                 tx.now, tx.time.baseURL, users,
                 TablePage(sessions, of: sessionCount, place[.sessions]) { SessionRow(key: $0.key, session: $0.session) },
-                TablePage(pushes, place[.pushes]) { push in
-                    PushRow(push, tx, streams)
+                try TablePage(pushes, place[.pushes]) { push in
+                    try PushRow(push, tx, streams)
                 },
-                TablePage(tx.outbox.newest(Self.rows), place[.emails]) {
+                TablePage(try tx.outbox.newest(Self.rows), place[.emails]) {
                     EmailRow(user: $0.user, link: $0.link)
                 }
             )

@@ -72,7 +72,7 @@ extension ServerTransaction {
         switch start.kind {
         case .email(let token):
             state = .invited(token: Secret(token.utf8))
-            if destination == nil { destination = destinationOfSuspended(browser, start.realm) }
+            if destination == nil { destination = try destinationOfSuspended(browser, start.realm) }
         case .journey(let journey):
             state = loginState(try begin(journey))
         }
@@ -86,7 +86,7 @@ extension ServerTransaction {
     /// Returns the current state of a browser's login flow. If the flow was waiting and the wait is over, it first continues the
     /// journey.
     mutating func flow(_ id: String, of browser: TokenHash) throws -> LoginFlow? {
-        guard var flow = flows.value(for: id), flow.browser == browser else { return nil }
+        guard var flow = try flows[id], flow.browser == browser else { return nil }
         if case .open(let step, let due?) = flow.state, now >= due {
             try move(&flow, from: step, callbacks: nil)
         }
@@ -98,7 +98,7 @@ extension ServerTransaction {
     mutating func answer(
         _ id: String, page: Int, of browser: TokenHash, form: Parameters, userAgent: String?
     ) throws {
-        guard var flow = flows.value(for: id), flow.browser == browser, flow.page == page else { return }
+        guard var flow = try flows[id], flow.browser == browser, flow.page == page else { return }
         switch flow.state {
         case .open(let step, _):
             let answers = StepAnswers(step, browser: browser, userAgent: userAgent)
@@ -136,8 +136,8 @@ extension ServerTransaction {
 
     /// Returns the destination of the flow that waits for the email. The link in the email does not contain it, so it is taken
     /// from the waiting flow of the same browser.
-    private func destinationOfSuspended(_ browser: TokenHash, _ realm: RealmPath) -> ReturnAddress? {
-        flows.group(browser.text).filter { flow in
+    private func destinationOfSuspended(_ browser: TokenHash, _ realm: RealmPath) throws -> ReturnAddress? {
+        try flows.group(browser.text).filter { flow in
             guard flow.realm == realm, case .open(let step, _) = flow.state else { return false }
             return step.callback("SuspendedTextOutputCallback") != nil
         }.max { $0.expiresAt < $1.expiresAt }?.destination

@@ -18,7 +18,7 @@ struct SessionPageController: Sendable {
         let tokens = request.cookies(server.configuration.cookieName)
         let found = try await server.store.read { tx -> (SSOSession, String)? in
             for token in tokens {
-                guard let session = tx.sessions.look(TokenHash(token)), session.user.realm == realm else {
+                guard let session = try tx.sessions.look(TokenHash(token)), session.user.realm == realm else {
                     continue
                 }
                 return (session, tx.csrf(of: token))
@@ -57,13 +57,13 @@ struct SessionPageController: Sendable {
         let form = try await request.form(context)
         let tokens = request.cookies(server.configuration.cookieName)
         let (ended, cookie) = try await server.store.write { tx in
-            guard let shown = tx.session(tokens, in: realm) else {
+            guard let shown = try tx.session(tokens, in: realm) else {
                 return (nil as SSOSession?, SessionCookie(tx.time))
             }
             guard let csrf = form["csrf"], ConstantTime.areEqual(csrf, tx.csrf(of: shown.token)) else {
                 throw APIError.foreignForm
             }
-            return (tx.sessions.end(TokenHash(shown.token)), SessionCookie(tx.time))
+            return (try tx.sessions.end(TokenHash(shown.token)), SessionCookie(tx.time))
         }
         if let ended { server.logger.info("logged out", metadata: ["realm": "\(realm)", "user": "\(ended.user.name)"]) }
         return LoginController.redirect(

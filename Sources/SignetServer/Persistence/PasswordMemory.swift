@@ -6,8 +6,8 @@ import Synchronization
 /// transaction queue, where other transactions would have to wait. It does not store passwords but their HMACs, with a key that
 /// exists only in this process.
 final class PasswordMemory: Sendable {
-    /// A slow computation with scrypt whose result a transaction needs.
-    enum Work: Sendable {
+    /// A slow computation with scrypt whose result a transaction needs. The transaction throws it, and runs again afterwards.
+    enum Work: Error, Sendable {
         case check(Secret, PasswordHash)
         case make(Secret, owner: String)
     }

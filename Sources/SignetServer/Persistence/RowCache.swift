@@ -10,9 +10,8 @@ import Foundation
 /// The rows that the transactions of one batch have read and changed. Tables are views of it. A row is read when it is first
 /// requested, remains here for the rest of the batch, and is written at its end if it was changed.
 ///
-/// A failed read does not throw an error to the transaction, because that would require error handling in all code that reads a
-/// row. The transaction continues as if the row were absent, and ``failure`` makes sure that its changes and its result are
-/// discarded.
+/// A row that is absent or has expired is nil. A row that cannot be read is an error, so that no transaction decides as if it were
+/// absent. A transaction that throws the error is rolled back.
 ///
 /// When several rows are requested together, one that cannot be read does not affect the others: it is skipped and reported
 /// (``BrokenRows``). A row can be removed without being read.
@@ -42,10 +41,6 @@ final class RowCache {
 
     /// The time of the current transaction. Rows that have expired by then are absent.
     var now = Date.distantPast
-    /// The error that invalidates the current transaction; nil without an error.
-    private(set) var failure: StoreError?
-    /// The slow computations whose results are needed before the current transaction can run again to its end.
-    private(set) var work: [PasswordMemory.Work] = []
     /// True when every row that cannot be read is skipped, even one that is requested by its name. It is for overviews, which
     /// change no rows.
     var skipsUnreadableRows = false
@@ -73,8 +68,6 @@ final class RowCache {
     /// Begins a transaction. It sees the changes of the earlier transactions of the batch.
     func begin() {
         past = []
-        failure = nil
-        work = []
         skipsUnreadableRows = false
         now = .distantPast
     }
@@ -102,31 +95,31 @@ final class RowCache {
     // MARK: Rows
 
     /// Returns a row's value and expiry; nil when the row does not exist or has expired.
-    func value<Value: RowValue>(_ key: RowKey) -> Present<Value>? {
-        let slot = slot(key, Value.self)
+    /// - Throws: The error of a row that cannot be read, or of the store.
+    func value<Value: RowValue>(_ key: RowKey) throws(StoreError) -> Present<Value>? {
+        let slot = try slot(key, Value.self)
         guard now.rowTime < slot.expiresAt, let value = slot.value as? Value else { return nil }
         return Present(value: value, expiresAt: slot.expiresAt)
     }
 
     /// Returns a row's value as ``value(_:)`` does, for one of several rows. A row that cannot be read is skipped.
-    func readable<Value: RowValue>(_ key: RowKey) -> Value? {
+    /// - Throws: The error of the store.
+    func readable<Value: RowValue>(_ key: RowKey) throws(StoreError) -> Value? {
         let skipsUnreadableRows = skipsUnreadableRows
         self.skipsUnreadableRows = true
         defer { self.skipsUnreadableRows = skipsUnreadableRows }
-        return (value(key) as Present<Value>?)?.value
+        return (try value(key) as Present<Value>?)?.value
     }
 
     /// Returns true when the row exists but cannot be read.
-    func isBroken<Value: RowValue>(_ key: RowKey, _: Value.Type) -> Bool {
+    /// - Throws: The error of the store.
+    func isBroken<Value: RowValue>(_ key: RowKey, _: Value.Type) throws(StoreError) -> Bool {
         guard slots[key] == nil else { return false }
         do throws(StoreError) {
             _ = try read(key, Value.self)
             return false
         } catch {
-            guard error.isOfOneRow else {
-                failure = failure ?? error
-                return false
-            }
+            guard error.isOfOneRow else { throw error }
             return true
         }
     }
@@ -136,21 +129,18 @@ final class RowCache {
         slots[key] = Slot(value: value, group: group, expiresAt: end, isChanged: true)
     }
 
-    func isFull(_ kind: RowKind) -> Bool {
-        attempt { () throws(StoreError) in try reader.isFull(kind.rawValue, at: now.rowTime) } ?? true
-    }
+    func isFull(_ kind: RowKind) throws(StoreError) -> Bool { try reader.isFull(kind.rawValue, at: now.rowTime) }
 
-    func count(_ kind: RowKind, limit: Int) -> Int {
-        attempt { () throws(StoreError) in try reader.count(kind.rawValue, at: now.rowTime, limit: limit) } ?? 0
+    func count(_ kind: RowKind, limit: Int) throws(StoreError) -> Int {
+        try reader.count(kind.rawValue, at: now.rowTime, limit: limit)
     }
 
     /// Returns the names of the rows of a kind, including rows that cannot be read.
-    func names(_ kind: RowKind, _ selection: RowSelection, limit: Int) -> [String] {
+    /// - Throws: The error of the store.
+    func names(_ kind: RowKind, _ selection: RowSelection, limit: Int) throws(StoreError) -> [String] {
         let changed = slots.filter { $0.key.kind == kind.rawValue && $0.value.isChanged }
-        let stored = attempt { () throws(StoreError) in
-            try reader.rows(kind.rawValue, selection, at: now.rowTime, limit: limit + changed.count)
-        }
-        let unchanged = (stored ?? []).map(\.name).filter { changed[RowKey(kind, $0)] == nil }
+        let stored = try reader.rows(kind.rawValue, selection, at: now.rowTime, limit: limit + changed.count)
+        let unchanged = stored.map(\.name).filter { changed[RowKey(kind, $0)] == nil }
         let put = changed.filter { key, slot in
             now.rowTime < slot.expiresAt && slot.value != nil && selection.includes(key.name, slot.group, slot.expiresAt)
         }
@@ -158,13 +148,14 @@ final class RowCache {
     }
 
     /// Returns the rows of a kind, including the changes of this batch.
-    func rows<Value: RowValue>(_ kind: RowKind, _ selection: RowSelection, limit: Int) -> [(String, Value)] {
+    /// - Throws: The error of the store.
+    func rows<Value: RowValue>(
+        _ kind: RowKind, _ selection: RowSelection, limit: Int
+    ) throws(StoreError) -> [(name: String, value: Value)] {
         let changed = slots.filter { $0.key.kind == kind.rawValue && $0.value.isChanged }
-        let stored = attempt { () throws(StoreError) in
-            try reader.rows(kind.rawValue, selection, at: now.rowTime, limit: limit + changed.count)
-        }
+        let stored = try reader.rows(kind.rawValue, selection, at: now.rowTime, limit: limit + changed.count)
         var found: [(name: String, expiresAt: Int64, value: Value)] = []
-        for row in stored ?? [] where changed[RowKey(kind, row.name)] == nil {
+        for row in stored where changed[RowKey(kind, row.name)] == nil {
             let key = RowKey(kind, row.name)
             do throws(StoreError) {
                 found.append((row.name, row.row.expiresAt, try coder.value(Value.self, of: row.row.bytes, for: key)))
@@ -184,15 +175,16 @@ final class RowCache {
         return found.prefix(limit).map { ($0.name, $0.value) }
     }
 
-    private func slot<Value: RowValue>(_ key: RowKey, _ type: Value.Type) -> Slot {
+    private func slot<Value: RowValue>(_ key: RowKey, _ type: Value.Type) throws(StoreError) -> Slot {
         if let slot = slots[key] { return slot }
         do throws(StoreError) {
             let slot = try read(key, type)
             slots[key] = slot
             return slot
         } catch {
-            if error.isOfOneRow { broken.report(key, error) }
-            if !(skipsUnreadableRows && error.isOfOneRow) { failure = failure ?? error }
+            guard error.isOfOneRow else { throw error }
+            broken.report(key, error)
+            guard skipsUnreadableRows else { throw error }
             return Slot()
         }
     }
@@ -202,39 +194,26 @@ final class RowCache {
         return Slot(value: try coder.value(Value.self, of: row.bytes, for: key), group: row.group, expiresAt: row.expiresAt)
     }
 
-    private func attempt<R>(_ body: () throws(StoreError) -> R) -> R? {
-        do throws(StoreError) {
-            return try body()
-        } catch {
-            failure = failure ?? error
-            return nil
-        }
-    }
-
     // MARK: Passwords
 
-    /// Returns true when the password matches the hash. If the result is not in the cache, the transaction runs again after it
-    /// has been computed.
-    func accepts(_ password: Secret, _ hash: PasswordHash) -> Bool {
-        passwords.verdict(password, hash) ?? answer(to: .check(password, hash)) { $0.verdict(password, hash) } ?? false
+    /// Returns true when the password matches the hash.
+    /// - Throws: ``PasswordMemory/Work`` when the result is not in the cache. The transaction runs again after its computation.
+    func accepts(_ password: Secret, _ hash: PasswordHash) throws -> Bool {
+        try result(of: .check(password, hash)) { $0.verdict(password, hash) }
     }
 
-    /// Returns a hash of a new password of `owner`. It returns nil when the hash is not in the cache; the transaction then runs
-    /// again after it has been computed.
-    func hash(of password: Secret, for owner: String) -> PasswordHash? {
-        passwords.hash(of: password, for: owner)
-            ?? answer(to: .make(password, owner: owner)) { $0.hash(of: password, for: owner) }
+    /// Returns a hash of a new password of `owner`.
+    /// - Throws: ``PasswordMemory/Work`` when the hash is not in the cache. The transaction runs again after its computation.
+    func hash(of password: Secret, for owner: String) throws -> PasswordHash {
+        try result(of: .make(password, owner: owner)) { $0.hash(of: password, for: owner) }
     }
 
-    private func answer<R>(to question: PasswordMemory.Work, _ body: (PasswordMemory) -> R?) -> R? {
-        guard isAlone else {
-            work.append(question)
-            return nil
-        }
-        passwords.perform(question)
-        let answer = body(passwords)
-        if answer == nil { failure = failure ?? .noMemoryForPasswords }
-        return answer
+    private func result<R>(of work: PasswordMemory.Work, _ known: (PasswordMemory) -> R?) throws -> R {
+        if let result = known(passwords) { return result }
+        guard isAlone else { throw work }
+        passwords.perform(work)
+        guard let result = known(passwords) else { throw StoreError.noMemoryForPasswords }
+        return result
     }
 }
 

@@ -273,7 +273,7 @@ extension TransactionQueue {
     /// Makes sure that the state was sealed with this key, before anything is written with it.
     func checkKey() async throws {
         try await run { transaction in
-            if (transaction.value(Self.check) as RowCache.Present<String>?) == nil {
+            if (try transaction.value(Self.check) as RowCache.Present<String>?) == nil {
                 transaction.put("signet", Self.check)
             }
             return ((), [])
@@ -284,7 +284,7 @@ extension TransactionQueue {
     func readClock() async throws {
         let result = await withCheckedContinuation { continuation in
             submit { transaction in
-                (Self.clockSetting(transaction), [])
+                (try Self.clockSetting(transaction), [])
             } done: { [clock] result in
                 if case .success(let setting) = result { clock.adopt(setting) }
                 continuation.resume(returning: result)
@@ -296,7 +296,7 @@ extension TransactionQueue {
     /// Stores a change of the clock. If it cannot be written, it is reverted.
     func keep(_ change: AdjustableClock.Change, done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         submit { transaction in
-            let setting = change.applied(to: Self.clockSetting(transaction))
+            let setting = change.applied(to: try Self.clockSetting(transaction))
             transaction.put(setting, Self.clockRow)
             return (setting, [ClusterMessage.clock.text])
         } done: { [clock] result in
@@ -305,8 +305,8 @@ extension TransactionQueue {
         }
     }
 
-    private static func clockSetting(_ transaction: RowCache) -> AdjustableClock.Setting {
-        (transaction.value(clockRow) as RowCache.Present<AdjustableClock.Setting>?)?.value
+    private static func clockSetting(_ transaction: RowCache) throws(StoreError) -> AdjustableClock.Setting {
+        (try transaction.value(clockRow) as RowCache.Present<AdjustableClock.Setting>?)?.value
             ?? AdjustableClock.Setting()
     }
 }

@@ -37,8 +37,11 @@ struct Table<Key: RowName, Value: RowValue> {
         self.transaction = transaction
     }
 
-    func value(for key: Key) -> Value? {
-        present(key)?.value
+    // Reads throw the error of a row that cannot be read, or of the store. An absent value is nil.
+
+    /// A value; nil when it is absent.
+    subscript(key: Key) -> Value? {
+        get throws(StoreError) { try present(key)?.value }
     }
 
     /// Inserts a value, or replaces the one with the same key.
@@ -47,19 +50,20 @@ struct Table<Key: RowName, Value: RowValue> {
     ///   - key: The key.
     ///   - group: The group through which the value can be found together with others.
     ///   - end: The expiry; nil for no expiry.
-    mutating func insert(_ value: Value, for key: Key, group: String = "", until end: Date?) {
+    mutating func insert(_ value: Value, for key: Key, group: String = "", until end: Date? = nil) {
         transaction.put(value, rowKey(key), group: Self.bounded(group), until: end?.rowTime ?? StoredRow.never)
     }
 
     /// Inserts a value as ``insert(_:for:group:until:)`` does, but never shortens the expiry of a value with the same key.
-    mutating func extend(_ value: Value, for key: Key, until end: Date) {
-        let present = present(key)
+    mutating func extend(_ value: Value, for key: Key, until end: Date) throws(StoreError) {
+        let present = try present(key)
         transaction.put(value, rowKey(key), until: max(end.rowTime, present?.expiresAt ?? end.rowTime))
     }
 
     /// Changes a value in place. The value must not be in a group. The result is nil when the value does not exist.
-    mutating func update<R>(_ key: Key, _ change: (inout Value) -> R) -> R? {
-        guard let present = present(key) else { return nil }
+    @discardableResult
+    mutating func update<R>(_ key: Key, _ change: (inout Value) -> R) throws(StoreError) -> R? {
+        guard let present = try present(key) else { return nil }
         var value = present.value
         defer { transaction.put(value, rowKey(key), until: present.expiresAt) }
         return change(&value)
@@ -67,8 +71,8 @@ struct Table<Key: RowName, Value: RowValue> {
 
     /// Removes a value and returns it. A value that cannot be read is not removed.
     @discardableResult
-    mutating func remove(_ key: Key) -> Value? {
-        guard let value = value(for: key) else { return nil }
+    mutating func remove(_ key: Key) throws(StoreError) -> Value? {
+        guard let value = try self[key] else { return nil }
         transaction.put(nil, rowKey(key))
         return value
     }
@@ -77,23 +81,17 @@ struct Table<Key: RowName, Value: RowValue> {
     mutating func discard(_ key: Key) { transaction.put(nil, rowKey(key)) }
 
     /// Returns true when the row exists but cannot be read.
-    func isBroken(_ key: Key) -> Bool { transaction.isBroken(rowKey(key), Value.self) }
+    func isBroken(_ key: Key) throws(StoreError) -> Bool { try transaction.isBroken(rowKey(key), Value.self) }
 
     /// Removes a value if it cannot be read. It returns false when the value can be read or does not exist.
-    mutating func discardBroken(_ key: Key) -> Bool {
-        guard isBroken(key) else { return false }
+    mutating func discardBroken(_ key: Key) throws(StoreError) -> Bool {
+        guard try isBroken(key) else { return false }
         discard(key)
         return true
     }
 
     /// Returns true when a new value would displace another one.
-    func isFull() -> Bool { transaction.isFull(kind) }
-
-    /// Accesses a value. A new value has no expiry.
-    subscript(key: Key) -> Value? {
-        get { value(for: key) }
-        set { transaction.put(newValue, rowKey(key)) }
-    }
+    func isFull() throws(StoreError) -> Bool { try transaction.isFull(kind) }
 
     // MARK: Several rows
 
@@ -103,44 +101,44 @@ struct Table<Key: RowName, Value: RowValue> {
     // In these methods, a row that cannot be read is skipped and reported.
 
     /// Returns the values of those keys that exist.
-    func values(for keys: [Key]) -> [Value] { keys.compactMap { transaction.readable(rowKey($0)) } }
+    func values(for keys: [Key]) throws(StoreError) -> [Value] {
+        try keys.map { (key) throws(StoreError) in try transaction.readable(rowKey(key)) }.compactMap(\.self)
+    }
 
     /// Removes the values of a group, at most ``largestGroup``, including those that cannot be read, and returns their number.
-    mutating func discard(group: String) -> Int { discard(.group(Self.bounded(group))) }
+    mutating func discard(group: String) throws(StoreError) -> Int { try discard(.group(Self.bounded(group))) }
 
     /// Removes the values with the latest expiry as ``discard(group:)`` does. Values without an expiry are not removed.
-    mutating func discardNewest() -> Int { discard(.newest) }
+    mutating func discardNewest() throws(StoreError) -> Int { try discard(.newest) }
 
-    private mutating func discard(_ selection: RowSelection) -> Int {
-        let names = transaction.names(kind, selection, limit: Self.largestGroup)
+    private mutating func discard(_ selection: RowSelection) throws(StoreError) -> Int {
+        let names = try transaction.names(kind, selection, limit: Self.largestGroup)
         for name in names { transaction.put(nil, RowKey(kind, name)) }
         return names.count
     }
 
     /// Returns the values of a group.
-    func group(_ group: String) -> [Value] { members(of: group).map(\.value) }
+    func group(_ group: String) throws(StoreError) -> [Value] { try members(of: group).map(\.value) }
 
     /// Returns the values of a group with the names of their rows.
-    func members(of group: String) -> [(name: String, value: Value)] {
-        rows(.group(Self.bounded(group)), limit: Self.largestGroup)
+    func members(of group: String) throws(StoreError) -> [(name: String, value: Value)] {
+        try transaction.rows(kind, .group(Self.bounded(group)), limit: Self.largestGroup)
     }
 
     /// Returns the values with the latest expiry, the latest first, with the names of their rows.
-    func newest(_ limit: Int) -> [(name: String, value: Value)] { rows(.newest, limit: limit) }
+    func newest(_ limit: Int) throws(StoreError) -> [(name: String, value: Value)] {
+        try transaction.rows(kind, .newest, limit: limit)
+    }
 
     /// Returns the values after a name, ordered by name.
-    func page(after name: String?, _ limit: Int) -> [(name: String, value: Value)] {
-        rows(.after(name), limit: limit)
+    func page(after name: String?, _ limit: Int) throws(StoreError) -> [(name: String, value: Value)] {
+        try transaction.rows(kind, .after(name), limit: limit)
     }
 
     /// Returns the number of values. It stops counting at `limit`, and does not include the changes of this batch.
-    func count(limit: Int) -> Int { transaction.count(kind, limit: limit) }
+    func count(limit: Int) throws(StoreError) -> Int { try transaction.count(kind, limit: limit) }
 
-    private func rows(_ selection: RowSelection, limit: Int) -> [(name: String, value: Value)] {
-        (transaction.rows(kind, selection, limit: limit) as [(String, Value)]).map { (name: $0, value: $1) }
-    }
-
-    private func present(_ key: Key) -> RowCache.Present<Value>? { transaction.value(rowKey(key)) }
+    private func present(_ key: Key) throws(StoreError) -> RowCache.Present<Value>? { try transaction.value(rowKey(key)) }
 
     private func rowKey(_ key: Key) -> RowKey { RowKey(kind, Self.bounded(key.rowName)) }
 

@@ -16,16 +16,15 @@ final class TransactionQueue: Sendable {
     /// A transaction that waits.
     private struct Job: Sendable {
         /// Runs the transaction, and returns the completion to call when its changes are durable.
-        let attempt: @Sendable (RowCache) -> Completion
-        let fail: @Sendable (StoreError) -> Void
+        let attempt: @Sendable (RowCache) throws -> Completion
+        let fail: @Sendable (any Error) -> Void
         /// The number of times that the transaction was postponed for a slow computation.
         var delays = 0
     }
 
     /// The end of a transaction: the answer to its caller, and the messages to other processes.
     private struct Completion: Sendable {
-        /// The messages; nil for a transaction that threw an error and is rolled back.
-        let signals: [String]?
+        let signals: [String]
         let answer: @Sendable () -> Void
     }
 
@@ -109,12 +108,8 @@ final class TransactionQueue: Sendable {
             .transaction(
                 Job(
                     attempt: { transaction in
-                        do {
-                            let (value, signals) = try body(transaction)
-                            return Completion(signals: signals) { done(.success(value)) }
-                        } catch {
-                            return Completion(signals: nil) { done(.failure(error)) }
-                        }
+                        let (value, signals) = try body(transaction)
+                        return Completion(signals: signals) { done(.success(value)) }
                     },
                     fail: { done(.failure($0)) })))
     }
@@ -150,7 +145,7 @@ final class TransactionQueue: Sendable {
         var answers: [@Sendable () -> Void] = []
         /// The rows that the batch writes or removes.
         var changed: [RowKey] = []
-        var postponed: [(job: Job, work: [PasswordMemory.Work])] = []
+        var postponed: [(job: Job, work: PasswordMemory.Work)] = []
     }
 
     private func run(_ batch: [Job]) {
@@ -170,20 +165,21 @@ final class TransactionQueue: Sendable {
         var changes = RowChanges()
         for job in batch {
             transaction.begin()
-            let completion = job.attempt(transaction)
-            if let failure = transaction.failure {
-                // A row that cannot be read only fails the transaction that requested it. Any other error fails the whole batch.
-                guard failure.isOfOneRow else { throw failure }
-                transaction.revert()
-                outcome.answers.append { job.fail(failure) }
-            } else if !transaction.work.isEmpty {
-                transaction.revert()
-                outcome.postponed.append((job, transaction.work))
-            } else {
-                // The answer to a transaction that is rolled back also waits for the commit, because the transaction may have read
-                // changes of others in the batch.
+            // The answer to a transaction that is rolled back also waits for the commit, because the transaction may have read
+            // changes of others in the batch.
+            do {
+                let completion = try job.attempt(transaction)
                 outcome.answers.append(completion.answer)
-                if let signals = completion.signals { changes.signals += signals } else { transaction.revert() }
+                changes.signals += completion.signals
+            } catch let work as PasswordMemory.Work {
+                transaction.revert()
+                outcome.postponed.append((job, work))
+            } catch let error as StoreError where !error.isOfOneRow {
+                // A failure of the store fails the whole batch. A row that cannot be read fails only the transaction that reads it.
+                throw error
+            } catch {
+                transaction.revert()
+                outcome.answers.append { job.fail(error) }
             }
         }
         changes.rows = try transaction.changes()
@@ -192,17 +188,14 @@ final class TransactionQueue: Sendable {
         return (outcome, changes)
     }
 
-    /// Runs the slow computations on another queue, and then queues the transaction again.
-    private func postpone(_ job: Job, _ work: [PasswordMemory.Work]) {
-        guard job.delays < Self.mostDelays else {
-            return job.fail(.noMemoryForPasswords)
-        }
+    /// Runs the slow computation on another queue, and then queues the transaction again.
+    private func postpone(_ job: Job, _ work: PasswordMemory.Work) {
+        guard job.delays < Self.mostDelays else { return job.fail(StoreError.noMemoryForPasswords) }
         var job = job
         job.delays += 1
-        let number = work.first.map { passwords.digest(of: $0).hashValue.magnitude % UInt(workshops.count) }
-        let workshop = workshops[Int(number ?? 0)]
-        workshop.async { [passwords, job] in
-            for item in work { passwords.perform(item) }
+        let number = passwords.digest(of: work).hashValue.magnitude % UInt(workshops.count)
+        workshops[Int(number)].async { [passwords, job] in
+            passwords.perform(work)
             self.enqueue(.transaction(job))
         }
     }

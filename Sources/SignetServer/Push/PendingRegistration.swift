@@ -85,16 +85,16 @@ struct PushRegistrationStore {
         pending = Table(.registration, transaction)
     }
 
-    func entry(_ messageID: String) -> PendingRegistration? {
-        pending.value(for: messageID)
+    func entry(_ messageID: String) throws -> PendingRegistration? {
+        try pending[messageID]
     }
 
     mutating func add(_ registration: PendingRegistration, until end: Date) {
         pending.insert(registration, for: registration.messageID, until: max(end, registration.deadline))
     }
 
-    mutating func complete(_ messageID: String) {
-        _ = pending.update(messageID) { $0.isRegistered = true }
+    mutating func complete(_ messageID: String) throws {
+        try pending.update(messageID) { $0.isRegistered = true }
     }
 }
 

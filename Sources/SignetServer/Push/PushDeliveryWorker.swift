@@ -65,7 +65,7 @@ struct PushDeliveryWorker: Service {
             if try await isSettled(messageID, holder) { return }
             // The server shuts down and the outcome of the delivery is unknown. The message is released so that the next worker
             // delivers it again.
-            try await server.store.write { tx in tx.dispatches.release(messageID, by: holder) }
+            try await server.store.write { tx in try tx.dispatches.release(messageID, by: holder) }
         } catch {
             // The claim expires, and a later ``lookAround()`` queues the message again.
             server.logger.error(
@@ -106,7 +106,7 @@ struct PushDeliveryWorker: Service {
         let length = Double(3 * max(1, server.sns?.configuration.timeout ?? 1) + 15)
         let claim = DispatchClaim(holder: holder, end: machine.addingTimeInterval(length))
         return try await server.store.write { tx in
-            tx.dispatches.claim(messageID, claim, machine: machine).map { ($0, tx.now) }
+            try tx.dispatches.claim(messageID, claim, machine: machine).map { ($0, tx.now) }
         }
     }
 
@@ -117,7 +117,7 @@ struct PushDeliveryWorker: Service {
     }
 
     private func settle(_ dispatch: PushDispatch, _ state: PushDispatch.State) async throws {
-        try await server.store.write { tx in tx.settle(dispatch, state) }
+        try await server.store.write { tx in try tx.settle(dispatch, state) }
         guard case .failed(let reason) = state else { return }
         server.logger.warning(
             "a push message could not be delivered", metadata: ["message": "\(dispatch.messageID)", "reason": "\(reason)"])

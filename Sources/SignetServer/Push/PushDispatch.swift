@@ -76,19 +76,21 @@ struct PushDispatchStore {
         dispatches = Table(.dispatch, transaction)
     }
 
-    subscript(messageID: String) -> PushDispatch? { dispatches.value(for: messageID) }
+    subscript(messageID: String) -> PushDispatch? {
+        get throws { try dispatches[messageID] }
+    }
 
     mutating func add(_ dispatch: PushDispatch) { store(dispatch) }
 
     /// Returns the ids of waiting messages that no worker has claimed, at most a thousand.
-    func unclaimed(machine: Date) -> [String] {
-        dispatches.group(Self.waiting).filter { ($0.claim?.end ?? .distantPast) <= machine }.map(\.messageID)
+    func unclaimed(machine: Date) throws -> [String] {
+        try dispatches.group(Self.waiting).filter { ($0.claim?.end ?? .distantPast) <= machine }.map(\.messageID)
     }
 
     /// Claims a message for delivery, or extends the claim of the same holder. It returns nil when the message is not waiting any
     /// more, or when another holder has a valid claim.
-    mutating func claim(_ messageID: String, _ claim: DispatchClaim, machine: Date) -> PushDispatch? {
-        guard var dispatch = self[messageID], dispatch.state == .waiting else { return nil }
+    mutating func claim(_ messageID: String, _ claim: DispatchClaim, machine: Date) throws -> PushDispatch? {
+        guard var dispatch = try self[messageID], dispatch.state == .waiting else { return nil }
         if let present = dispatch.claim, present.holder != claim.holder, machine < present.end { return nil }
         dispatch.claim = claim
         store(dispatch)
@@ -96,8 +98,8 @@ struct PushDispatchStore {
     }
 
     /// Releases the claim of a holder, so that other workers can deliver the message.
-    mutating func release(_ messageID: String, by holder: String) {
-        guard var dispatch = self[messageID], dispatch.state == .waiting, dispatch.claim?.holder == holder else {
+    mutating func release(_ messageID: String, by holder: String) throws {
+        guard var dispatch = try self[messageID], dispatch.state == .waiting, dispatch.claim?.holder == holder else {
             return
         }
         dispatch.claim = nil
@@ -106,8 +108,8 @@ struct PushDispatchStore {
 
     /// Releases the claims of all waiting messages, at most a thousand, and returns their ids. It is for a restored state, in
     /// which the holders of the claims may not exist any more.
-    mutating func releaseAll() -> [String] {
-        dispatches.group(Self.waiting).map { dispatch in
+    mutating func releaseAll() throws -> [String] {
+        try dispatches.group(Self.waiting).map { dispatch in
             var dispatch = dispatch
             dispatch.claim = nil
             store(dispatch)
@@ -117,8 +119,8 @@ struct PushDispatchStore {
 
     /// Stores the outcome of a message. Only the first outcome is stored; for later ones the method returns false.
     @discardableResult
-    mutating func settle(_ messageID: String, _ state: PushDispatch.State) -> Bool {
-        guard var dispatch = self[messageID], dispatch.state == .waiting else { return false }
+    mutating func settle(_ messageID: String, _ state: PushDispatch.State) throws -> Bool {
+        guard var dispatch = try self[messageID], dispatch.state == .waiting else { return false }
         (dispatch.state, dispatch.claim) = (state, nil)
         store(dispatch)
         return true
@@ -132,9 +134,9 @@ struct PushDispatchStore {
 
 extension ServerTransaction {
     /// Stores the outcome of a message for SNS and adds it to the request log.
-    mutating func settle(_ dispatch: PushDispatch, _ outcome: PushDispatch.State) {
-        guard dispatches.settle(dispatch.messageID, outcome) else { return }
-        let device = pushes.entry(dispatch.messageID)?.mechanismUID
+    mutating func settle(_ dispatch: PushDispatch, _ outcome: PushDispatch.State) throws {
+        guard try dispatches.settle(dispatch.messageID, outcome) else { return }
+        let device = try pushes.entry(dispatch.messageID)?.mechanismUID
         switch outcome {
         case .waiting: break
         case .sent: effects.append(.happened(RequestLogEntry.Push(.published, dispatch.messageID, device: device)))
@@ -144,8 +146,8 @@ extension ServerTransaction {
     }
 
     /// Sends a message by the device's route.
-    mutating func send(_ push: PendingPush, text: String, to device: PushDevice, until end: Date) {
-        pushes.add(push, until: end)
+    mutating func send(_ push: PendingPush, text: String, to device: PushDevice, until end: Date) throws {
+        try pushes.add(push, until: end)
         effects.append(.happened(RequestLogEntry.Push(.made, push.messageID, device: device.mechanismUID)))
         note(.push(.sent))
         switch device.route {

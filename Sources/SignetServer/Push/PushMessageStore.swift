@@ -32,25 +32,25 @@ struct PushMessageStore {
         now = transaction.now
     }
 
-    func entry(_ messageID: String) -> PendingPush? {
-        pushes.value(for: messageID)
+    func entry(_ messageID: String) throws -> PendingPush? {
+        try pushes[messageID]
     }
 
     /// Returns the messages with the latest expiry, answered ones included, at most `limit`.
-    func newest(_ limit: Int) -> [PendingPush] { pushes.newest(limit).map(\.value) }
+    func newest(_ limit: Int) throws -> [PendingPush] { try pushes.newest(limit).map(\.value) }
 
     /// Returns true when a message can be added without losing another one.
-    mutating func hasRoom(for mechanismUID: String) -> Bool {
-        retained(for: mechanismUID, after: nil).count < Self.inboxCapacity && !pushes.isFull()
+    mutating func hasRoom(for mechanismUID: String) throws -> Bool {
+        try retained(for: mechanismUID, after: nil).count < Self.inboxCapacity && !pushes.isFull()
     }
 
     /// Adds a message. The store remembers it until `end`, so that a login that polls late still finds the answer.
-    mutating func add(_ push: PendingPush, until end: Date) {
+    mutating func add(_ push: PendingPush, until end: Date) throws {
         var push = push
-        let inbox = inboxes.value(for: push.mechanismUID) ?? Inbox()
-        let readable = Set(retained(for: push.mechanismUID, after: nil).map(\.messageID))
+        let inbox = try inboxes[push.mechanismUID] ?? Inbox()
+        let readable = Set(try retained(for: push.mechanismUID, after: nil).map(\.messageID))
         // Rows that a later version of the server wrote cannot be read here. They stay in the inbox.
-        let waiting = inbox.messageIDs.filter { readable.contains($0) || pushes.isBroken($0) }
+        let waiting = try inbox.messageIDs.filter { try readable.contains($0) || pushes.isBroken($0) }
         let last = inbox.lastEventID
         // Event ids are derived from the time, so that they still increase after the inbox was forgotten. Otherwise a device
         // would ignore a new message as one that it has already received.
@@ -63,10 +63,10 @@ struct PushMessageStore {
 
     /// Returns the messages that wait for an answer, oldest first: those after the event `last`. It returns all of them when
     /// `last` is nil or is an id that this server has not sent yet.
-    func retained(for mechanismUID: String, after last: UInt64?) -> [PendingPush] {
-        guard let inbox = inboxes.value(for: mechanismUID) else { return [] }
+    func retained(for mechanismUID: String, after last: UInt64?) throws -> [PendingPush] {
+        guard let inbox = try inboxes[mechanismUID] else { return [] }
         let start = last.map { $0 <= inbox.lastEventID ? $0 : 0 } ?? 0
-        return pushes.values(for: inbox.messageIDs)
+        return try pushes.values(for: inbox.messageIDs)
             .filter { $0.state == .waiting && now < $0.deadline && $0.eventID > start }
     }
 
@@ -75,32 +75,32 @@ struct PushMessageStore {
 
     /// Returns the newest messages that were answered or have expired, at most `limit`, oldest first. No inbox lists them any
     /// more, so the method searches the newest messages of all mechanisms. Fault injection uses it.
-    func settled(for mechanismUID: String, _ limit: Int) -> [PendingPush] {
-        newest(Self.settledLookedThrough)
+    func settled(for mechanismUID: String, _ limit: Int) throws -> [PendingPush] {
+        try newest(Self.settledLookedThrough)
             .filter { $0.mechanismUID == mechanismUID && !($0.state == .waiting && now < $0.deadline) }
             .sorted { $0.eventID < $1.eventID }.suffix(limit)
     }
 
     /// Returns the ids of all messages in an inbox, including those that cannot be read.
-    func named(for mechanismUID: String) -> [String] {
-        inboxes.value(for: mechanismUID)?.messageIDs ?? []
+    func named(for mechanismUID: String) throws -> [String] {
+        try inboxes[mechanismUID]?.messageIDs ?? []
     }
 
     /// Takes a device's answer. Only the first valid answer counts.
     /// - Returns: The answer, or the reason why it is not valid. A wrong number is counted, which is a change to commit.
     mutating func answer(_ body: PushRequestBody, realm: RealmPath) throws -> Result<PendingPush.State, PushResponseError> {
-        guard entry(body.messageId)?.realm == realm else { return .failure(.unknownMessage) }
-        let verdict = pushes.update(body.messageId) { push in
+        guard try entry(body.messageId)?.realm == realm else { return .failure(.unknownMessage) }
+        let verdict = try pushes.update(body.messageId) { push in
             Result { () throws(PushResponseError) in try push.take(body.jwt, at: now) }
         }
         return verdict ?? .failure(.unknownMessage)
     }
 
     /// Removes the messages of a mechanism that no longer exists.
-    mutating func forget(mechanismUID: String) {
+    mutating func forget(mechanismUID: String) throws {
         // An inbox that cannot be read contains nothing that is still needed.
-        if inboxes.discardBroken(mechanismUID) { return }
-        let forgotten = inboxes.update(mechanismUID) { inbox in
+        if try inboxes.discardBroken(mechanismUID) { return }
+        let forgotten = try inboxes.update(mechanismUID) { inbox in
             defer { inbox.messageIDs = [] }
             return inbox.messageIDs
         }

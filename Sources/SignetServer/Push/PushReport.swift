@@ -29,12 +29,12 @@ extension DevServer {
     /// - Throws: `StoreError` when the server's state cannot be read.
     public func pushes(to user: String, realm: String = "/") async throws -> [PushReport] {
         try await context.store.read { tx in
-            let device = tx.devices.pushDevice(of: UserKey(realm: RealmPath(realm), name: user))
-            return tx.pushes.newest(1000).filter { $0.mechanismUID == device?.mechanismUID }
+            let device = try tx.devices.pushDevice(of: UserKey(realm: RealmPath(realm), name: user))
+            return try tx.pushes.newest(1000).filter { $0.mechanismUID == device?.mechanismUID }
                 .sorted { $0.eventID < $1.eventID }
                 .map { push in
                     PushReport(
-                        messageID: push.messageID, progress: tx.dispatches[push.messageID].progress,
+                        messageID: push.messageID, progress: try tx.dispatches[push.messageID].progress,
                         isAnswered: push.state != .waiting)
                 }
         }

@@ -22,7 +22,7 @@ extension ServerTransaction {
     mutating func answer(
         _ body: PushRequestBody, realm: RealmPath
     ) throws -> Result<(answer: PendingPush.State, device: String?), PushResponseError> {
-        let push = pushes.entry(body.messageId)
+        let push = try pushes.entry(body.messageId)
         func tell(_ step: RequestLogEntry.Push.Step, _ reason: String? = nil) -> SideEffect {
             // Log the ID of a known message only, because an unknown ID is arbitrary input of the client.
             .happened(RequestLogEntry.Push(step, push?.messageID ?? "", device: push?.mechanismUID, reason: reason))

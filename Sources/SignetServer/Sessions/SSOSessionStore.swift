@@ -57,8 +57,8 @@ struct SSOSessionStore {
 
     /// Returns the number of the last known login, at this server or in the sessions of a request. Those sessions may have been
     /// opened at another server, or before this one was started.
-    func lastLogin(_ tokens: [String]) -> Int {
-        tokens.compactMap { look(TokenHash($0))?.login }.reduce(counter.latest) { max($0, $1) }
+    func lastLogin(_ tokens: [String]) throws -> Int {
+        try tokens.compactMap { try look(TokenHash($0))?.login }.reduce(counter.latest) { max($0, $1) }
     }
 
     /// Opens a session and returns its token.
@@ -75,37 +75,37 @@ struct SSOSessionStore {
     }
 
     /// Returns the sessions that expire last, at most `limit`.
-    func newest(_ limit: Int) -> [(key: TokenHash, session: SSOSession)] {
-        sessions.newest(limit).map { (TokenHash(text: $0.name), $0.value) }
+    func newest(_ limit: Int) throws -> [(key: TokenHash, session: SSOSession)] {
+        try sessions.newest(limit).map { (TokenHash(text: $0.name), $0.value) }
     }
 
     /// Returns a user's sessions, at most ``Table/largestGroup``.
-    func sessions(of user: UserKey) -> [(key: TokenHash, session: SSOSession)] {
-        sessions.members(of: user.rowName).map { (TokenHash(text: $0.name), $0.value) }
+    func sessions(of user: UserKey) throws -> [(key: TokenHash, session: SSOSession)] {
+        try sessions.members(of: user.rowName).map { (TokenHash(text: $0.name), $0.value) }
     }
 
     /// Returns the number of sessions; counting stops at `limit`.
-    func count(limit: Int) -> Int { sessions.count(limit: limit) }
+    func count(limit: Int) throws -> Int { try sessions.count(limit: limit) }
 
     /// Returns a session, without extending its idle time.
-    func look(_ key: TokenHash) -> SSOSession? {
-        guard let session = sessions.value(for: key), directory.isActive(session.user) else { return nil }
+    func look(_ key: TokenHash) throws -> SSOSession? {
+        guard let session = try sessions[key], try directory.isActive(session.user) else { return nil }
         return session
     }
 
     /// Returns a session in a realm, and restarts its idle time.
-    mutating func use(_ token: String, in realm: RealmPath) -> SSOSession? {
+    mutating func use(_ token: String, in realm: RealmPath) throws -> SSOSession? {
         let key = TokenHash(token)
-        guard var session = look(key), session.user.realm == realm else { return nil }
+        guard var session = try look(key), session.user.realm == realm else { return nil }
         session.lastAccess = now
         sessions.insert(session, for: key, group: session.user.rowName, until: session.idleEnd)
         return session
     }
 
     /// Records that the session's user has completed a journey.
-    mutating func upgrade(_ token: String, tree: String, _ wishes: SessionOptions = SessionOptions()) {
+    mutating func upgrade(_ token: String, tree: String, _ wishes: SessionOptions = SessionOptions()) throws {
         let key = TokenHash(token)
-        guard var session = look(key) else { return }
+        guard var session = try look(key) else { return }
         session.login = nextLogin()
         session.trees.insert(tree)
         session.properties.merge(wishes.properties) { $1 }
@@ -114,17 +114,17 @@ struct SSOSessionStore {
     }
 
     /// Ends a session, even when it isn't valid at the moment. Returns nil when it doesn't exist.
-    mutating func end(_ key: TokenHash) -> SSOSession? {
-        sessions.remove(key)
+    mutating func end(_ key: TokenHash) throws -> SSOSession? {
+        try sessions.remove(key)
     }
 
     /// Ends an unreadable session. Returns false when it doesn't exist.
-    mutating func endBroken(_ key: TokenHash) -> Bool { sessions.discardBroken(key) }
+    mutating func endBroken(_ key: TokenHash) throws -> Bool { try sessions.discardBroken(key) }
 
     /// Ends the sessions of a user, or of all users when `user` is nil, including unreadable ones. Ends at most
     /// ``Table/largestGroup``, and returns their number.
-    mutating func endAll(of user: UserKey?) -> Int {
-        user.map { sessions.discard(group: $0.rowName) } ?? sessions.discardNewest()
+    mutating func endAll(of user: UserKey?) throws -> Int {
+        try user.map { try sessions.discard(group: $0.rowName) } ?? sessions.discardNewest()
     }
 }
 
@@ -136,9 +136,9 @@ struct PresentedSession: Sendable {
 
 extension ServerTransaction {
     /// Returns the session of the first token that is valid in the realm.
-    mutating func session(_ tokens: [String], in realm: RealmPath) -> PresentedSession? {
+    mutating func session(_ tokens: [String], in realm: RealmPath) throws -> PresentedSession? {
         for token in tokens {
-            if let session = sessions.use(token, in: realm) { return PresentedSession(token: token, session: session) }
+            if let session = try sessions.use(token, in: realm) { return PresentedSession(token: token, session: session) }
         }
         return nil
     }

@@ -41,8 +41,8 @@ struct SessionsController: Sendable {
 
     private func logOut(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
         let (ended, cookie) = try await server.store.write { tx in
-            let shown = tx.session(tokens, in: realm)
-            let ended = shown.flatMap { tx.sessions.end(TokenHash($0.token)) }
+            let shown = try tx.session(tokens, in: realm)
+            let ended = try shown.flatMap { try tx.sessions.end(TokenHash($0.token)) }
             return (ended, SessionCookie(tx.time))
         }
         guard let ended else { throw APIError.accessDenied }
@@ -82,7 +82,7 @@ struct SessionsController: Sendable {
     private func look(_ tokens: [String], _ realm: RealmPath) async throws -> (TokenHash, SSOSession)? {
         try await server.store.read { tx in
             for key in tokens.map({ TokenHash($0) }) {
-                guard let session = tx.sessions.look(key), session.user.realm == realm else { continue }
+                guard let session = try tx.sessions.look(key), session.user.realm == realm else { continue }
                 return (key, session)
             }
             return nil

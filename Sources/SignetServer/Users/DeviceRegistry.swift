@@ -63,118 +63,122 @@ struct DeviceRegistry {
     /// The maximum number of devices of one of the other kinds that a user can have. Another device replaces the oldest one.
     static let mostOfAKind = 32
 
-    func pushDevice(of user: UserKey) -> PushDevice? { push[user] }
+    func pushDevice(of user: UserKey) throws -> PushDevice? { try push[user] }
 
-    func pushDevice(mechanismUID: String) -> PushDevice? { owners[mechanismUID].flatMap { push[$0] } }
+    func pushDevice(mechanismUID: String) throws -> PushDevice? { try owners[mechanismUID].flatMap { try push[$0] } }
 
-    func oathDevice(of user: UserKey) -> OATHDevice? { oath[user] }
+    func oathDevice(of user: UserKey) throws -> OATHDevice? { try oath[user] }
 
     /// Returns the number of a user's devices of a kind.
-    func count(_ kind: DeviceKind, of user: UserKey) -> Int {
+    func count(_ kind: DeviceKind, of user: UserKey) throws -> Int {
         switch kind {
-        case .oath: oath[user] == nil ? 0 : 1
-        case .push: push[user] == nil ? 0 : 1
-        case .binding, .webauthn, .profile: others(kind, of: user).count
+        case .oath: try oath[user] == nil ? 0 : 1
+        case .push: try push[user] == nil ? 0 : 1
+        case .binding, .webauthn, .profile: try others(kind, of: user).count
         }
     }
 
-    func others(_ kind: DeviceKind, of user: UserKey) -> [OtherDevice] { (others[user] ?? []).filter { $0.kind == kind } }
+    func others(_ kind: DeviceKind, of user: UserKey) throws -> [OtherDevice] {
+        try (others[user] ?? []).filter { $0.kind == kind }
+    }
 
     /// Returns true when the mechanism's ID belongs to another user.
-    func isTaken(mechanismUID: String, for user: UserKey) -> Bool {
-        owners[mechanismUID].map { $0 != user } ?? false
+    func isTaken(mechanismUID: String, for user: UserKey) throws -> Bool {
+        try owners[mechanismUID].map { $0 != user } ?? false
     }
 
     /// Stores a push device and returns the one it replaces.
-    mutating func save(_ device: PushDevice) -> PushDevice? {
-        let old = push[device.owner]
-        push[device.owner] = device
-        if let old { owners[old.mechanismUID] = nil }
-        owners[device.mechanismUID] = device.owner
+    mutating func save(_ device: PushDevice) throws -> PushDevice? {
+        let old = try push[device.owner]
+        push.insert(device, for: device.owner)
+        if let old { owners.discard(old.mechanismUID) }
+        owners.insert(device.owner, for: device.mechanismUID)
         return old
     }
 
     mutating func save(_ device: OATHDevice, for user: UserKey) {
-        oath[user] = device
+        oath.insert(device, for: user)
     }
 
     /// Stores a device. It replaces a device with the same ID.
-    mutating func save(_ device: OtherDevice, for user: UserKey) {
-        var devices = (others[user] ?? []).filter { $0.resourceID != device.resourceID }
+    mutating func save(_ device: OtherDevice, for user: UserKey) throws {
+        var devices = try (others[user] ?? []).filter { $0.resourceID != device.resourceID }
         let alike = devices.filter { $0.kind == device.kind }
         if alike.count >= Self.mostOfAKind, let oldest = alike.first {
             devices.removeAll { $0.resourceID == oldest.resourceID }
         }
-        others[user] = devices + [device]
+        others.insert(devices + [device], for: user)
     }
 
     // MARK: Recovery codes
 
     /// Replaces the recovery codes for a kind of device; nil removes them.
-    mutating func keep(_ codes: RecoveryCodes?, for kind: DeviceKind, of user: UserKey) {
-        var all = recoveryCodes[user] ?? [:]
+    mutating func keep(_ codes: RecoveryCodes?, for kind: DeviceKind, of user: UserKey) throws {
+        var all = try recoveryCodes[user] ?? [:]
         all[kind] = codes.map { Set($0.codes.map { TokenHash($0) }) }
-        recoveryCodes[user] = all
+        recoveryCodes.insert(all, for: user)
     }
 
     /// Redeems a recovery code. Returns false when the code is invalid or was used before.
-    mutating func redeem(_ code: String, for kind: DeviceKind, of user: UserKey) -> Bool {
-        recoveryCodes[user]?[kind]?.remove(TokenHash(code)) != nil
+    mutating func redeem(_ code: String, for kind: DeviceKind, of user: UserKey) throws -> Bool {
+        try recoveryCodes.update(user) { $0[kind]?.remove(TokenHash(code)) != nil } ?? false
     }
 
     // MARK: Self-service
 
-    mutating func rename(_ kind: DeviceKind, _ id: String, of user: UserKey, to name: String) {
-        guard let index = others[user]?.firstIndex(where: { $0.kind == kind && $0.isNamed(id) }) else { return }
-        others[user]?[index].name = name
+    mutating func rename(_ kind: DeviceKind, _ id: String, of user: UserKey, to name: String) throws {
+        try others.update(user) { devices in
+            guard let index = devices.firstIndex(where: { $0.kind == kind && $0.isNamed(id) }) else { return }
+            devices[index].name = name
+        }
     }
 
     /// Removes a device. Returns a removed push device, so that the caller can remove its messages and end its streams.
-    mutating func remove(_ kind: DeviceKind, _ id: String, of user: UserKey) -> PushDevice? {
+    mutating func remove(_ kind: DeviceKind, _ id: String, of user: UserKey) throws -> PushDevice? {
         switch kind {
         case .oath:
-            guard oath[user]?.resourceID == id else { return nil }
-            oath[user] = nil
-            recoveryCodes[user]?[kind] = nil
+            guard try oath[user]?.resourceID == id else { return nil }
+            oath.discard(user)
+            try recoveryCodes.update(user) { $0[kind] = nil }
         case .push:
-            guard let device = push[user], device.resourceID == id else { return nil }
-            push[user] = nil
-            recoveryCodes[user]?[kind] = nil
-            owners[device.mechanismUID] = nil
+            guard let device = try push[user], device.resourceID == id else { return nil }
+            push.discard(user)
+            try recoveryCodes.update(user) { $0[kind] = nil }
+            owners.discard(device.mechanismUID)
             return device
         case .binding, .webauthn, .profile:
-            others[user]?.removeAll { $0.kind == kind && $0.isNamed(id) }
-            if others(kind, of: user).isEmpty { recoveryCodes[user]?[kind] = nil }
+            try others.update(user) { $0.removeAll { $0.kind == kind && $0.isNamed(id) } }
+            if try others(kind, of: user).isEmpty { try recoveryCodes.update(user) { $0[kind] = nil } }
         }
         return nil
     }
 
     /// Removes the unreadable rows of a user's devices. Returns their number.
-    mutating func removeBroken(of user: UserKey) -> Int {
-        [
+    mutating func removeBroken(of user: UserKey) throws -> Int {
+        try [
             push.discardBroken(user), oath.discardBroken(user), others.discardBroken(user), recoveryCodes.discardBroken(user),
         ].count { $0 }
     }
 
-    func description(_ kind: DeviceKind, _ id: String, of user: UserKey) -> JSONValue? {
+    func description(_ kind: DeviceKind, _ id: String, of user: UserKey) throws -> JSONValue? {
         if kind == .binding || kind == .webauthn || kind == .profile {
-            return others(kind, of: user).first { $0.isNamed(id) }?.description
+            return try others(kind, of: user).first { $0.isNamed(id) }?.description
         }
-        return descriptions(kind, of: user).first { $0["_id"]?.string == id }
+        return try descriptions(kind, of: user).first { $0["_id"]?.string == id }
     }
 
     /// Returns the devices in the format of the devices resource, without secrets.
-    func descriptions(_ kind: DeviceKind, of user: UserKey) -> [JSONValue] {
+    func descriptions(_ kind: DeviceKind, of user: UserKey) throws -> [JSONValue] {
         switch kind {
         case .oath:
-            return (oath[user].map { [$0] } ?? []).map { device in
+            return try (oath[user].map { [$0] } ?? []).map { device in
                 .device(device.resourceID, name: "OATH Device", registeredAt: device.registeredAt, lastUsedAt: nil)
             }
         case .push:
-            return (push[user].map { [$0] } ?? []).map { device in
+            return try (push[user].map { [$0] } ?? []).map { device in
                 .device(device.resourceID, name: device.deviceName, registeredAt: device.registeredAt, lastUsedAt: nil)
             }
-        case .binding, .webauthn, .profile: return others(kind, of: user).map(\.description)
+        case .binding, .webauthn, .profile: return try others(kind, of: user).map(\.description)
         }
     }
 }

@@ -156,52 +156,52 @@ struct Directory {
         changes = Table(.changedUser, transaction)
     }
 
-    func contains(_ user: UserKey) -> Bool { self[user] != nil }
+    func contains(_ user: UserKey) throws -> Bool { try self[user] != nil }
 
     /// Returns true when a user exists and isn't locked. Otherwise the user's sessions and tokens are invalid. Each use of them
     /// checks this, so that they need no cleanup when a user is removed from the configuration file.
-    func isActive(_ user: UserKey) -> Bool { self[user].map { !$0.isLocked } ?? false }
+    func isActive(_ user: UserKey) throws -> Bool { try self[user].map { !$0.isLocked } ?? false }
 
-    private(set) subscript(user: UserKey) -> UserRecord? {
-        get {
-            guard let seed = seeded.seeds[user] else { return people[user] }
+    subscript(user: UserKey) -> UserRecord? {
+        get throws {
+            guard let seed = seeded.seeds[user] else { return try people[user] }
             let configured = UserRecord(user: user, password: .configured, claims: seed.claims, isLocked: seed.isLocked)
-            return changes[user].map { configured.changed(as: $0, unless: seeded.marks(seed)) } ?? configured
-        }
-        set {
-            guard let seed = seeded.seeds[user] else {
-                people[user] = newValue
-                return
-            }
-            var changed = newValue
-            changed?.seed = seeded.marks(seed)
-            changes[user] = changed
+            return try changes[user].map { configured.changed(as: $0, unless: seeded.marks(seed)) } ?? configured
         }
     }
 
+    /// Changes a user. A user that does not exist stays absent.
+    private mutating func update(_ user: UserKey, _ change: (inout UserRecord) -> Void) throws {
+        guard var record = try self[user] else { return }
+        change(&record)
+        guard let seed = seeded.seeds[user] else { return people.insert(record, for: user) }
+        record.seed = seeded.marks(seed)
+        changes.insert(record, for: user)
+    }
+
     /// Returns at most `limit` users, sorted by realm and name within the selection.
-    func users(_ limit: Int) -> [UserKey] {
+    func users(_ limit: Int) throws -> [UserKey] {
         func isBefore(_ one: UserKey, _ other: UserKey) -> Bool {
             (one.realm.description, one.name) < (other.realm.description, other.name)
         }
         // Don't sort a large configuration of which only a few users are listed.
         let configured = seeded.seeds.count > 10 * limit ? Array(seeded.seeds.keys.prefix(limit)) : Array(seeded.seeds.keys)
-        let made = people.page(after: nil, limit).map(\.value.user).filter { seeded.seeds[$0] == nil }
+        let made = try people.page(after: nil, limit).map(\.value.user).filter { seeded.seeds[$0] == nil }
         return Array((configured + made).sorted(by: isBefore).prefix(limit))
     }
 
     /// Returns the number of users. At most `limit` users that journeys have created are counted.
-    func count(limit: Int) -> Int { seeded.seeds.count + people.count(limit: limit) }
+    func count(limit: Int) throws -> Int { try seeded.seeds.count + people.count(limit: limit) }
 
     /// Checks a user's password. For an unknown user, it does the same work as for a user with a digest.
-    mutating func accepts(_ password: Secret, of user: UserKey) -> Bool {
+    mutating func accepts(_ password: Secret, of user: UserKey) throws -> Bool {
         let offered = seeded.digest(password)
-        switch self[user]?.password {
-        case .hash(let hash): return transaction.accepts(password, hash)
+        switch try self[user]?.password {
+        case .hash(let hash): return try transaction.accepts(password, hash)
         case .configured:
             switch seeded.seeds[user]?.password {
             case .digest(let digest): return Self.areEqual(offered, digest)
-            case .hash(let hash): return transaction.accepts(password, hash)
+            case .hash(let hash): return try transaction.accepts(password, hash)
             case .missing, nil: return refuse(offered)
             }
         case .missing, nil: return refuse(offered)
@@ -209,8 +209,8 @@ struct Directory {
     }
 
     /// Returns the generated password of a user; nil when the user has another password.
-    func generatedPassword(of user: UserKey) -> Secret? {
-        guard case .configured? = self[user]?.password else { return nil }
+    func generatedPassword(of user: UserKey) throws -> Secret? {
+        guard case .configured? = try self[user]?.password else { return nil }
         return seeded.seeds[user]?.generatedPassword
     }
 
@@ -220,50 +220,52 @@ struct Directory {
     }
 
     /// Creates a user. Returns false when the name is taken.
-    mutating func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) -> Bool {
-        guard !contains(user) else { return false }
-        let hash = transaction.hash(of: password, for: user.rowName)
-        people[user] = UserRecord(user: user, password: hash.map { .hash($0) } ?? .missing, claims: claims)
+    mutating func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) throws -> Bool {
+        guard try !contains(user) else { return false }
+        let hash = try transaction.hash(of: password, for: user.rowName)
+        people.insert(UserRecord(user: user, password: .hash(hash), claims: claims), for: user)
         return true
     }
 
     /// Creates a user that cannot log in with a password.
-    mutating func addWithoutPassword(_ user: UserKey) { people[user] = UserRecord(user: user, password: .missing) }
-
-    /// Replaces a user's password. The old password stops working.
-    mutating func setPassword(_ password: Secret, of user: UserKey) {
-        let hash = transaction.hash(of: password, for: user.rowName)
-        self[user]?.password = hash.map { .hash($0) } ?? .missing
+    mutating func addWithoutPassword(_ user: UserKey) {
+        people.insert(UserRecord(user: user, password: .missing), for: user)
     }
 
-    mutating func setLocked(_ isLocked: Bool, _ user: UserKey) { self[user]?.isLocked = isLocked }
+    /// Replaces a user's password. The old password stops working.
+    mutating func setPassword(_ password: Secret, of user: UserKey) throws {
+        let hash = try transaction.hash(of: password, for: user.rowName)
+        try update(user) { $0.password = .hash(hash) }
+    }
 
-    mutating func acceptTerms(_ version: String, _ user: UserKey) { self[user]?.acceptedTerms = version }
+    mutating func setLocked(_ isLocked: Bool, _ user: UserKey) throws { try update(user) { $0.isLocked = isLocked } }
 
-    mutating func merge(_ claims: [String: JSONValue], into user: UserKey) {
-        self[user]?.claims.merge(claims) { $1 }
+    mutating func acceptTerms(_ version: String, _ user: UserKey) throws { try update(user) { $0.acceptedTerms = version } }
+
+    mutating func merge(_ claims: [String: JSONValue], into user: UserKey) throws {
+        try update(user) { $0.claims.merge(claims) { $1 } }
     }
 
     // MARK: Security questions
 
     /// Returns the user's security questions in alphabetical order.
-    func questions(of user: UserKey) -> [String] {
-        guard let person = self[user] else { return [] }
+    func questions(of user: UserKey) throws -> [String] {
+        guard let person = try self[user] else { return [] }
         return Set(person.answers.keys).union(seeded.seeds[user]?.answers.keys.map { $0 } ?? []).sorted()
     }
 
     /// Stores hashes of answers to questions. Case and surrounding spaces are ignored. Blank answers are not stored.
-    mutating func keep(_ answers: [String: Secret], of user: UserKey) {
+    mutating func keep(_ answers: [String: Secret], of user: UserKey) throws {
         for (question, answer) in answers where !answer.isBlank {
-            let hash = transaction.hash(of: answer.folded, for: "\(user.rowName)\n\(question)")
-            self[user]?.answers[question] = hash
+            let hash = try transaction.hash(of: answer.folded, for: "\(user.rowName)\n\(question)")
+            try update(user) { $0.answers[question] = hash }
         }
     }
 
     /// Checks an answer of a user. A blank answer is always rejected, even when an earlier version has stored one.
-    func accepts(_ answer: Secret, to question: String, of user: UserKey) -> Bool {
+    func accepts(_ answer: Secret, to question: String, of user: UserKey) throws -> Bool {
         guard !answer.isBlank else { return false }
-        if let hash = self[user]?.answers[question] { return transaction.accepts(answer.folded, hash) }
+        if let hash = try self[user]?.answers[question] { return try transaction.accepts(answer.folded, hash) }
         return Self.areEqual(seeded.digest(answer.folded), seeded.seeds[user]?.answers[question] ?? seeded.nobody)
     }
 

@@ -29,7 +29,7 @@ extension DevServer {
     /// - Throws: `StoreError` when the server's state cannot be read.
     package func generatedPassword(of user: String, realm: String) async throws -> Secret? {
         try await context.store.read(skippingUnreadableRows: true) { tx in
-            tx.directory.generatedPassword(of: UserKey(realm: RealmPath(realm), name: user))
+            try tx.directory.generatedPassword(of: UserKey(realm: RealmPath(realm), name: user))
         }
     }
 }

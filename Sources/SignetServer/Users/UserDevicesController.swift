@@ -12,14 +12,14 @@ struct UserDevicesController: Sendable {
     func list(_ request: Request, context: AppRequestContext) async throws -> Response {
         let (kind, owner) = (try DeviceKind(context), try context.deviceOwner)
         guard request.query("_queryFilter") != nil || request.query("_queryId") != nil else { throw APIError.badRequest }
-        let devices = try await server.store.read { tx in tx.devices.descriptions(kind, of: owner) }
+        let devices = try await server.store.read { tx in try tx.devices.descriptions(kind, of: owner) }
         return try JSONReply.make(.ok, Self.page(devices), version: Self.version)
     }
 
     /// Returns a device.
     func get(_ request: Request, context: AppRequestContext) async throws -> Response {
         let (kind, id, owner) = (try DeviceKind(context), try context.parameter("id"), try context.deviceOwner)
-        let device = try await server.store.read { tx in tx.devices.description(kind, id, of: owner) }
+        let device = try await server.store.read { tx in try tx.devices.description(kind, id, of: owner) }
         guard let device else { throw APIError.resourceNotFound }
         return try JSONReply.make(.ok, device, version: Self.version)
     }
@@ -27,7 +27,7 @@ struct UserDevicesController: Sendable {
     /// Removes a device.
     func delete(_ request: Request, context: AppRequestContext) async throws -> Response {
         let (kind, id, owner) = (try DeviceKind(context), try context.parameter("id"), try context.deviceOwner)
-        let device = try await server.store.write { tx in tx.removeDevice(kind, id, of: owner) }
+        let device = try await server.store.write { tx in try tx.removeDevice(kind, id, of: owner) }
         guard let device else { throw APIError.resourceNotFound }
         server.logger.info("device removed", metadata: ["kind": "\(kind.rawValue)", "user": "\(owner.name)"])
         return try JSONReply.make(.ok, device, version: Self.version)
@@ -40,8 +40,8 @@ struct UserDevicesController: Sendable {
         let body = try await request.json(context)
         guard let name = body[kind.nameMember]?.string, name.utf8.count <= 4096 else { throw APIError.badRequest }
         let device = try await server.store.write { tx in
-            tx.devices.rename(kind, id, of: owner, to: name)
-            return tx.devices.description(kind, id, of: owner)
+            try tx.devices.rename(kind, id, of: owner, to: name)
+            return try tx.devices.description(kind, id, of: owner)
         }
         guard let device else { throw APIError.resourceNotFound }
         return try JSONReply.make(.ok, device, version: Self.version)
@@ -63,7 +63,7 @@ struct DeviceOwnerMiddleware: RouterMiddleware {
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
         try AcceptAPIVersion.check(request.header("accept-api-version"), served: UserDevicesController.version)
         let (tokens, realm) = (request.sessionTokens(server.configuration.cookieName), context.realm)
-        let shown = try await server.store.write { tx in tx.session(tokens, in: realm) }
+        let shown = try await server.store.write { tx in try tx.session(tokens, in: realm) }
         guard let shown else { throw APIError.accessDenied }
         guard shown.session.user == (try context.deviceOwner) else { throw APIError(.forbidden, "User not permitted") }
         _ = try DeviceKind(context)

@@ -386,7 +386,7 @@ struct PersonNodeTests {
             let person = try #require(try await server.person("x"))
             #expect(person.claims == ["email": "no address", "family_name": "Doe"])
             let questions = try await server.devServer.context.store.read { tx in
-                tx.directory.questions(of: UserKey(realm: .root, name: "x"))
+                try tx.directory.questions(of: UserKey(realm: .root, name: "x"))
             }
             #expect(questions == ["Pet?"])
         }

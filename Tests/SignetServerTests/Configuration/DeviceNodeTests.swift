@@ -106,8 +106,8 @@ struct CodeNodeTests {
             #expect(try await !enter("AAAAAAAAAA"))
             #expect(try await enter(codes[1]))
             try await server.devServer.context.store.write { tx in
-                let id = tx.devices.oathDevice(of: Self.mira)?.resourceID ?? ""
-                _ = tx.devices.remove(.oath, id, of: Self.mira)
+                let id = try tx.devices.oathDevice(of: Self.mira)?.resourceID ?? ""
+                _ = try tx.devices.remove(.oath, id, of: Self.mira)
                 tx.devices.save(EnrollmentStyle().newOATHDevice(), for: Self.mira)
             }
             #expect(try await !enter(codes[2]))
@@ -148,7 +148,7 @@ struct CodeNodeTests {
             let script = shown.callbacks[1].output("message")?.string ?? ""
             let code = try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1
             let redeemed = try await server.devServer.context.store.write { tx in
-                [DeviceKind.oath, .push].map { tx.devices.redeem(String(code), for: $0, of: Self.mira) }
+                try [DeviceKind.oath, .push].map { try tx.devices.redeem(String(code), for: $0, of: Self.mira) }
             }
             #expect(redeemed == [isCombined, true])
             #expect(try await server.next(shown).isLoggedIn)
@@ -195,7 +195,7 @@ struct CodeNodeTests {
             let again = try await server.logIn("Again").step
             #expect(try await Phone(uri: try again.registrationURI, uid: "new").register(at: server).status == 200)
             let redeemed = try await server.devServer.context.store.write { [old] tx in
-                old.map { tx.devices.redeem($0.value, for: $0.key, of: Self.mira) }
+                try old.map { try tx.devices.redeem($0.value, for: $0.key, of: Self.mira) }
             }
             #expect(redeemed == Array(repeating: false, count: old.count))
             #expect(try await server.poll(again).isLoggedIn)
@@ -298,7 +298,7 @@ struct DeviceNodeTests {
 
     private func devices(_ kind: DeviceKind, _ server: TestServer) async throws -> [OtherDevice] {
         try await server.devServer.context.store.read { tx in
-            tx.devices.others(kind, of: UserKey(realm: .root, name: "mira"))
+            try tx.devices.others(kind, of: UserKey(realm: .root, name: "mira"))
         }
     }
 

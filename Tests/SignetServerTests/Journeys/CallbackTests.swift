@@ -135,7 +135,7 @@ struct CallbackTests {
             ])
         }
         let filled = Answers(JourneyCallback.numbered(node.callbacks), filledIn: .array(answers))
-        #expect(node.process(NodeInput(answers: filled, time: time), &journey, &server).outcome == .outcome)
+        #expect(try node.process(NodeInput(answers: filled, time: time), &journey, &server).outcome == .outcome)
         #expect(journey.attributes["seen"] == .array([.string("typed 1")]))
     }
 
@@ -204,7 +204,7 @@ struct CallbackTests {
                 #expect(reply.json["tokenId"] != nil)
             }
             let devices = try await server.devServer.context.store.read { tx in
-                tx.devices.others(.profile, of: UserKey(realm: .root, name: "mira"))
+                try tx.devices.others(.profile, of: UserKey(realm: .root, name: "mira"))
             }
             #expect(devices.map(\.name) == ["Mira's"])
         }

@@ -71,7 +71,7 @@ struct DeviceBindingTests {
             let reply = try await bind(server, .apple(), changes: changes, header: header)
             #expect(reply.message == "Login failure")
             let bindings = try await server.devServer.context.store.read { tx in
-                tx.devices.others(.binding, of: UserKey(realm: .root, name: "mira"))
+                try tx.devices.others(.binding, of: UserKey(realm: .root, name: "mira"))
             }
             #expect(bindings.isEmpty)
         }
@@ -266,13 +266,13 @@ struct WebAuthnTests {
     ) throws -> NodeOutcome? {
         var journey = JourneyState.sample()
         journey.username = "mira"
-        let asked = node.process(NodeInput(answers: nil, time: .sample()), &journey, &tx)
+        let asked = try node.process(NodeInput(answers: nil, time: .sample()), &journey, &tx)
         guard case .prompt(let page) = asked else { return asked.outcome }
         let callbacks = JourneyCallback.numbered(page.callbacks)
         let challenge = try #require(callbacks[0].output("data")?["challenge"]?.string)
         let field: JSONValue = .object(["name": "IDToken2", "value": .string(try answer(challenge))])
         let answers = Answers(callbacks, filledIn: .array([.object(["input": .array([field])])]))
-        return node.process(NodeInput(answers: answers, time: .sample()), &journey, &tx).outcome
+        return try node.process(NodeInput(answers: answers, time: .sample()), &journey, &tx).outcome
     }
 
     @Test(

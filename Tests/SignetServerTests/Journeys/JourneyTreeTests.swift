@@ -84,12 +84,12 @@ struct JourneyTreeTests {
     struct Unexpected: Error {}
 
     @Test("The password is removed from the journey's state once it was compared")
-    func removesComparedPassword() {
+    func removesComparedPassword() throws {
         var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
         var journey = JourneyState.sample()
         journey.username = "mira"
         journey.password = Secret(TestServer.password.utf8)
-        let action = DataStoreDecisionNode().process(NodeInput(answers: nil, time: .sample()), &journey, &server)
+        let action = try DataStoreDecisionNode().process(NodeInput(answers: nil, time: .sample()), &journey, &server)
         #expect(action.outcome == .isTrue)
         #expect(journey.password == nil)
     }

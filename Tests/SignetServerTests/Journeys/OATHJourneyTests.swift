@@ -115,7 +115,7 @@ struct OATHJourneyTests {
             asked[0].answer(.string(code))
             var journey = JourneyState.sample()
             journey.username = "mira"
-            return OATHTokenVerifierNode().process(
+            return try OATHTokenVerifierNode().process(
                 NodeInput(answers: Answers(asked, filledIn: nil), time: .sample()), &journey, &server)
         }
         #expect(try enter(3).outcome == .successOutcome)

@@ -79,7 +79,7 @@ struct PushRegistrationTests {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let stored = try await server.devServer.context.store.read { tx in
-                tx.devices.pushDevice(mechanismUID: phone.uid)
+                try tx.devices.pushDevice(mechanismUID: phone.uid)
             }
             let device = try #require(stored)
             #expect(device.owner == UserKey(realm: .root, name: "mira"))

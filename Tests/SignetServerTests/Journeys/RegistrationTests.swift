@@ -100,7 +100,7 @@ struct RegistrationTests {
             #expect(name.output("failedPolicies") == .array([]))
             #expect(name.output("validateOnly") == .bool(true))
             let isTaken = try await server.devServer.context.store.read { tx in
-                tx.directory.contains(UserKey(realm: .root, name: "newcomer"))
+                try tx.directory.contains(UserKey(realm: .root, name: "newcomer"))
             }
             #expect(!isTaken)
             step = try filled(step)
@@ -123,19 +123,19 @@ struct RegistrationTests {
     }
 
     @Test("A user name that was taken after its check is a policy failure")
-    func takenNameIsPolicyFailure() {
+    func takenNameIsPolicyFailure() throws {
         var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
         var journey = JourneyState.sample()
         journey.username = "mira"
         journey.password = Secret("x".utf8)
-        let action = CreateObjectNode().process(NodeInput(answers: nil, time: .sample()), &journey, &server)
+        let action = try CreateObjectNode().process(NodeInput(answers: nil, time: .sample()), &journey, &server)
         guard case .refuse(let refusal) = action else {
             Issue.record("unexpected result: \(action)")
             return
         }
         #expect(refusal == .policyFailure("userName", [.unique]))
         #expect(journey.password == nil)
-        let isUnchanged = server.directory.accepts(Secret(TestServer.password.utf8), of: UserKey(realm: .root, name: "mira"))
+        let isUnchanged = try server.directory.accepts(Secret(TestServer.password.utf8), of: UserKey(realm: .root, name: "mira"))
         #expect(isUnchanged)
     }
 

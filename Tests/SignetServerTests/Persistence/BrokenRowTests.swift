@@ -147,7 +147,7 @@ struct BrokenRowTests {
             #expect(try await server.inbox("phone-1").count == 2)
             // The inbox still lists the message, because a later version may be able to read it.
             let named = try await server.devServer.context.store.read { tx in
-                tx.pushes.named(for: "phone-1")
+                try tx.pushes.named(for: "phone-1")
             }
             #expect(named.count == 3)
             let brokenKinds = try await broken(server).map { $0["kind"] }
@@ -199,7 +199,7 @@ struct BrokenRowTests {
         } then: { server in
             let context = server.devServer.context
             let waiting = try await context.store.read { tx in
-                tx.gateway.retained(for: address, after: nil).map(\.messageID)
+                try tx.gateway.retained(for: address, after: nil).map(\.messageID)
             }
             #expect(waiting == ["2"])
             let brokenKinds = try await broken(server).map { $0["kind"] }
@@ -208,7 +208,7 @@ struct BrokenRowTests {
                 let application = try #require(SNSResource(arn))
                 return try tx.gateway.create(application, arn: arn, token: address, EndpointAttributes())
             }
-            let released = try await context.store.write { tx in tx.gateway.delete(endpoint.arn) }
+            let released = try await context.store.write { tx in try tx.gateway.delete(endpoint.arn) }
             #expect(released == address)
             #expect(try await broken(server).isEmpty)
         }

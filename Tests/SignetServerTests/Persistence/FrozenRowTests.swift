@@ -68,7 +68,7 @@ struct FrozenRowTests {
             #expect(try await server.devServer.emailLinks(to: "noa").count == 1)
             let user = UserKey(realm: .root, name: "mira")
             let devices = try await server.devServer.context.store.read { tx in
-                DeviceKind.allCases.flatMap { tx.devices.descriptions($0, of: user) }.count
+                try DeviceKind.allCases.flatMap { try tx.devices.descriptions($0, of: user) }.count
             }
             #expect(devices == 3)
             // All of it can also be stored in a snapshot and restored.

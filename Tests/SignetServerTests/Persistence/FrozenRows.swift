@@ -128,24 +128,24 @@ struct FrozenRows: Sendable {
     private static func fill(_ state: inout ServerTransaction, _ time: RequestTime) throws {
         let (mira, noa) = (UserKey(realm: .root, name: "mira"), UserKey(realm: .root, name: "noa"))
         let kim = UserKey(realm: .root, name: "kim")
-        if !state.directory.contains(kim) {
-            _ = state.directory.add(kim, password: Secret("frozen".utf8), claims: ["email": "kim@example.test"])
+        if try !state.directory.contains(kim) {
+            _ = try state.directory.add(kim, password: Secret("frozen".utf8), claims: ["email": "kim@example.test"])
         }
-        state.directory.keep(["Favourite color?": Secret("Blue".utf8)], of: noa)
-        state.directory.acceptTerms("7", noa)
-        state.consents.save(["openid", "profile"], by: ClientKey(realm: .root, id: "asking"), of: mira)
+        try state.directory.keep(["Favourite color?": Secret("Blue".utf8)], of: noa)
+        try state.directory.acceptTerms("7", noa)
+        try state.consents.save(["openid", "profile"], by: ClientKey(realm: .root, id: "asking"), of: mira)
         state.devices.save(EnrollmentStyle().newOATHDevice(), for: mira)
-        state.devices.keep(RecoveryCodes.new(for: .oath, "OATH Device"), for: .oath, of: mira)
-        state.devices.save(
+        try state.devices.keep(RecoveryCodes.new(for: .oath, "OATH Device"), for: .oath, of: mira)
+        try state.devices.save(
             OtherDevice(
                 kind: .binding, resourceID: "device-1", name: "Tablet", registeredAt: time.now, lastUsedAt: time.now,
                 details: ["deviceId": "tablet", "number": .integer(7), "list": .array([.bool(true), .null])],
                 key: .es256(point: [UInt8](repeating: 4, count: 65))),
             for: mira)
-        _ = state.guesses.take(noa, RateLimit(perMinute: 6, burst: 3))
-        _ = state.lockouts.fail(noa, Lockout(failures: 1, within: 60, duration: 600))
-        _ = state.nonces.redeem(try state.nonces.issue())
-        let device = try #require(state.devices.pushDevice(of: mira))
+        _ = try state.guesses.take(noa, RateLimit(perMinute: 6, burst: 3))
+        _ = try state.lockouts.fail(noa, Lockout(failures: 1, within: 60, duration: 600))
+        _ = try state.nonces.redeem(try state.nonces.issue())
+        let device = try #require(try state.devices.pushDevice(of: mira))
         let push = PendingPush(PushPrompt(kind: .number(choices: [11, 22, 33]), text: "Hello"), to: device, time)
         let end = time.now.addingTimeInterval(600)
         var dispatch = PushDispatch(push, text: "Hello", endpoint: "arn:aws:sns:e:1:endpoint/GCM/a/b", token: "token", until: end)

@@ -112,7 +112,7 @@ struct KeptRow: Sendable {
                 let proof = CompactJWS.sign(
                     JSON.encode(PushStreamProof(mechanismUid: phone.uid, nonce: nonce)), with: phone.secret)
                 let mechanism = try await server.devServer.context.store.write { tx in
-                    tx.mechanism(provenBy: proof, realm: .root)
+                    try tx.mechanism(provenBy: proof, realm: .root)
                 }
                 #expect(mechanism == phone.uid)
             }
@@ -137,22 +137,22 @@ struct KeptRow: Sendable {
             let device = OtherDevice(
                 kind: .binding, resourceID: "r", name: "Laptop", registeredAt: server.clock.now, lastUsedAt: server.clock.now,
                 details: ["deviceId": "d"])
-            try await server.devServer.context.store.write { tx in tx.devices.save(device, for: user) }
+            try await server.devServer.context.store.write { tx in try tx.devices.save(device, for: user) }
             return { server async throws in
-                let found = try await server.devServer.context.store.read { tx in tx.devices.others(.binding, of: user) }
+                let found = try await server.devServer.context.store.read { tx in try tx.devices.others(.binding, of: user) }
                 #expect(found == [device])
             }
         },
         KeptRow(.recoveryCodes) { server, user in
             let codes = RecoveryCodes.new(for: .oath, "OATH Device")
             let wasTaken = try await server.devServer.context.store.write { tx in
-                tx.devices.keep(codes, for: .oath, of: user)
-                return tx.devices.redeem(codes.codes[0], for: .oath, of: user)
+                try tx.devices.keep(codes, for: .oath, of: user)
+                return try tx.devices.redeem(codes.codes[0], for: .oath, of: user)
             }
             #expect(wasTaken)
             return { server async throws in
                 let taken = try await server.devServer.context.store.write { tx in
-                    codes.codes.map { tx.devices.redeem($0, for: .oath, of: user) }
+                    try codes.codes.map { try tx.devices.redeem($0, for: .oath, of: user) }
                 }
                 #expect(taken == [false] + [Bool](repeating: true, count: RecoveryCodes.count - 1))
             }
@@ -217,13 +217,13 @@ struct KeptRow: Sendable {
             #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
             let id = try #require(try await server.inbox(phone.uid).last).messageID
             try await server.devServer.context.store.write { tx in
-                guard let push = tx.pushes.entry(id) else { return }
+                guard let push = try tx.pushes.entry(id) else { return }
                 let end = tx.now.addingTimeInterval(600)
                 tx.dispatches.add(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: end))
             }
             return { server async throws in
                 let found = try await server.devServer.context.store.read { tx in
-                    (tx.dispatches[id], tx.dispatches.unclaimed(machine: tx.now))
+                    (try tx.dispatches[id], try tx.dispatches.unclaimed(machine: tx.now))
                 }
                 #expect(found.0?.state == .waiting && found.0?.endpoint == "e" && found.1.contains(id))
             }
@@ -302,12 +302,12 @@ struct KeptRow: Sendable {
         },
         KeptRow(.lockout) { server, user in
             let locks = try await server.devServer.context.store.write { tx in
-                tx.lockouts.fail(user, Lockout(failures: 1))
+                try tx.lockouts.fail(user, Lockout(failures: 1))
             }
             #expect(locks)
             return { server async throws in
                 let isLocked = try await server.devServer.context.store.read { tx in
-                    tx.lockouts.isLocked(user)
+                    try tx.lockouts.isLocked(user)
                 }
                 #expect(isLocked)
             }
@@ -324,7 +324,7 @@ extension TestServer {
     /// The ids of the messages in an inbox of the push gateway.
     fileprivate func waiting(in inbox: PushInbox) async throws -> [String] {
         try await devServer.context.store.read { tx in
-            tx.gateway.retained(for: inbox.address, after: nil).map(\.messageID)
+            try tx.gateway.retained(for: inbox.address, after: nil).map(\.messageID)
         }
     }
 
@@ -347,11 +347,11 @@ extension TestServer {
 
     /// Redeems a nonce as a valid proof does.
     fileprivate func isFresh(_ nonce: String) async throws -> Bool {
-        try await devServer.context.store.write { tx in tx.nonces.redeem(nonce) }
+        try await devServer.context.store.write { tx in try tx.nonces.redeem(nonce) }
     }
 
     fileprivate func guess(at user: UserKey, _ limit: RateLimit) async throws -> Int? {
-        try await devServer.context.store.write { tx in tx.guesses.take(user, limit) }
+        try await devServer.context.store.write { tx in try tx.guesses.take(user, limit) }
     }
 
     fileprivate func deviceCodes() async throws -> JSONValue {

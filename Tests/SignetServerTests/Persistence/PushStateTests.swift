@@ -19,7 +19,7 @@ struct DispatchClaimTests {
 
     /// Runs `body` with a store of one message and the message's id.
     @discardableResult
-    private func run(_ body: (inout PushDispatchStore, _ id: String) -> Void) throws -> (rows: TestRows, id: String) {
+    private func run(_ body: (inout PushDispatchStore, _ id: String) throws -> Void) throws -> (rows: TestRows, id: String) {
         let rows = TestRows()
         let id = try rows.transact(at: Self.now) { transaction in
             var ledger = PushDispatchStore(transaction)
@@ -31,7 +31,7 @@ struct DispatchClaimTests {
             let push = PendingPush(
                 prompt, to: device, RequestTime(now: Self.now, configuration: .sample(), baseURL: "http://localhost/am"))
             ledger.add(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: Self.end))
-            body(&ledger, push.messageID)
+            try body(&ledger, push.messageID)
             return push.messageID
         }
         return (rows, id)
@@ -40,47 +40,48 @@ struct DispatchClaimTests {
     /// Returns whether the holder gets the message.
     private func claim(
         _ ledger: inout PushDispatchStore, _ id: String, _ holder: String, at machine: Double, until end: Double
-    ) -> Bool {
+    ) throws -> Bool {
         let machine = Date(timeIntervalSince1970: machine)
-        return ledger.claim(id, Self.claim(holder, until: end), machine: machine) != nil
+        return try ledger.claim(id, Self.claim(holder, until: end), machine: machine) != nil
     }
 
     @Test("A claim keeps a message from other holders until it ends, and its holder can extend it")
     func claimExcludesOtherHolders() throws {
         try run { ledger, id in
-            #expect(claim(&ledger, id, "a", at: 0, until: 30))
-            #expect(!claim(&ledger, id, "b", at: 29, until: 60))
-            #expect(ledger.unclaimed(machine: Date(timeIntervalSince1970: 29)).isEmpty)
-            #expect(claim(&ledger, id, "a", at: 29, until: 50))
-            #expect(!claim(&ledger, id, "b", at: 49, until: 90))
-            #expect(ledger.unclaimed(machine: Date(timeIntervalSince1970: 50)).count == 1)
-            #expect(claim(&ledger, id, "b", at: 50, until: 90))
-            #expect(!claim(&ledger, id, "a", at: 51, until: 90))
+            let isClaimed = try claim(&ledger, id, "a", at: 0, until: 30)
+            #expect(isClaimed)
+            #expect(try !claim(&ledger, id, "b", at: 29, until: 60))
+            #expect(try ledger.unclaimed(machine: Date(timeIntervalSince1970: 29)).isEmpty)
+            #expect(try claim(&ledger, id, "a", at: 29, until: 50))
+            #expect(try !claim(&ledger, id, "b", at: 49, until: 90))
+            #expect(try ledger.unclaimed(machine: Date(timeIntervalSince1970: 50)).count == 1)
+            #expect(try claim(&ledger, id, "b", at: 50, until: 90))
+            #expect(try !claim(&ledger, id, "a", at: 51, until: 90))
         }
     }
 
     @Test("A released message can be claimed at once, and only its holder can release it")
     func releasedMessageCanBeClaimed() throws {
         try run { ledger, id in
-            #expect(claim(&ledger, id, "a", at: 0, until: 30))
-            ledger.release(id, by: "b")
-            #expect(!claim(&ledger, id, "b", at: 1, until: 30))
-            ledger.release(id, by: "a")
-            #expect(claim(&ledger, id, "b", at: 1, until: 30))
+            #expect(try claim(&ledger, id, "a", at: 0, until: 30))
+            try ledger.release(id, by: "b")
+            #expect(try !claim(&ledger, id, "b", at: 1, until: 30))
+            try ledger.release(id, by: "a")
+            #expect(try claim(&ledger, id, "b", at: 1, until: 30))
         }
     }
 
     @Test("A delivered or failed message cannot be claimed, and its first result is kept")
     func settledMessageKeepsFirstResult() throws {
         let (rows, id) = try run { ledger, id in
-            ledger.settle(id, .sent("1"))
-            ledger.settle(id, .failed("late"))
-            #expect(ledger[id]?.state == .sent("1"))
-            #expect(ledger.unclaimed(machine: .distantFuture).isEmpty)
+            try ledger.settle(id, .sent("1"))
+            try ledger.settle(id, .failed("late"))
+            #expect(try ledger[id]?.state == .sent("1"))
+            #expect(try ledger.unclaimed(machine: .distantFuture).isEmpty)
             let claim = Self.claim("a", until: 30)
-            #expect(ledger.claim(id, claim, machine: Self.now) == nil)
+            #expect(try ledger.claim(id, claim, machine: Self.now) == nil)
         }
-        let later = try rows.transact(at: Self.end) { transaction in PushDispatchStore(transaction)[id] }
+        let later = try rows.transact(at: Self.end) { transaction in try PushDispatchStore(transaction)[id] }
         #expect(later == nil)
     }
 }
@@ -202,7 +203,7 @@ struct PushStateTests {
                 let next = PushDelivery(messageId: "2", message: "b")
                 #expect(try await sender.publish(next, to: arn, at: server).status == 200)
                 let waiting = try await server.devServer.context.store.read { tx in
-                    tx.gateway.retained(for: inbox.address, after: nil)
+                    try tx.gateway.retained(for: inbox.address, after: nil)
                 }
                 #expect(waiting.map(\.messageID) == ["1", "2"])
                 #expect(waiting.map(\.eventID) == waiting.map(\.eventID).sorted())
@@ -277,7 +278,7 @@ struct PushStateTests {
                 try await devServer.restore(snapshot)
                 #expect(try await server.settledPush().progress == .sent(id: "sns-1"))
                 let waiting = try await devServer.context.store.read { tx in
-                    tx.gateway.retained(for: inbox.address, after: nil)
+                    try tx.gateway.retained(for: inbox.address, after: nil)
                 }
                 #expect(waiting.map(\.messageID) == ["1"])
             }

@@ -86,7 +86,7 @@ struct ResetTests {
                 runs.add()
                 tx.effects.append(.happened(RequestLogEntry.Push(.made, "m", device: nil)))
                 // The hash of a new password is computed outside the transaction, which then runs again.
-                _ = tx.directory.add(UserKey(realm: .root, name: "kim"), password: Secret("p".utf8), claims: [:])
+                _ = try tx.directory.add(UserKey(realm: .root, name: "kim"), password: Secret("p".utf8), claims: [:])
             }
             #expect(runs.count > 1)
             let ofPush = RequestLogFilter { $0.kind = .push }

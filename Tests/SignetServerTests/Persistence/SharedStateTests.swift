@@ -86,7 +86,7 @@ struct SharedStateTests {
     /// Adds one to a number; `meanwhile` runs after the number was read.
     private static func increment(_ server: TestServer, _ meanwhile: @escaping @Sendable () -> Void = {}) async throws -> Int {
         try await server.devServer.context.store.queue.run { transaction in
-            let number = (transaction.value(key) as RowCache.Present<Int>?)?.value ?? 0
+            let number = (try transaction.value(key) as RowCache.Present<Int>?)?.value ?? 0
             meanwhile()
             transaction.put(number + 1, key)
             return (number + 1, [])

@@ -212,7 +212,7 @@ extension StateTests {
                 for workshop in engine.workshops { workshop.suspend() }
                 async let slow = engine.run { transaction in
                     runs.add()
-                    return (transaction.accepts(password, hash), [])
+                    return (try transaction.accepts(password, hash), [])
                 }
                 let hasBegun = try await eventually { runs.count == 1 }
                 #expect(hasBegun)

@@ -96,8 +96,8 @@ struct StateTests {
                 try store.transact { reader throws(StoreError) in
                     let transaction = RowCache(reader, coder, PasswordMemory())
                     transaction.begin()
-                    #expect((transaction.value(key) as RowCache.Present<String>?) == nil)
-                    #expect(transaction.failure?.code == code)
+                    let error = #expect(throws: StoreError.self) { try transaction.value(key) as RowCache.Present<String>? }
+                    #expect(error?.code == code)
                     return ((), RowChanges())
                 }
             }
@@ -145,11 +145,11 @@ struct StateTests {
             func found(_ configure: @escaping @Sendable (inout ServerConfiguration) -> Void) async throws -> [String] {
                 let kept = Kept()
                 try await place.server(configure) { server in
-                    let person = try await server.devServer.context.store.read { tx in tx.directory[mira] }
+                    let person = try await server.devServer.context.store.read { tx in try tx.directory[mira] }
                     await kept.set("locked", person.map { "\($0.isLocked)" } ?? "nobody")
                     for password in [TestServer.password, "other", "new"] {
                         let isRight = try await server.devServer.context.store.write { tx in
-                            tx.directory.accepts(Secret(password.utf8), of: mira)
+                            try tx.directory.accepts(Secret(password.utf8), of: mira)
                         }
                         if isRight { await kept.set("password", password) }
                     }
@@ -160,8 +160,8 @@ struct StateTests {
             #expect(atFirst == ["false", TestServer.password])
             try await place.server { server in
                 try await server.devServer.context.store.write { tx in
-                    tx.directory.setLocked(true, mira)
-                    tx.directory.setPassword(Secret("other".utf8), of: mira)
+                    try tx.directory.setLocked(true, mira)
+                    try tx.directory.setPassword(Secret("other".utf8), of: mira)
                 }
                 #expect(try await server.logIn("Login").status == 401)
             }

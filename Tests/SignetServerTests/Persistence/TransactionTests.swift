@@ -19,13 +19,13 @@ struct TransactionTests {
     /// Changes rows of many kinds, and requests a side effect of each sort.
     private static func change(_ tx: inout ServerTransaction) throws {
         tx.directory.addWithoutPassword(user)
-        tx.directory.setLocked(true, UserKey(realm: .root, name: "mira"))
+        try tx.directory.setLocked(true, UserKey(realm: .root, name: "mira"))
         _ = tx.sessions.open(user, tree: "Login")
-        tx.send("https://example.test/link", to: user)
-        _ = tx.lockouts.fail(user, Lockout(failures: 1, within: 60, duration: 60))
-        _ = tx.guesses.take(user, RateLimit(perMinute: 1, burst: 1))
-        _ = tx.console.invite()
-        tx.registrations.complete("none")
+        try tx.send("https://example.test/link", to: user)
+        _ = try tx.lockouts.fail(user, Lockout(failures: 1, within: 60, duration: 60))
+        _ = try tx.guesses.take(user, RateLimit(perMinute: 1, burst: 1))
+        _ = try tx.console.invite()
+        try tx.registrations.complete("none")
         let arn = "arn:aws:sns:us-east-1:000000000000:app/GCM/app"
         let application = try #require(SNSResource(arn))
         _ = try tx.gateway.create(application, arn: arn, token: "signet-mailbox-x", EndpointAttributes())
@@ -56,7 +56,7 @@ struct TransactionTests {
             #expect(emails.all.isEmpty)
             #expect(metrics.counters.map(\.totalValue).reduce(0, +) == 0)
             #expect(server.context.requestLog.entries.isEmpty)
-            let user = try await store.read { tx in tx.directory[Self.user] }
+            let user = try await store.read { tx in try tx.directory[Self.user] }
             #expect(user == nil)
             // Without the error, each of these is seen.
             try await store.write { tx in try Self.change(&tx) }
@@ -65,6 +65,74 @@ struct TransactionTests {
             #expect(metrics.counters.map(\.totalValue).reduce(0, +) == 1)
             #expect(!server.context.requestLog.entries.isEmpty)
             await server.close()
+        }
+    }
+
+    /// Returns all rows as they are stored, also those that cannot be read.
+    private static func stored(in engine: TransactionQueue) throws -> [RowKey: StoredRow] {
+        Dictionary(uniqueKeysWithValues: try FrozenRows.all(in: engine.store).map { ($0.key, $0.row) })
+    }
+
+    @Test("A read of a damaged row throws in the closure, and nothing of the closure is stored", arguments: StateKind.here)
+    func damagedRowThrowsInClosure(kind: StateKind) async throws {
+        try await StateLocation.with(kind) { place in
+            let server = DevServer(configuration: place.configuration, logger: .silent)
+            let store = server.context.store
+            let engine = try await store.queue
+            let key = RowKey(.user, Self.user.rowName)
+            try await engine.exclusively { (_, _) throws(StoreError) in
+                var changes = RowChanges()
+                changes.rows[key] = StoredRow(bytes: [200])
+                return ((), changes)
+            }
+            let before = try Self.stored(in: engine)
+            let seen = Recorder<StoreError.Code>()
+            let error = await #expect(throws: StoreError.self) {
+                try await store.write { tx in
+                    _ = tx.sessions.open(UserKey(realm: .root, name: "noa"), tree: "Login")
+                    do {
+                        return try tx.directory.contains(Self.user)
+                    } catch let error as StoreError {
+                        seen.add(error.code)
+                        throw error
+                    }
+                }
+            }
+            #expect(error?.code == .newerFormat && seen.all == [.newerFormat])
+            #expect(try Self.stored(in: engine) == before)
+            // An absent row is not an error.
+            let absent = try await store.read { tx in try tx.directory[UserKey(realm: .root, name: "absent")] }
+            #expect(absent == nil)
+            await server.close()
+        }
+    }
+
+    @Test("A read that the store fails throws in the closure, and nothing of the closure is stored", arguments: StateKind.here)
+    func failedReadThrowsInClosure(kind: StateKind) async throws {
+        try await StateLocation.with(kind) { place in
+            let rows = FailingRows(try place.rows())
+            let engine = TransactionQueue(rows, RowCoder(StateLocation.key), clock: AdjustableClock(StillClock()))
+            defer { engine.close() }
+            let (written, read) = (RowKey(kind: "k", name: "written"), RowKey(kind: "k", name: "read"))
+            @Sendable func isAbsent(_ key: RowKey, _ rows: RowCache) throws(StoreError) -> Bool {
+                (try rows.value(key) as RowCache.Present<String>?) == nil
+            }
+            let seen = Recorder<StoreError.Code>()
+            let error = await #expect(throws: StoreError.self) {
+                try await engine.run { rows in
+                    rows.put("new", written)
+                    do {
+                        return (try isAbsent(read, rows), [])
+                    } catch let error as StoreError {
+                        seen.add(error.code)
+                        throw error
+                    }
+                }
+            }
+            #expect(error?.code == .failed && seen.all == [.failed])
+            rows.isFailing.store(false, ordering: .relaxed)
+            let areAbsent = try await engine.run { rows in (try isAbsent(written, rows) && isAbsent(read, rows), []) }
+            #expect(areAbsent)
         }
     }
 
@@ -78,8 +146,8 @@ struct TransactionTests {
                     group.addTask {
                         let sent: Void? = try? await store.write { tx in
                             // All change the same row, and each sees only the committed changes of the others.
-                            let before = tx.outbox.links(of: Self.user).map { Int($0) ?? -1 }
-                            tx.outbox.keep(String((before.last ?? 0) + 1), for: Self.user)
+                            let before = try tx.outbox.links(of: Self.user).map { Int($0) ?? -1 }
+                            try tx.outbox.keep(String((before.last ?? 0) + 1), for: Self.user)
                             if number % 2 == 0 { throw Refused() }
                         }
                         return sent != nil
@@ -89,12 +157,12 @@ struct TransactionTests {
             }
             let committed = results.count { $0 }
             #expect(committed == 50)
-            let links = try await store.read { tx in tx.outbox.links(of: Self.user) }
+            let links = try await store.read { tx in try tx.outbox.links(of: Self.user) }
             #expect(links.last == "50")
             await server.close()
             guard kind != .memory else { return }
             let again = DevServer(configuration: place.configuration, logger: .silent)
-            let kept = try await again.context.store.read { tx in tx.outbox.links(of: Self.user) }
+            let kept = try await again.context.store.read { tx in try tx.outbox.links(of: Self.user) }
             #expect(kept == links)
             await again.close()
         }
@@ -146,6 +214,50 @@ struct TransactionTests {
             }
         }
     }
+}
+
+/// Rows of a store whose reads fail as long as ``isFailing`` is true.
+private final class FailingRows: RowStore {
+    private struct Reader: RowReader {
+        let base: any RowReader
+        let isFailing: Bool
+
+        private func check() throws(StoreError) {
+            if isFailing { throw StoreError(.failed, "read the state", "the disk is broken") }
+        }
+
+        func row(_ key: RowKey) throws(StoreError) -> StoredRow? {
+            try check()
+            return try base.row(key)
+        }
+
+        func rows(_ kind: String, _ selection: RowSelection, at now: Int64, limit: Int) throws(StoreError) -> [NamedRow] {
+            try check()
+            return try base.rows(kind, selection, at: now, limit: limit)
+        }
+
+        func count(_ kind: String, at now: Int64, limit: Int) throws(StoreError) -> Int {
+            try check()
+            return try base.count(kind, at: now, limit: limit)
+        }
+
+        func isFull(_ kind: String, at now: Int64) throws(StoreError) -> Bool {
+            try check()
+            return try base.isFull(kind, at: now)
+        }
+    }
+
+    private let base: any RowStore
+    let isFailing = Atomic(true)
+
+    init(_ base: any RowStore) { self.base = base }
+
+    func transact<R>(_ body: (any RowReader) throws(StoreError) -> (R, RowChanges)) throws(StoreError) -> R {
+        let isFailing = isFailing.load(ordering: .relaxed)
+        return try base.transact { (reader) throws(StoreError) in try body(Reader(base: reader, isFailing: isFailing)) }
+    }
+
+    func close() { base.close() }
 }
 
 /// Values in the order of their arrival.

@@ -77,12 +77,12 @@ extension TestServer {
         let now = clock.now
         return try await devServer.context.store.queue.run { rows in
             rows.now = now
-            return (rows.count(kind, limit: 100), [])
+            return (try rows.count(kind, limit: 100), [])
         }
     }
 
     fileprivate func waiting(_ address: String) async throws -> [InboxMessage] {
-        try await devServer.context.store.read { tx in tx.gateway.retained(for: address, after: nil) }
+        try await devServer.context.store.read { tx in try tx.gateway.retained(for: address, after: nil) }
     }
 }
 

@@ -299,7 +299,7 @@ struct SNSDeliveryTests {
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
             #expect(try await phone.register(at: server).status == status)
             let device = try await server.devServer.context.store.read { tx in
-                tx.devices.pushDevice(mechanismUID: "phone-1")
+                try tx.devices.pushDevice(mechanismUID: "phone-1")
             }
             #expect(device == nil)
             // The invitation stays valid, so the device can try again.

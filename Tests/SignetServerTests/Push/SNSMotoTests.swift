@@ -170,7 +170,7 @@ struct AmazonClientTests {
             let id = try await AmazonClient.run(program, [address], at: url, Self.key.accessKey, Self.key.secret)
             #expect(!id.isEmpty)
             let waiting = try await server.context.store.read { tx in
-                tx.gateway.retained(for: address, after: nil)
+                try tx.gateway.retained(for: address, after: nil)
             }
             #expect(waiting.map(\.messageID) == ["+ %20&ü"] && waiting.map(\.message) == ["a.b.c"])
         }

@@ -40,7 +40,7 @@ extension TestServer {
 
     /// Returns the record of a user in the root realm.
     func person(_ name: String = "mira") async throws -> UserRecord? {
-        try await devServer.context.store.read { tx in tx.directory[UserKey(realm: .root, name: name)] }
+        try await devServer.context.store.read { tx in try tx.directory[UserKey(realm: .root, name: name)] }
     }
 }
 

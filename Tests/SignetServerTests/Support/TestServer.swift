@@ -82,7 +82,7 @@ extension TestServer {
     /// The pending messages of a mechanism.
     func inbox(_ mechanismUID: String) async throws -> [PendingPush] {
         try await devServer.context.store.read { tx in
-            tx.pushes.retained(for: mechanismUID, after: nil)
+            try tx.pushes.retained(for: mechanismUID, after: nil)
         }
     }
 }

@@ -38,7 +38,7 @@ struct TestRows {
             let transaction = RowCache(reader, coder, PasswordMemory(), isAlone: true)
             transaction.now = now
             let result = Result { try body(transaction) }
-            if let failure = transaction.failure { throw failure }
+            guard case .success = result else { return (result, RowChanges()) }
             var changes = RowChanges()
             changes.rows = try transaction.changes()
             changes.now = now.rowTime

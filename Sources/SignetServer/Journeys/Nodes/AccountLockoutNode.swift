@@ -11,10 +11,10 @@ struct AccountLockoutNode: Node {
 
     var outcomes: [NodeOutcome] { [.outcome] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         if let user = journey.user {
-            tx.directory.setLocked(locks, user)
-            if !locks { tx.lockouts.clear(user) }
+            try tx.directory.setLocked(locks, user)
+            if !locks { try tx.lockouts.clear(user) }
         }
         return .transition(.outcome)
     }

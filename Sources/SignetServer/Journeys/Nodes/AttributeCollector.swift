@@ -35,15 +35,15 @@ struct AttributeCollector: Collector {
         }
     }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> CollectorResult {
         var shown = callbacks(journey, tx)
         var isDone = true
         for (index, (name, definition)) in attributes.enumerated() {
             let value = definition.kind.value(answers.value(index))
             let isChecked = value != nil && answers.bool(index, "validateOnly")
             let failures =
-                value.map { value in
-                    definition.policies.filter { !$0.accepts(value, attribute: name, in: journey.realm, tx) }
+                try value.map { value in
+                    try definition.policies.filter { try !$0.accepts(value, attribute: name, in: journey.realm, tx) }
                 } ?? [.validType(definition.kind.rawValue)]
             if let value, failures.isEmpty, !isChecked {
                 journey.attributes[name] = value

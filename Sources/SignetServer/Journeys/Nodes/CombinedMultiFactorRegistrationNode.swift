@@ -12,7 +12,7 @@ struct CombinedMultiFactorRegistrationNode: Node {
     var outcomes: [NodeOutcome] { registration.outcomes }
     var interaction: Interaction { registration.interaction }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        registration.process(visit, &journey, &tx)
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        try registration.process(visit, &journey, &tx)
     }
 }

@@ -12,16 +12,16 @@ struct CreateObjectNode: Node {
 
     var outcomes: [NodeOutcome] { [.created, .notWritten] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         defer { journey.password = nil }
         guard let user = journey.user, !user.name.isEmpty, let password = journey.password else {
             return .transition(.notWritten)
         }
         // Another client may have taken the name since it was checked.
-        guard tx.directory.add(user, password: password, claims: [:]) else {
+        guard try tx.directory.add(user, password: password, claims: [:]) else {
             return .refuse(.policyFailure("userName", [.unique]))
         }
-        tx.directory.keep(&journey, of: user)
+        try tx.directory.keep(&journey, of: user)
         return .transition(.created)
     }
 }

@@ -9,10 +9,10 @@ struct DataStoreDecisionNode: Node {
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         defer { journey.password = nil }
         guard let user = journey.user, let password = journey.password else { return .transition(.isFalse) }
-        return switch tx.judge(password, of: user) {
+        return switch try tx.judge(password, of: user) {
         case .right: .transition(.isTrue)
         case .wrong: .transition(.isFalse)
         case .refused(let refusal): .refuse(refusal)

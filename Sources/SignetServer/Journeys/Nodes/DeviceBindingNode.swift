@@ -37,9 +37,9 @@ struct DeviceBindingNode: Node {
     }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let user = journey.user, tx.directory.contains(user) else { return .transition(.failure) }
-        let known = tx.devices.others(.binding, of: user)
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        guard let user = journey.user, try tx.directory.contains(user) else { return .transition(.failure) }
+        let known = try tx.devices.others(.binding, of: user)
         guard maxDevices == 0 || known.count < maxDevices else { return .transition(.exceedDeviceLimit) }
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
@@ -66,7 +66,7 @@ struct DeviceBindingNode: Node {
         if postponesStorage {
             journey.pendingCredential = device
         } else {
-            tx.devices.save(device, for: user)
+            try tx.devices.save(device, for: user)
         }
         return .transition(.success)
     }

@@ -8,11 +8,11 @@ struct DeviceBindingStorageNode: Node {
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, let device = journey.pendingCredential, device.kind == .binding else {
             return .transition(.isFalse)
         }
-        tx.devices.save(device, for: user)
+        try tx.devices.save(device, for: user)
         journey.pendingCredential = nil
         return .transition(.isTrue)
     }

@@ -23,9 +23,9 @@ struct DeviceMatchNode: Node {
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse, .unknownDevice] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, let profile = journey.attributes["deviceProfile"],
-            let known = tx.devices.profile(profile["identifier"]?.string, of: user),
+            let known = try tx.devices.profile(profile["identifier"]?.string, of: user),
             known.lastUsedAt.addingTimeInterval(Double(expiration) * 86_400) > visit.time.now
         else { return .transition(.unknownDevice) }
         let (old, new) = (known.details["metadata"]?.leaves ?? [:], profile["metadata"]?.leaves ?? [:])
@@ -35,8 +35,8 @@ struct DeviceMatchNode: Node {
 }
 
 extension DeviceRegistry {
-    func profile(_ identifier: String?, of user: UserKey) -> OtherDevice? {
-        others(.profile, of: user).first { $0.details["identifier"]?.string == identifier }
+    func profile(_ identifier: String?, of user: UserKey) throws -> OtherDevice? {
+        try others(.profile, of: user).first { $0.details["identifier"]?.string == identifier }
     }
 }
 

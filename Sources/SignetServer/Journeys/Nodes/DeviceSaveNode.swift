@@ -16,17 +16,17 @@ struct DeviceSaveNode: Node {
 
     var outcomes: [NodeOutcome] { [.outcome] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, var details = journey.attributes["deviceProfile"]?.object else {
             return .transition(.outcome)
         }
         let identifier = details["identifier"]?.string ?? ""
-        let known = tx.devices.profile(identifier, of: user)
+        let known = try tx.devices.profile(identifier, of: user)
         let given = nameAttribute.flatMap { journey.attributes[$0]?.string }
         let own = details["metadata"]?["platform"]?["deviceName"]?.string
         if !savesMetadata { details["metadata"] = nil }
         if !savesLocation { details["location"] = nil }
-        tx.devices.save(
+        try tx.devices.save(
             OtherDevice(
                 kind: .profile, resourceID: known?.resourceID ?? RandomID.uuid(),
                 name: given ?? known?.name ?? own ?? identifier, registeredAt: known?.registeredAt ?? visit.time.now,

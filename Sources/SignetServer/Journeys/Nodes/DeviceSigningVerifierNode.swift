@@ -22,8 +22,8 @@ struct DeviceSigningVerifierNode: Node {
     var outcomes: [NodeOutcome] { [.success, .failure, .noDeviceRegistered, .keyNotFound] + clientErrors.outcomes }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        if let user = journey.user, tx.devices.others(.binding, of: user).isEmpty { return .transition(.noDeviceRegistered) }
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        if let user = journey.user, try tx.devices.others(.binding, of: user).isEmpty { return .transition(.noDeviceRegistered) }
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
@@ -34,7 +34,7 @@ struct DeviceSigningVerifierNode: Node {
         guard let statement = SignedStatement(answers.text(0, "jws")),
             let user = journey.user ?? UserKey(universalID: statement.claims["sub"]?.string ?? "", realm: journey.realm)
         else { return .transition(.failure) }
-        let known = tx.devices.others(.binding, of: user)
+        let known = try tx.devices.others(.binding, of: user)
         guard !known.isEmpty else { return .transition(.noDeviceRegistered) }
         guard var device = known.first(where: { $0.boundKeyID == statement.header["kid"]?.string }) else {
             return .transition(.keyNotFound)
@@ -43,7 +43,7 @@ struct DeviceSigningVerifierNode: Node {
             statement.answers(challenge, userID: user.universalID, at: visit.time.now)
         else { return .transition(.failure) }
         device.lastUsedAt = visit.time.now
-        tx.devices.save(device, for: user)
+        try tx.devices.save(device, for: user)
         journey.username = user.name
         return .transition(.success)
     }

@@ -12,7 +12,7 @@ struct EmailSuspendNode: Node {
     var outcomes: [NodeOutcome] { [.outcome] }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         let page = Page(callbacks: [.text(message, type: 0, in: "SuspendedTextOutputCallback")])
         switch journey.memory {
         case .resumed: return .transition(.outcome)
@@ -21,9 +21,9 @@ struct EmailSuspendNode: Node {
             let token = RandomID.token()
             // The page is the same for a user that does not exist, so that it does not reveal which users exist. An email is sent
             // only to an existing user.
-            if let user = journey.user, tx.directory.contains(user) {
+            if let user = journey.user, try tx.directory.contains(user) {
                 let realm = journey.realm.description.percentEncoded()
-                tx.send("\(visit.time.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user)
+                try tx.send("\(visit.time.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user)
             }
             return .suspend(page, token: token)
         }

@@ -10,7 +10,7 @@ struct KBADecisionNode: Node {
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        .transition(journey.user.map { tx.directory.questions(of: $0).count >= count } == true ? .isTrue : .isFalse)
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        .transition(try journey.user.map { try tx.directory.questions(of: $0).count >= count } == true ? .isTrue : .isFalse)
     }
 }

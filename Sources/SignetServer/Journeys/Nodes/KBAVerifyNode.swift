@@ -12,20 +12,20 @@ struct KBAVerifyNode: Node {
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
     var interaction: Interaction { .embeddable }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user else { return .transition(.isFalse) }
         let asked = asked(of: user, journey)
-        let questions = asked ?? Array(tx.directory.questions(of: user).shuffled().prefix(count))
+        let questions = try asked ?? Array(tx.directory.questions(of: user).shuffled().prefix(count))
         guard questions.count == count else { return .transition(.isFalse) }
         // Answers are used only if the questions were asked of this user.
         guard asked != nil, let answers = visit.answers else {
             journey.memory = .questioned(questions, of: user)
             return .prompt(Page(callbacks: questions.map { .password(prompt: $0) }))
         }
-        if let refusal = tx.guess(of: user) { return .refuse(refusal) }
+        if let refusal = try tx.guess(of: user) { return .refuse(refusal) }
         // Every answer is compared, even after a wrong one, so that the response time does not reveal which answer was wrong.
-        let isRight = questions.indices.map { index in
-            tx.directory.accepts(Secret(answers.text(index).utf8), to: questions[index], of: user)
+        let isRight = try questions.indices.map { index in
+            try tx.directory.accepts(Secret(answers.text(index).utf8), to: questions[index], of: user)
         }
         return .transition(isRight.contains(false) ? .isFalse : .isTrue)
     }

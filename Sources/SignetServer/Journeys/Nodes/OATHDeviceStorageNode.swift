@@ -8,9 +8,9 @@ struct OATHDeviceStorageNode: Node {
 
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, let device = journey.pendingOATH else { return .transition(.failureOutcome) }
-        tx.save(device, of: user, journey.recoveryCodes, visit.time)
+        try tx.save(device, of: user, journey.recoveryCodes, visit.time)
         journey.pendingOATH = nil
         return .transition(.successOutcome)
     }
@@ -18,11 +18,11 @@ struct OATHDeviceStorageNode: Node {
 
 extension ServerTransaction {
     /// Saves an OATH device and its recovery codes.
-    mutating func save(_ device: OATHDevice, of user: UserKey, _ codes: RecoveryCodes?, _ time: RequestTime) {
+    mutating func save(_ device: OATHDevice, of user: UserKey, _ codes: RecoveryCodes?, _ time: RequestTime) throws {
         var device = device
         device.registeredAt = time.now
         devices.save(device, for: user)
         // Recovery codes of a different kind belong to another device that the same journey registered.
-        devices.keep(codes?.kind == .oath ? codes : nil, for: .oath, of: user)
+        try devices.keep(codes?.kind == .oath ? codes : nil, for: .oath, of: user)
     }
 }

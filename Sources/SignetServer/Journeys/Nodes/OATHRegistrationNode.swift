@@ -18,12 +18,12 @@ struct OATHRegistrationNode: Node {
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome] }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let user = journey.user, tx.directory.contains(user) else { return .transition(.failureOutcome) }
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        guard let user = journey.user, try tx.directory.contains(user) else { return .transition(.failureOutcome) }
         if visit.answers != nil, let device = journey.pendingOATH {
             if style.generatesRecoveryCodes { journey.recoveryCodes = RecoveryCodes.new(for: .oath, "OATH Device") }
             if !postponesStorage {
-                tx.save(device, of: user, journey.recoveryCodes, visit.time)
+                try tx.save(device, of: user, journey.recoveryCodes, visit.time)
                 journey.pendingOATH = nil
             }
             return .transition(.successOutcome)

@@ -26,8 +26,8 @@ struct OATHTokenVerifierNode: Node {
     }
     var interaction: Interaction { .embeddable }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let user = journey.user, var device = journey.pendingOATH ?? tx.devices.oathDevice(of: user) else {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        guard let user = journey.user, var device = try journey.pendingOATH ?? tx.devices.oathDevice(of: user) else {
             return .transition(.notRegisteredOutcome)
         }
         guard let answers = visit.answers else {
@@ -35,7 +35,7 @@ struct OATHTokenVerifierNode: Node {
             return .prompt(Page(callbacks: [.name(prompt: prompt)] + buttons))
         }
         if allowsRecoveryCode, answers.number(1) == 1 { return .transition(.recoveryCodeOutcome) }
-        if let refusal = tx.guess(of: user) { return .refuse(refusal) }
+        if let refusal = try tx.guess(of: user) { return .refuse(refusal) }
         let code = answers.text(0).filter { !$0.isWhitespace }
         device.verifier = device.verifier.looking(timeWindow: timeSteps, counterWindow: counters)
         guard device.verifier.verify(code, at: visit.time.now) == .accepted else { return .transition(.failureOutcome) }

@@ -38,10 +38,10 @@ struct PageNode: Node {
     var outcomes: [NodeOutcome] { last?.outcomes ?? [.outcome] }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         let asked = collectors.map { $0.callbacks(journey, tx) }
         guard let answers = visit.answers else {
-            return finish(visit, unless: collectors.isEmpty ? nil : asked, &journey, &tx)
+            return try finish(visit, unless: collectors.isEmpty ? nil : asked, &journey, &tx)
         }
         var shown = asked
         var isDone = true
@@ -49,7 +49,7 @@ struct PageNode: Node {
         for (index, collector) in collectors.enumerated() {
             let part = answers.part(from: offset, count: asked[index].count)
             offset += asked[index].count
-            switch collector.take(part, &journey, &tx) {
+            switch try collector.take(part, &journey, &tx) {
             case .accepted: break
             case .retry(let callbacks):
                 shown[index] = callbacks
@@ -61,7 +61,7 @@ struct PageNode: Node {
         // The last node gets answers only when all collectors are done. If it had no callbacks while they were open, it is
         // visited without answers and can ask now.
         let lastVisit = NodeInput(answers: isDone && !rest.isEmpty ? rest : nil, time: visit.time)
-        return finish(lastVisit, unless: isDone ? nil : shown, keeping: rest, &journey, &tx)
+        return try finish(lastVisit, unless: isDone ? nil : shown, keeping: rest, &journey, &tx)
     }
 
     /// Runs the last node and returns its result, unless callbacks of the collectors are still open. In that case it shows them
@@ -69,8 +69,8 @@ struct PageNode: Node {
     private func finish(
         _ visit: NodeInput, unless open: [[JourneyCallback]]?, keeping answers: Answers? = nil, _ journey: inout JourneyState,
         _ tx: inout ServerTransaction
-    ) -> NodeResult {
-        let action = last?.process(visit, &journey, &tx) ?? .transition(.outcome)
+    ) throws -> NodeResult {
+        let action = try last?.process(visit, &journey, &tx) ?? .transition(.outcome)
         var shown = open ?? collectors.map { $0.callbacks(journey, tx) }
         if case .prompt(let page) = action {
             shown.append(

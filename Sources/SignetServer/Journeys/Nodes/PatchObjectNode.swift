@@ -10,22 +10,22 @@ struct PatchObjectNode: Node {
 
     var outcomes: [NodeOutcome] { [.patched, .notWritten] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         defer { journey.password = nil }
-        guard let user = journey.user, tx.directory.contains(user) else { return .transition(.notWritten) }
-        if let password = journey.password { tx.directory.setPassword(password, of: user) }
-        tx.directory.keep(&journey, of: user)
+        guard let user = journey.user, try tx.directory.contains(user) else { return .transition(.notWritten) }
+        if let password = journey.password { try tx.directory.setPassword(password, of: user) }
+        try tx.directory.keep(&journey, of: user)
         return .transition(.patched)
     }
 }
 
 extension Directory {
     /// Stores the attributes that are claims, the answers to security questions, and the version of the accepted terms.
-    mutating func keep(_ journey: inout JourneyState, of user: UserKey) {
+    mutating func keep(_ journey: inout JourneyState, of user: UserKey) throws {
         let claims = journey.attributes.compactMap { name, value in CreateObjectNode.claims[name].map { ($0, value) } }
-        merge(Dictionary(claims, uniquingKeysWith: { _, last in last }), into: user)
-        keep(journey.securityAnswers, of: user)
+        try merge(Dictionary(claims, uniquingKeysWith: { _, last in last }), into: user)
+        try keep(journey.securityAnswers, of: user)
         journey.securityAnswers = [:]
-        if let version = journey.attributes["termsAccepted"]?.string { acceptTerms(version, user) }
+        if let version = journey.attributes["termsAccepted"]?.string { try acceptTerms(version, user) }
     }
 }

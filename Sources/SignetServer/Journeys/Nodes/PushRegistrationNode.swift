@@ -19,17 +19,17 @@ struct PushRegistrationNode: Node {
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome, .timeoutOutcome] }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         let time = visit.time
         guard case .registering(let messageID, var wait) = journey.memory else {
-            return begin(time, &journey, &tx)
+            return try begin(time, &journey, &tx)
         }
-        guard let pending = tx.registrations.entry(messageID) else { return .transition(.timeoutOutcome) }
+        guard let pending = try tx.registrations.entry(messageID) else { return .transition(.timeoutOutcome) }
         switch wait.poll(at: time.now) {
         case .spam: return .fail("polled too early too often")
         case .early: break
         case .due:
-            if pending.isRegistered { return finish(pending, &journey, &tx) }
+            if pending.isRegistered { return try finish(pending, &journey, &tx) }
             guard time.now < pending.deadline else { return .transition(.timeoutOutcome) }
             wait = self.wait(for: pending, time)
         }
@@ -37,8 +37,8 @@ struct PushRegistrationNode: Node {
         return .prompt(page(pending, wait))
     }
 
-    private func begin(_ time: RequestTime, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let user = journey.user, tx.directory.contains(user),
+    private func begin(_ time: RequestTime, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        guard let user = journey.user, try tx.directory.contains(user),
             let pending = PendingRegistration(user: user, style, withOATH: withOATH, time)
         else { return .transition(.failureOutcome) }
         tx.registrations.add(pending, until: journey.expiresAt)
@@ -50,12 +50,12 @@ struct PushRegistrationNode: Node {
     /// Generates the recovery codes and leaves the node. In a combined registration, the same codes are valid for both devices.
     private func finish(
         _ pending: PendingRegistration, _ journey: inout JourneyState, _ tx: inout ServerTransaction
-    ) -> NodeResult {
+    ) throws -> NodeResult {
         if style.generatesRecoveryCodes {
             let codes = RecoveryCodes.new(for: .push, withOATH ? "Push and OATH Device" : "Push Device")
             journey.recoveryCodes = codes
-            tx.devices.keep(codes, for: .push, of: pending.user)
-            if withOATH { tx.devices.keep(codes, for: .oath, of: pending.user) }
+            try tx.devices.keep(codes, for: .push, of: pending.user)
+            if withOATH { try tx.devices.keep(codes, for: .oath, of: pending.user) }
         }
         return .transition(.successOutcome)
     }

@@ -8,9 +8,9 @@ struct PushResultVerifierNode: Node {
 
     var outcomes: [NodeOutcome] { [.approved, .denied, .expired, .waiting] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         let now = visit.time.now
-        guard let id = journey.pushMessageID, let push = tx.pushes.entry(id) else { return .transition(.expired) }
+        guard let id = journey.pushMessageID, let push = try tx.pushes.entry(id) else { return .transition(.expired) }
         switch push.state {
         case .waiting where now < push.deadline: return .transition(.waiting)
         case .waiting: return .transition(.expired)

@@ -34,16 +34,18 @@ struct PushSenderNode: Node {
     var outcomes: [NodeOutcome] { [.sent, .notRegistered] }
     var ignoredOutcomes: [NodeOutcome] { [.skipped] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         let time = visit.time
-        guard let user = journey.user, let device = tx.devices.pushDevice(of: user) else { return .transition(.notRegistered) }
-        guard tx.pushes.hasRoom(for: device.mechanismUID) else { return .fail("too many messages are waiting") }
+        guard let user = journey.user, let device = try tx.devices.pushDevice(of: user) else {
+            return .transition(.notRegistered)
+        }
+        guard try tx.pushes.hasRoom(for: device.mechanismUID) else { return .fail("too many messages are waiting") }
         let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: time.configuration.issuer)
         let prompt = PushPrompt(
             kind: kind(), text: text, customPayload: customPayload(journey),
             contextInfo: tellsContext ? Self.contextInfo(journey.userAgent) : nil, lifetime: lifetime)
         let push = PendingPush(prompt, to: device, time)
-        tx.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt))
+        try tx.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt))
         journey.pushMessageID = push.messageID
         return .transition(.sent)
     }

@@ -32,9 +32,9 @@ struct PushWaitNode: Node {
     var ignoredOutcomes: [NodeOutcome] { exit == nil ? [.exited] : [] }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         let now = visit.time.now
-        guard let push = journey.pushMessageID.flatMap({ tx.pushes.entry($0) }) else { return .transition(.done) }
+        guard let push = try journey.pushMessageID.flatMap({ try tx.pushes.entry($0) }) else { return .transition(.done) }
         guard case .waiting(var wait) = journey.memory else {
             return prompt(push, wait(for: push, visit.time), &journey)
         }

@@ -54,28 +54,28 @@ struct ScriptedDecisionNode: Node {
     }
     var interaction: Interaction { callbacks.isEmpty ? .none : .embeddable }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         if !callbacks.isEmpty, visit.answers == nil { return .prompt(Page(callbacks: callbacks)) }
         if let attribute, let answers = visit.answers {
             // Hidden input, such as a password, can be compared but is not stored.
             let values = callbacks.indices.filter { !callbacks[$0].asksUnseen }.compactMap { answers.value($0) }
             if !values.isEmpty { journey.attributes[attribute] = .array(values) }
         }
-        let row = table.first { row in
-            row.conditions.allSatisfy { $0.holds(for: value($0.input, visit.answers, journey, tx)) }
+        let row = try table.first { row in
+            try row.conditions.allSatisfy { try $0.holds(for: value($0.input, visit.answers, journey, tx)) }
         }
         return .transition(row?.outcome ?? defaultOutcome)
     }
 
-    private func value(_ input: Input, _ answers: Answers?, _ journey: JourneyState, _ tx: ServerTransaction) -> String? {
+    private func value(_ input: Input, _ answers: Answers?, _ journey: JourneyState, _ tx: ServerTransaction) throws -> String? {
         switch input {
         case .username: journey.username
         case .realm: journey.realm.description
         case .journey: journey.tree
         case .userAgent: journey.userAgent
         case .collected(let name): journey.attributes[name]?.tableText
-        case .user(let claim): journey.user.flatMap { tx.directory[$0]?.claims[claim] }?.tableText
-        case .devices(let kind): journey.user.map { String(tx.devices.count(kind, of: $0)) }
+        case .user(let claim): try journey.user.flatMap { try tx.directory[$0]?.claims[claim] }?.tableText
+        case .devices(let kind): try journey.user.map { try String(tx.devices.count(kind, of: $0)) }
         case .answer(let suffix):
             callbacks.indices.lazy.compactMap { answers?.value($0, suffix)?.tableText }.first
         }

@@ -11,7 +11,7 @@ struct TermsDecisionNode: Node {
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        .transition(journey.user.flatMap { tx.directory[$0]?.acceptedTerms } == version ? .isTrue : .isFalse)
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        .transition(try journey.user.flatMap { try tx.directory[$0]?.acceptedTerms } == version ? .isTrue : .isFalse)
     }
 }

@@ -14,9 +14,9 @@ struct ValidatedPasswordCollector: Collector {
         return [callback(definition, failures: [], isChecked: false)]
     }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> CollectorResult {
         guard let definition else { return PasswordCollector().take(answers, &journey, &tx) }
-        let failures = definition.failures(of: answers.text(0), attribute: "password", journey, tx)
+        let failures = try definition.failures(of: answers.text(0), attribute: "password", journey, tx)
         let isChecked = answers.bool(0, "validateOnly")
         guard failures.isEmpty, !isChecked else {
             return .retry([callback(definition, failures: failures, isChecked: isChecked)])

@@ -14,10 +14,10 @@ struct ValidatedUsernameCollector: Collector {
         return [callback(definition, journey.username ?? "", failures: [], isChecked: false)]
     }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> CollectorResult {
         guard let definition else { return UsernameCollector().take(answers, &journey, &tx) }
         let name = answers.text(0)
-        let failures = definition.failures(of: name, attribute: "userName", journey, tx)
+        let failures = try definition.failures(of: name, attribute: "userName", journey, tx)
         let isChecked = answers.bool(0, "validateOnly")
         guard failures.isEmpty, !isChecked else {
             return .retry([callback(definition, name, failures: failures, isChecked: isChecked)])

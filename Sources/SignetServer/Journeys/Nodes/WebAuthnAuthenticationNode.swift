@@ -18,9 +18,9 @@ struct WebAuthnAuthenticationNode: Node {
     }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user else { return .transition(.failure) }
-        let known = tx.devices.others(.webauthn, of: user)
+        let known = try tx.devices.others(.webauthn, of: user)
         guard !known.isEmpty else { return .transition(.noDevice) }
         let party = style.party(visit.time)
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
@@ -38,10 +38,10 @@ struct WebAuthnAuthenticationNode: Node {
                 var device = answer.signer(among: known, challenge, party, requiresVerification: style.requiresVerification)
             else { return .transition(.failure) }
             device.lastUsedAt = visit.time.now
-            tx.devices.save(device, for: user)
+            try tx.devices.save(device, for: user)
             return .transition(.success)
-        } catch {
-            return .transition(error.outcome)
+        } catch let failure as WebAuthnAnswer.Failure {
+            return .transition(failure.outcome)
         }
     }
 }

@@ -16,14 +16,14 @@ struct WebAuthnDeviceStorageNode: Node {
 
     var outcomes: [NodeOutcome] { [.success, .failure] + (maxDevices > 0 ? [.exceedDeviceLimit] : []) }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, let device = journey.pendingCredential, device.kind == .webauthn else {
             return .transition(.failure)
         }
-        guard maxDevices == 0 || tx.devices.others(.webauthn, of: user).count < maxDevices else {
+        guard try maxDevices == 0 || tx.devices.others(.webauthn, of: user).count < maxDevices else {
             return .transition(.exceedDeviceLimit)
         }
-        tx.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
+        try tx.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
         journey.pendingCredential = nil
         return .transition(.success)
     }
@@ -33,10 +33,10 @@ extension ServerTransaction {
     /// Saves a credential. Without new recovery codes, those of an earlier passkey remain valid.
     mutating func save(
         _ device: OtherDevice, of user: UserKey, withCodes: Bool, _ journey: inout JourneyState
-    ) {
-        devices.save(device, for: user)
+    ) throws {
+        try devices.save(device, for: user)
         guard withCodes else { return }
         journey.recoveryCodes = RecoveryCodes.new(for: .webauthn, device.name)
-        devices.keep(journey.recoveryCodes, for: .webauthn, of: user)
+        try devices.keep(journey.recoveryCodes, for: .webauthn, of: user)
     }
 }

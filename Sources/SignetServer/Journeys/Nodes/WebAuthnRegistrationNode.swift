@@ -25,9 +25,9 @@ struct WebAuthnRegistrationNode: Node {
     }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let user = journey.user, tx.directory.contains(user) else { return .transition(.failure) }
-        let known = tx.devices.others(.webauthn, of: user).compactMap(\.credentialID)
+    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        guard let user = journey.user, try tx.directory.contains(user) else { return .transition(.failure) }
+        let known = try tx.devices.others(.webauthn, of: user).compactMap(\.credentialID)
         let party = style.party(visit.time)
         guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
             guard maxDevices == 0 || postponesStorage || known.count < maxDevices else {
@@ -46,11 +46,11 @@ struct WebAuthnRegistrationNode: Node {
             if postponesStorage {
                 journey.pendingCredential = device
             } else {
-                tx.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
+                try tx.save(device, of: user, withCodes: generatesRecoveryCodes, &journey)
             }
             return .transition(.success)
-        } catch {
-            return .transition(error.outcome)
+        } catch let failure as WebAuthnAnswer.Failure {
+            return .transition(failure.outcome)
         }
     }
 }

@@ -56,7 +56,7 @@ struct PushGatewayController: Sendable {
         try await server.store.write { tx in
             // The inbox is checked first. Any client can generate a key, and the check keeps the nonces of unknown keys out of
             // the store.
-            tx.gateway.hasInbox(claim.address) && tx.nonces.redeem(claim.nonce)
+            try tx.gateway.hasInbox(claim.address) && tx.nonces.redeem(claim.nonce)
         }
     }
 
@@ -76,7 +76,7 @@ private struct PushGatewayInbox: StreamInbox {
 
     mutating func events() async throws -> [InboxMessage]? {
         let messages = try await server.store.read { [address, last] tx -> [InboxMessage]? in
-            tx.gateway.hasInbox(address) ? tx.gateway.retained(for: address, after: last) : nil
+            try tx.gateway.hasInbox(address) ? tx.gateway.retained(for: address, after: last) : nil
         }
         guard let messages else { return nil }
         last = messages.last?.eventID ?? last

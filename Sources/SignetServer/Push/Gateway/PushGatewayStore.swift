@@ -45,70 +45,70 @@ struct PushGatewayStore {
 
     // MARK: Endpoints
 
-    func endpoint(_ arn: String) -> PushGatewayEndpoint? { endpoints[arn] }
+    func endpoint(_ arn: String) throws -> PushGatewayEndpoint? { try endpoints[arn] }
 
     /// Returns true when the inbox exists, which means that at least one endpoint leads to it.
-    func hasInbox(_ address: String) -> Bool { inboxes[address] != nil }
+    func hasInbox(_ address: String) throws -> Bool { try inboxes[address] != nil }
 
     /// Creates an endpoint. If one with the same application, token and attributes exists, it is returned instead.
     /// - Throws: ``SNSError`` when an endpoint with the same token has different attributes, or when the store is full.
     mutating func create(
         _ application: SNSResource, arn: String, token: String, _ attributes: EndpointAttributes
-    ) throws(SNSError) -> PushGatewayEndpoint {
-        let present = (inboxes[token]?.arns ?? []).compactMap { endpoints[$0] }
+    ) throws -> PushGatewayEndpoint {
+        let present = try (inboxes[token]?.arns ?? []).compactMap { try endpoints[$0] }
         if let found = present.first(where: { $0.application == arn }) {
             guard found.matches(attributes) else {
-                throw .invalidParameter(
+                throw SNSError.invalidParameter(
                     "Token", "Endpoint \(found.arn) already exists with the same Token, but different attributes.")
             }
             return found
         }
         guard attributes.token ?? token == token else {
-            throw .invalidParameter("Attributes", "Token must be the same as the parameter Token")
+            throw SNSError.invalidParameter("Attributes", "Token must be the same as the parameter Token")
         }
-        guard !endpoints.isFull(), !inboxes.isFull() else { throw .full }
+        guard try !endpoints.isFull(), try !inboxes.isFull() else { throw SNSError.full }
         let endpoint = PushGatewayEndpoint(of: application, arn: arn, token: token, attributes)
-        store(endpoint)
+        try store(endpoint)
         return endpoint
     }
 
     /// Changes an endpoint.
     /// - Returns: The address of the inbox that was removed because no endpoint leads to it any more; nil when none was removed.
     /// - Throws: ``SNSError`` when the endpoint does not exist.
-    mutating func set(_ arn: String, _ attributes: EndpointAttributes) throws(SNSError) -> String? {
-        guard var endpoint = endpoints[arn] else { throw .noEndpoint }
+    mutating func set(_ arn: String, _ attributes: EndpointAttributes) throws -> String? {
+        guard var endpoint = try endpoints[arn] else { throw SNSError.noEndpoint }
         let before = endpoint.token
         endpoint.set(attributes)
-        let released = endpoint.token != before && release(arn, of: before) ? before : nil
-        store(endpoint)
+        let released = try endpoint.token != before && release(arn, of: before) ? before : nil
+        try store(endpoint)
         return released
     }
 
     /// Deletes an endpoint. As in AWS SNS, deleting an endpoint that does not exist succeeds.
     /// - Returns: The address of the inbox that was removed because no endpoint leads to it any more; nil when none was removed.
-    mutating func delete(_ arn: String) -> String? {
-        guard let endpoint = endpoints.remove(arn) else { return nil }
-        return release(arn, of: endpoint.token) ? endpoint.token : nil
+    mutating func delete(_ arn: String) throws -> String? {
+        guard let endpoint = try endpoints.remove(arn) else { return nil }
+        return try release(arn, of: endpoint.token) ? endpoint.token : nil
     }
 
-    private mutating func store(_ endpoint: PushGatewayEndpoint) {
-        endpoints[endpoint.arn] = endpoint
-        var inbox = inboxes[endpoint.token] ?? Inbox()
+    private mutating func store(_ endpoint: PushGatewayEndpoint) throws {
+        endpoints.insert(endpoint, for: endpoint.arn)
+        var inbox = try inboxes[endpoint.token] ?? Inbox()
         guard !inbox.arns.contains(endpoint.arn) else { return }
         inbox.arns.append(endpoint.arn)
-        inboxes[endpoint.token] = inbox
+        inboxes.insert(inbox, for: endpoint.token)
     }
 
     /// Removes an endpoint from its inbox. If no endpoint remains, it removes the inbox with its messages and returns true.
-    private mutating func release(_ arn: String, of address: String) -> Bool {
-        guard var inbox = inboxes[address] else { return false }
+    private mutating func release(_ arn: String, of address: String) throws -> Bool {
+        guard var inbox = try inboxes[address] else { return false }
         inbox.arns.removeAll { $0 == arn }
         guard inbox.arns.isEmpty else {
-            inboxes[address] = inbox
+            inboxes.insert(inbox, for: address)
             return false
         }
-        inboxes[address] = nil
-        _ = messages.discard(group: address)
+        inboxes.discard(address)
+        _ = try messages.discard(group: address)
         return true
     }
 
@@ -116,16 +116,16 @@ struct PushGatewayStore {
 
     /// Puts a message into an inbox. A message that is already in the inbox is not added again.
     /// - Throws: ``SNSError`` when the inbox does not exist or is full.
-    mutating func add(_ delivery: PushDelivery, to address: String) throws(SNSError) {
-        guard var inbox = inboxes[address] else { throw .noEndpoint }
+    mutating func add(_ delivery: PushDelivery, to address: String) throws {
+        guard var inbox = try inboxes[address] else { throw SNSError.noEndpoint }
         let name = Self.name(delivery.messageId, address)
-        guard messages.value(for: name) == nil else { return }
-        guard messages.group(address).count < PushMessageStore.inboxCapacity, !messages.isFull() else {
-            throw .full
+        guard try messages[name] == nil else { return }
+        guard try messages.group(address).count < PushMessageStore.inboxCapacity, try !messages.isFull() else {
+            throw SNSError.full
         }
         // Event ids are derived from the time, so that they still increase after an inbox was removed and created again.
         inbox.lastEventID = max(inbox.lastEventID + 1, UInt64(max(0, now.timeIntervalSince1970 * 1_000_000)))
-        inboxes[address] = inbox
+        inboxes.insert(inbox, for: address)
         let message = InboxMessage(
             messageID: delivery.messageId, message: delivery.message, eventID: inbox.lastEventID,
             deadline: now.addingTimeInterval(Self.lifetime(of: delivery)))
@@ -134,10 +134,10 @@ struct PushGatewayStore {
 
     /// Returns the messages that can still be answered, oldest first: those after the event `last`, or all of them when `last` is
     /// nil or newer than the newest event of the inbox.
-    func retained(for address: String, after last: UInt64?) -> [InboxMessage] {
-        guard let inbox = inboxes[address] else { return [] }
+    func retained(for address: String, after last: UInt64?) throws -> [InboxMessage] {
+        guard let inbox = try inboxes[address] else { return [] }
         let start = last.map { $0 <= inbox.lastEventID ? $0 : 0 } ?? 0
-        return messages.group(address).filter { $0.eventID > start }.sorted { $0.eventID < $1.eventID }
+        return try messages.group(address).filter { $0.eventID > start }.sorted { $0.eventID < $1.eventID }
     }
 
     /// Returns the key of a message in the table. The space is unambiguous because addresses contain none.
@@ -163,7 +163,7 @@ extension StateStore: PushGatewayState {
     }
 
     func endpoint(_ arn: String) async throws -> PushGatewayEndpoint? {
-        try await read { tx in tx.gateway.endpoint(arn) }
+        try await read { tx in try tx.gateway.endpoint(arn) }
     }
 
     func setAttributes(_ attributes: EndpointAttributes, of arn: String) async throws {
@@ -174,13 +174,13 @@ extension StateStore: PushGatewayState {
 
     func deleteEndpoint(_ arn: String) async throws {
         try await write { tx in
-            if let released = tx.gateway.delete(arn) { tx.effects.append(.endInbox(released)) }
+            if let released = try tx.gateway.delete(arn) { tx.effects.append(.endInbox(released)) }
         }
     }
 
     func deliver(_ delivery: PushDelivery, to arn: String) async throws {
         try await write { tx in
-            guard let endpoint = tx.gateway.endpoint(arn) else { throw SNSError.noEndpoint }
+            guard let endpoint = try tx.gateway.endpoint(arn) else { throw SNSError.noEndpoint }
             guard endpoint.isEnabled else { throw SNSError.disabled }
             try tx.gateway.add(delivery, to: endpoint.token)
             tx.effects.append(.wakeInbox(endpoint.token))

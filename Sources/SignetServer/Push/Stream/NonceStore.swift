@@ -38,13 +38,13 @@ struct NonceStore {
 
     /// Returns true when the server issued the nonce, it has not expired, and it is used for the first time. A full store accepts
     /// no nonce, because a device that has to wait is safer than a proof that can be replayed.
-    mutating func redeem(_ text: String) -> Bool {
+    mutating func redeem(_ text: String) throws -> Bool {
         guard let payload = try? CompactJWS(text).payload(verifiedWith: key),
             let nonce = try? JSON.decode(Nonce.self, from: payload)
         else { return false }
         let issued = Date(timeIntervalSince1970: Double(nonce.issued) / 1000)
         let end = issued.addingTimeInterval(Self.lifetime)
-        guard now < end, used.value(for: nonce.value) == nil, !used.isFull() else { return false }
+        guard now < end, try used[nonce.value] == nil, try !used.isFull() else { return false }
         used.insert(true, for: nonce.value, until: end)
         return true
     }

@@ -11,7 +11,7 @@ struct PushStreamController: Sendable {
         let realm = context.realm
         guard let token = request.credentials(PushStreamProof.scheme) else { throw try await challenge() }
         let mechanismUID = try await server.store.write { tx in
-            tx.mechanism(provenBy: token, realm: realm)
+            try tx.mechanism(provenBy: token, realm: realm)
         }
         guard let mechanismUID else {
             server.logger.info("push stream proof rejected", metadata: ["realm": "\(realm)"])
@@ -44,8 +44,8 @@ private struct PushStreamInbox: StreamInbox {
 
     mutating func events() async throws -> [FaultedDelivery.Event]? {
         let pushes = try await server.store.read { [mechanismUID, last] tx -> [PendingPush]? in
-            guard tx.devices.pushDevice(mechanismUID: mechanismUID) != nil else { return nil }
-            return tx.pushes.retained(for: mechanismUID, after: last)
+            guard try tx.devices.pushDevice(mechanismUID: mechanismUID) != nil else { return nil }
+            return try tx.pushes.retained(for: mechanismUID, after: last)
         }
         guard let pushes else { return nil }
         last = pushes.last?.eventID ?? last

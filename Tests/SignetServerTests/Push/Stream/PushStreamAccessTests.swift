@@ -12,7 +12,7 @@ import Testing
 struct PushStreamProofTests {
     private func prove(_ token: String, at server: TestServer, realm: RealmPath = .root) async throws -> String? {
         try await server.devServer.context.store.write { tx in
-            tx.mechanism(provenBy: token, realm: realm)
+            try tx.mechanism(provenBy: token, realm: realm)
         }
     }
 
@@ -108,7 +108,7 @@ struct NonceStoreTests {
     private func redeem(_ nonce: String, _ rows: TestRows, at now: Date) throws -> Bool {
         try rows.transact(at: now) { transaction in
             var book = NonceStore(transaction, key: Self.key)
-            return book.redeem(nonce)
+            return try book.redeem(nonce)
         }
     }
 

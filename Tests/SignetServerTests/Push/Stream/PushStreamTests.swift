@@ -153,8 +153,8 @@ struct PushStreamTests {
                 // The removal as another server does it, with the signal lost on the way.
                 try await server.devServer.context.store.write { tx in
                     let user = UserKey(realm: .root, name: "mira")
-                    guard let device = tx.devices.pushDevice(of: user) else { return }
-                    _ = tx.devices.remove(.push, device.resourceID, of: user)
+                    guard let device = try tx.devices.pushDevice(of: user) else { return }
+                    _ = try tx.devices.remove(.push, device.resourceID, of: user)
                 }
                 let rest = await connection.read { $0.contains("0\r\n\r\n") }
                 #expect(rest.hasSuffix("0\r\n\r\n"))
