@@ -208,7 +208,7 @@ private struct Showing: Node {
     let callbacks: [JourneyCallback]
     var outcomes: [NodeOutcome] { [.outcome] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        visit.answers == nil ? .prompt(Page(callbacks: callbacks)) : .transition(.outcome)
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        answers == nil ? .prompt(Page(callbacks: callbacks)) : .transition(.outcome)
     }
 }

@@ -113,8 +113,7 @@ extension ServerTransaction {
         var answers = answers
         for _ in 0..<Self.maxTransitions {
             guard let node = trees[journey.place.tree]?.nodes[journey.place.nodeID] else { break }
-            let visit = NodeInput(answers: answers, time: time)
-            switch try node.node.process(visit, &journey, &self) {
+            switch try node.node.process(answers, &journey, &self) {
             case .prompt(let page): return .success(try ask(page, &journey))
             case .suspend(let page, let token): return .success(try suspend(page, token, &journey))
             case .refuse(let refusal): return .failure(refusal)

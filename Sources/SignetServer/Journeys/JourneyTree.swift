@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A login journey: its nodes, and the target of each outcome of a node. It has the structure of AM's trees.
 struct JourneyTree: Sendable {
     /// The name of the journey, used in `authIndexValue`.

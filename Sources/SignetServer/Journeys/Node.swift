@@ -17,10 +17,13 @@ protocol Node: Sendable {
     var innerTree: String? { get }
     /// The end of the journey that the node itself is; nil for other nodes. Its only outcome leads there.
     var end: NodeTarget? { get }
-    /// Runs one visit of the node. The visit has no answers when the journey reaches the node. It has answers when the client has
-    /// answered the callbacks that the node asked last.
+    /// Runs one visit of the node.
+    /// - Parameters:
+    ///   - answers: The client's answers to the callbacks that the node asked last; nil when the journey reaches the node.
+    ///   - journey: The state of the journey.
+    ///   - tx: The state of the server.
     /// - Throws: The error of a row that cannot be read, or of the store. A refusal is a result.
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult
 }
 
 extension Node {
@@ -41,12 +44,6 @@ enum Interaction: Sendable {
     case embeddable
     /// The node needs a page of its own, because it waits or shows more than questions.
     case ownPage
-}
-
-/// The input of a visit.
-struct NodeInput: Sendable {
-    let answers: Answers?
-    let time: RequestTime
 }
 
 /// The next action that a node requests.
@@ -87,8 +84,8 @@ extension Collector {
     var interaction: Interaction { .embeddable }
 
     /// Runs the collector on a page of its own.
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        try PageNode(collectors: [self]).process(visit, &journey, &tx)
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        try PageNode(collectors: [self]).process(answers, &journey, &tx)
     }
 }
 

@@ -1,5 +1,3 @@
-import SignetCore
-
 /// Recovery codes, each of which replaces a lost device once. They are shown once and stored as digests.
 struct RecoveryCodes: Codable, Sendable, Hashable {
     /// The number of codes, as in AM.

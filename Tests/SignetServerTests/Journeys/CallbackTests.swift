@@ -128,14 +128,13 @@ struct CallbackTests {
         let node = ScriptedDecisionNode(callbacks: [.name(prompt: "Name"), .password(prompt: "Old password")], attribute: "seen")
         var server = ServerTransaction(users: [], trees: [])
         var journey = JourneyState.sample()
-        let time = RequestTime(now: ManualClock().now, configuration: ServerConfiguration(), baseURL: "")
         let answers = (1...2).map { number in
             JSONValue.object([
                 "input": .array([.object(["name": .string("IDToken\(number)"), "value": .string("typed \(number)")])])
             ])
         }
         let filled = Answers(JourneyCallback.numbered(node.callbacks), filledIn: .array(answers))
-        #expect(try node.process(NodeInput(answers: filled, time: time), &journey, &server).outcome == .outcome)
+        #expect(try node.process(filled, &journey, &server).outcome == .outcome)
         #expect(journey.attributes["seen"] == .array([.string("typed 1")]))
     }
 
@@ -149,12 +148,12 @@ struct CallbackTests {
         ] as [([(seconds: Double, pressed: Int64)], String)])
     func waitEndsByTimeExitOrSpam(polls: [(seconds: Double, pressed: Int64)], end: String) throws {
         let node = PollingWaitNode(seconds: 10, exit: "Skip", tolerance: 3)
-        var server = ServerTransaction(users: [], trees: [])
         var journey = JourneyState.sample()
         var now = ManualClock().now
         func visit(_ answers: Answers?) -> NodeResult {
             let time = RequestTime(now: now, configuration: ServerConfiguration(), baseURL: "")
-            return node.process(NodeInput(answers: answers, time: time), &journey, &server)
+            var server = ServerTransaction(users: [], trees: [], time: time)
+            return node.process(answers, &journey, &server)
         }
         var action = visit(nil)
         for poll in polls {

@@ -266,13 +266,13 @@ struct WebAuthnTests {
     ) throws -> NodeOutcome? {
         var journey = JourneyState.sample()
         journey.username = "mira"
-        let asked = try node.process(NodeInput(answers: nil, time: .sample()), &journey, &tx)
+        let asked = try node.process(nil, &journey, &tx)
         guard case .prompt(let page) = asked else { return asked.outcome }
         let callbacks = JourneyCallback.numbered(page.callbacks)
         let challenge = try #require(callbacks[0].output("data")?["challenge"]?.string)
         let field: JSONValue = .object(["name": "IDToken2", "value": .string(try answer(challenge))])
         let answers = Answers(callbacks, filledIn: .array([.object(["input": .array([field])])]))
-        return try node.process(NodeInput(answers: answers, time: .sample()), &journey, &tx).outcome
+        return try node.process(answers, &journey, &tx).outcome
     }
 
     @Test(

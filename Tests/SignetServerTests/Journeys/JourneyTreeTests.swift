@@ -89,7 +89,7 @@ struct JourneyTreeTests {
         var journey = JourneyState.sample()
         journey.username = "mira"
         journey.password = Secret(TestServer.password.utf8)
-        let action = try DataStoreDecisionNode().process(NodeInput(answers: nil, time: .sample()), &journey, &server)
+        let action = try DataStoreDecisionNode().process(nil, &journey, &server)
         #expect(action.outcome == .isTrue)
         #expect(journey.password == nil)
     }

@@ -115,8 +115,7 @@ struct OATHJourneyTests {
             asked[0].answer(.string(code))
             var journey = JourneyState.sample()
             journey.username = "mira"
-            return try OATHTokenVerifierNode().process(
-                NodeInput(answers: Answers(asked, filledIn: nil), time: .sample()), &journey, &server)
+            return try OATHTokenVerifierNode().process(Answers(asked, filledIn: nil), &journey, &server)
         }
         #expect(try enter(3).outcome == .successOutcome)
         #expect(try enter(3).outcome == .failureOutcome)

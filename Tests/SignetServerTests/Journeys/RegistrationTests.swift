@@ -128,7 +128,7 @@ struct RegistrationTests {
         var journey = JourneyState.sample()
         journey.username = "mira"
         journey.password = Secret("x".utf8)
-        let action = try CreateObjectNode().process(NodeInput(answers: nil, time: .sample()), &journey, &server)
+        let action = try CreateObjectNode().process(nil, &journey, &server)
         guard case .refuse(let refusal) = action else {
             Issue.record("unexpected result: \(action)")
             return

@@ -13,11 +13,11 @@ extension RowCache {
 
 extension ServerTransaction {
     /// Runs a rule on an empty state, which is discarded afterwards.
-    init(users: [User], clients: [RegisteredClient] = [], trees: [JourneyTree]) {
+    init(users: [User], clients: [RegisteredClient] = [], trees: [JourneyTree], time: RequestTime = .sample()) {
         self.init(
             TransactionConstants(
                 users: users, clients: ClientRegistry(clients), trees: trees.byName, key: Secret.random(byteCount: 32)), .alone(),
-            .sample())
+            time)
     }
 }
 

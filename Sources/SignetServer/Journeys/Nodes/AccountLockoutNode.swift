@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that locks or unlocks the user's account.
 struct AccountLockoutNode: Node {
     static let type = NodeType(
@@ -11,7 +9,7 @@ struct AccountLockoutNode: Node {
 
     var outcomes: [NodeOutcome] { [.outcome] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         if let user = journey.user {
             try tx.directory.setLocked(locks, user)
             if !locks { try tx.lockouts.clear(user) }

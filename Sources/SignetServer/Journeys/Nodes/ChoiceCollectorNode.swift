@@ -30,8 +30,8 @@ struct ChoiceCollectorNode: Node {
     var outcomes: [NodeOutcome] { choices.map { NodeOutcome($0) } }
     var interaction: Interaction { .embeddable }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let answers = visit.answers, let index = answers.number(0), choices.indices.contains(index) else {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard let answers, let index = answers.number(0), choices.indices.contains(index) else {
             let defaultChoice = JSONValue.integer(Int64(defaultIndex))
             return .prompt(
                 Page(callbacks: [

@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that shows one QR code for the registration of push and one-time codes, and waits for the device.
 struct CombinedMultiFactorRegistrationNode: Node {
     static let type = NodeType(
@@ -12,7 +10,7 @@ struct CombinedMultiFactorRegistrationNode: Node {
     var outcomes: [NodeOutcome] { registration.outcomes }
     var interaction: Interaction { registration.interaction }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        try registration.process(visit, &journey, &tx)
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        try registration.process(answers, &journey, &tx)
     }
 }

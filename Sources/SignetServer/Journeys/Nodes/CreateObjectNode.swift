@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that creates a user from the collected data.
 struct CreateObjectNode: Node {
     static let type = NodeType(
@@ -12,7 +10,7 @@ struct CreateObjectNode: Node {
 
     var outcomes: [NodeOutcome] { [.created, .notWritten] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         defer { journey.password = nil }
         guard let user = journey.user, !user.name.isEmpty, let password = journey.password else {
             return .transition(.notWritten)

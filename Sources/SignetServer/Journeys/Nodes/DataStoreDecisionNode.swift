@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that compares the collected password with the user's password, and then removes it from the journey.
 struct DataStoreDecisionNode: Node {
     static let type = NodeType(
@@ -9,7 +7,7 @@ struct DataStoreDecisionNode: Node {
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         defer { journey.password = nil }
         guard let user = journey.user, let password = journey.password else { return .transition(.isFalse) }
         return switch try tx.judge(password, of: user) {

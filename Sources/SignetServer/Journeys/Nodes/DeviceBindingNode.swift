@@ -37,11 +37,11 @@ struct DeviceBindingNode: Node {
     }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, try tx.directory.contains(user) else { return .transition(.failure) }
         let known = try tx.devices.others(.binding, of: user)
         guard maxDevices == 0 || known.count < maxDevices else { return .transition(.exceedDeviceLimit) }
-        guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
+        guard let answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
             return .prompt(Page(callbacks: [callback(user, challenge)]))
@@ -51,14 +51,14 @@ struct DeviceBindingNode: Node {
         guard let statement = SignedStatement(answers.text(0, "jws")), let jwk = statement.header["jwk"],
             let key = DevicePublicKey(jwk: jwk), statement.isSigned(with: key),
             let keyID = statement.header["kid"]?.string, !keyID.isEmpty, keyID.utf8.count <= 256,
-            statement.isIssued(by: applications), statement.answers(challenge, userID: user.universalID, at: visit.time.now)
+            statement.isIssued(by: applications), statement.answers(challenge, userID: user.universalID, at: tx.now)
         else { return .transition(.failure) }
         // A known key is already bound to a device, so it is rejected for any client that presents it.
         guard !known.contains(where: { $0.boundKeyID == keyID || $0.key == key }) else { return .transition(.failure) }
         let name = answers.text(0, "deviceName")
         let device = OtherDevice(
             kind: .binding, resourceID: RandomID.uuid(), name: String((name.isEmpty ? "Device" : name).prefix(256)),
-            registeredAt: visit.time.now, lastUsedAt: visit.time.now,
+            registeredAt: tx.now, lastUsedAt: tx.now,
             details: [
                 "deviceId": .string(String(answers.text(0, "deviceId").prefix(256))),
                 "key": .object(["kid": .string(keyID), "alg": .string(key.algorithm)]),

@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that saves the device of a ``DeviceBindingNode`` with postponed storage.
 struct DeviceBindingStorageNode: Node {
     static let type = NodeType(
@@ -8,7 +6,7 @@ struct DeviceBindingStorageNode: Node {
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, let device = journey.pendingCredential, device.kind == .binding else {
             return .transition(.isFalse)
         }

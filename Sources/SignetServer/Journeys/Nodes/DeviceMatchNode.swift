@@ -23,10 +23,10 @@ struct DeviceMatchNode: Node {
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse, .unknownDevice] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, let profile = journey.attributes["deviceProfile"],
             let known = try tx.devices.profile(profile["identifier"]?.string, of: user),
-            known.lastUsedAt.addingTimeInterval(Double(expiration) * 86_400) > visit.time.now
+            known.lastUsedAt.addingTimeInterval(Double(expiration) * 86_400) > tx.now
         else { return .transition(.unknownDevice) }
         let (old, new) = (known.details["metadata"]?.leaves ?? [:], profile["metadata"]?.leaves ?? [:])
         let changed = Set(old.keys).union(new.keys).count { old[$0] != new[$0] }

@@ -16,7 +16,7 @@ struct DeviceSaveNode: Node {
 
     var outcomes: [NodeOutcome] { [.outcome] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, var details = journey.attributes["deviceProfile"]?.object else {
             return .transition(.outcome)
         }
@@ -29,8 +29,8 @@ struct DeviceSaveNode: Node {
         try tx.devices.save(
             OtherDevice(
                 kind: .profile, resourceID: known?.resourceID ?? RandomID.uuid(),
-                name: given ?? known?.name ?? own ?? identifier, registeredAt: known?.registeredAt ?? visit.time.now,
-                lastUsedAt: visit.time.now, details: details), for: user)
+                name: given ?? known?.name ?? own ?? identifier, registeredAt: known?.registeredAt ?? tx.now,
+                lastUsedAt: tx.now, details: details), for: user)
         return .transition(.outcome)
     }
 }

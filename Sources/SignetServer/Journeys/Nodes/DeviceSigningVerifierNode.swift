@@ -22,9 +22,9 @@ struct DeviceSigningVerifierNode: Node {
     var outcomes: [NodeOutcome] { [.success, .failure, .noDeviceRegistered, .keyNotFound] + clientErrors.outcomes }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         if let user = journey.user, try tx.devices.others(.binding, of: user).isEmpty { return .transition(.noDeviceRegistered) }
-        guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
+        guard let answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
             return .prompt(Page(callbacks: [callback(journey.user, challenge)]))
@@ -40,9 +40,9 @@ struct DeviceSigningVerifierNode: Node {
             return .transition(.keyNotFound)
         }
         guard let key = device.key, statement.isSigned(with: key), statement.isIssued(by: applications),
-            statement.answers(challenge, userID: user.universalID, at: visit.time.now)
+            statement.answers(challenge, userID: user.universalID, at: tx.now)
         else { return .transition(.failure) }
-        device.lastUsedAt = visit.time.now
+        device.lastUsedAt = tx.now
         try tx.devices.save(device, for: user)
         journey.username = user.name
         return .transition(.success)

@@ -12,7 +12,7 @@ struct EmailSuspendNode: Node {
     var outcomes: [NodeOutcome] { [.outcome] }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         let page = Page(callbacks: [.text(message, type: 0, in: "SuspendedTextOutputCallback")])
         switch journey.memory {
         case .resumed: return .transition(.outcome)
@@ -23,7 +23,7 @@ struct EmailSuspendNode: Node {
             // only to an existing user.
             if let user = journey.user, try tx.directory.contains(user) {
                 let realm = journey.realm.description.percentEncoded()
-                try tx.send("\(visit.time.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user)
+                try tx.send("\(tx.time.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user)
             }
             return .suspend(page, token: token)
         }

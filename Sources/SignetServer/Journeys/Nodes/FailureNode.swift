@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that ends the journey with failure, or the whole login if it has a reason.
 struct FailureNode: Node {
     static let type = NodeType(
@@ -21,7 +19,7 @@ struct FailureNode: Node {
     var end: NodeTarget? { .failure }
     var outcomes: [NodeOutcome] { [] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         switch reason {
         case nil: .transition(.outcome)
         case .loginFailure: .fail(type.name)

@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that runs another journey inside of the current one.
 struct InnerTreeEvaluatorNode: Node {
     static let type = NodeType(
@@ -12,7 +10,7 @@ struct InnerTreeEvaluatorNode: Node {
     var innerTree: String? { tree }
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         .runInnerTree(tree)
     }
 }

@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that checks if the user has answers to enough security questions.
 struct KBADecisionNode: Node {
     static let type = NodeType(
@@ -10,7 +8,7 @@ struct KBADecisionNode: Node {
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         .transition(try journey.user.map { try tx.directory.questions(of: $0).count >= count } == true ? .isTrue : .isFalse)
     }
 }

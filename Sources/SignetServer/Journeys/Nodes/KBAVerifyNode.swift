@@ -12,13 +12,13 @@ struct KBAVerifyNode: Node {
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
     var interaction: Interaction { .embeddable }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user else { return .transition(.isFalse) }
         let asked = asked(of: user, journey)
         let questions = try asked ?? Array(tx.directory.questions(of: user).shuffled().prefix(count))
         guard questions.count == count else { return .transition(.isFalse) }
         // Answers are used only if the questions were asked of this user.
-        guard asked != nil, let answers = visit.answers else {
+        guard asked != nil, let answers else {
             journey.memory = .questioned(questions, of: user)
             return .prompt(Page(callbacks: questions.map { .password(prompt: $0) }))
         }

@@ -23,8 +23,8 @@ struct MessageNode: Node {
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
     var interaction: Interaction { .embeddable }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard let answers = visit.answers, let pressed = answers.number(1), (0...1).contains(pressed) else {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard let answers, let pressed = answers.number(1), (0...1).contains(pressed) else {
             return .prompt(
                 Page(callbacks: [.text(message, type: messageType), .confirmation([yes, no], default: 1, type: messageType)]))
         }

@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that saves the device of an ``OATHRegistrationNode``.
 struct OATHDeviceStorageNode: Node {
     static let type = NodeType(
@@ -8,9 +6,9 @@ struct OATHDeviceStorageNode: Node {
 
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, let device = journey.pendingOATH else { return .transition(.failureOutcome) }
-        try tx.save(device, of: user, journey.recoveryCodes, visit.time)
+        try tx.save(device, of: user, journey.recoveryCodes)
         journey.pendingOATH = nil
         return .transition(.successOutcome)
     }
@@ -18,9 +16,9 @@ struct OATHDeviceStorageNode: Node {
 
 extension ServerTransaction {
     /// Saves an OATH device and its recovery codes.
-    mutating func save(_ device: OATHDevice, of user: UserKey, _ codes: RecoveryCodes?, _ time: RequestTime) throws {
+    mutating func save(_ device: OATHDevice, of user: UserKey, _ codes: RecoveryCodes?) throws {
         var device = device
-        device.registeredAt = time.now
+        device.registeredAt = now
         devices.save(device, for: user)
         // Recovery codes of a different kind belong to another device that the same journey registered.
         try devices.keep(codes?.kind == .oath ? codes : nil, for: .oath, of: user)

@@ -18,19 +18,19 @@ struct OATHRegistrationNode: Node {
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome] }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, try tx.directory.contains(user) else { return .transition(.failureOutcome) }
-        if visit.answers != nil, let device = journey.pendingOATH {
+        if answers != nil, let device = journey.pendingOATH {
             if style.generatesRecoveryCodes { journey.recoveryCodes = RecoveryCodes.new(for: .oath, "OATH Device") }
             if !postponesStorage {
-                try tx.save(device, of: user, journey.recoveryCodes, visit.time)
+                try tx.save(device, of: user, journey.recoveryCodes)
                 journey.pendingOATH = nil
             }
             return .transition(.successOutcome)
         }
         let device = style.newOATHDevice()
         journey.pendingOATH = device
-        let configuration = visit.time.configuration
+        let configuration = tx.time.configuration
         let enrollment = Enrollment(
             account: AccountID(issuer: style.issuer ?? configuration.issuer, accountName: user.name),
             oath: device.verifier.settings, oathResourceID: device.resourceID, userID: user.name, imageURL: style.imageURL,

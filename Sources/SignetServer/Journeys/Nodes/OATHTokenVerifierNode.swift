@@ -26,11 +26,11 @@ struct OATHTokenVerifierNode: Node {
     }
     var interaction: Interaction { .embeddable }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, var device = try journey.pendingOATH ?? tx.devices.oathDevice(of: user) else {
             return .transition(.notRegisteredOutcome)
         }
-        guard let answers = visit.answers else {
+        guard let answers else {
             let buttons = allowsRecoveryCode ? [JourneyCallback.confirmation(["Submit", "Use Recovery Code"], default: 0)] : []
             return .prompt(Page(callbacks: [.name(prompt: prompt)] + buttons))
         }
@@ -38,7 +38,7 @@ struct OATHTokenVerifierNode: Node {
         if let refusal = try tx.guess(of: user) { return .refuse(refusal) }
         let code = answers.text(0).filter { !$0.isWhitespace }
         device.verifier = device.verifier.looking(timeWindow: timeSteps, counterWindow: counters)
-        guard device.verifier.verify(code, at: visit.time.now) == .accepted else { return .transition(.failureOutcome) }
+        guard device.verifier.verify(code, at: tx.now) == .accepted else { return .transition(.failureOutcome) }
         if journey.pendingOATH == nil {
             tx.devices.save(device, for: user)
         } else {

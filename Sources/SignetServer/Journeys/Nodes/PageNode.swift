@@ -38,10 +38,10 @@ struct PageNode: Node {
     var outcomes: [NodeOutcome] { last?.outcomes ?? [.outcome] }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         let asked = collectors.map { $0.callbacks(journey, tx) }
-        guard let answers = visit.answers else {
-            return try finish(visit, unless: collectors.isEmpty ? nil : asked, &journey, &tx)
+        guard let answers else {
+            return try finish(nil, unless: collectors.isEmpty ? nil : asked, &journey, &tx)
         }
         var shown = asked
         var isDone = true
@@ -60,17 +60,16 @@ struct PageNode: Node {
         let rest = answers.part(from: offset)
         // The last node gets answers only when all collectors are done. If it had no callbacks while they were open, it is
         // visited without answers and can ask now.
-        let lastVisit = NodeInput(answers: isDone && !rest.isEmpty ? rest : nil, time: visit.time)
-        return try finish(lastVisit, unless: isDone ? nil : shown, keeping: rest, &journey, &tx)
+        return try finish(isDone && !rest.isEmpty ? rest : nil, unless: isDone ? nil : shown, keeping: rest, &journey, &tx)
     }
 
     /// Runs the last node and returns its result, unless callbacks of the collectors are still open. In that case it shows them
     /// again together with the callbacks of the last node, which keep the answers that the client has already given.
     private func finish(
-        _ visit: NodeInput, unless open: [[JourneyCallback]]?, keeping answers: Answers? = nil, _ journey: inout JourneyState,
+        _ last: Answers?, unless open: [[JourneyCallback]]?, keeping answers: Answers? = nil, _ journey: inout JourneyState,
         _ tx: inout ServerTransaction
     ) throws -> NodeResult {
-        let action = try last?.process(visit, &journey, &tx) ?? .transition(.outcome)
+        let action = try self.last?.process(last, &journey, &tx) ?? .transition(.outcome)
         var shown = open ?? collectors.map { $0.callbacks(journey, tx) }
         if case .prompt(let page) = action {
             shown.append(

@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that makes the journey end with an empty token. The user is identified but gets no session.
 struct PassThroughNode: Node {
     static let type = NodeType(
@@ -9,7 +7,7 @@ struct PassThroughNode: Node {
 
     var outcomes: [NodeOutcome] { [.outcome] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         journey.passesThrough = true
         return .transition(.outcome)
     }

@@ -10,7 +10,7 @@ struct PatchObjectNode: Node {
 
     var outcomes: [NodeOutcome] { [.patched, .notWritten] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         defer { journey.password = nil }
         guard let user = journey.user, try tx.directory.contains(user) else { return .transition(.notWritten) }
         if let password = journey.password { try tx.directory.setPassword(password, of: user) }

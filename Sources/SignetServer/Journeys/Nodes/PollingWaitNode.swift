@@ -26,9 +26,9 @@ struct PollingWaitNode: Node {
     var outcomes: [NodeOutcome] { [.done] + (exit == nil ? [] : [.exited]) + (tolerance == nil ? [] : [.spam]) }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        let now = visit.time.now
-        guard let answers = visit.answers, case .waiting(var wait) = journey.memory else {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        let now = tx.now
+        guard let answers, case .waiting(var wait) = journey.memory else {
             return prompt(PollingWait(milliseconds: Int(seconds * 1000), from: now, tolerance: tolerance ?? .max), &journey)
         }
         if exit != nil, answers.number(1) == 0 { return .transition(.exited) }

@@ -19,10 +19,10 @@ struct PushRegistrationNode: Node {
     var outcomes: [NodeOutcome] { [.successOutcome, .failureOutcome, .timeoutOutcome] }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        let time = visit.time
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        let time = tx.time
         guard case .registering(let messageID, var wait) = journey.memory else {
-            return try begin(time, &journey, &tx)
+            return try begin(&journey, &tx)
         }
         guard let pending = try tx.registrations.entry(messageID) else { return .transition(.timeoutOutcome) }
         switch wait.poll(at: time.now) {
@@ -37,12 +37,12 @@ struct PushRegistrationNode: Node {
         return .prompt(page(pending, wait))
     }
 
-    private func begin(_ time: RequestTime, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    private func begin(_ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, try tx.directory.contains(user),
-            let pending = PendingRegistration(user: user, style, withOATH: withOATH, time)
+            let pending = PendingRegistration(user: user, style, withOATH: withOATH, tx.time)
         else { return .transition(.failureOutcome) }
         tx.registrations.add(pending, until: journey.expiresAt)
-        let wait = wait(for: pending, time)
+        let wait = wait(for: pending, tx.time)
         journey.memory = .registering(messageID: pending.messageID, wait)
         return .prompt(page(pending, wait))
     }

@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that checks the state of the push message.
 struct PushResultVerifierNode: Node {
     static let type = NodeType(
@@ -8,8 +6,8 @@ struct PushResultVerifierNode: Node {
 
     var outcomes: [NodeOutcome] { [.approved, .denied, .expired, .waiting] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        let now = visit.time.now
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        let now = tx.now
         guard let id = journey.pushMessageID, let push = try tx.pushes.entry(id) else { return .transition(.expired) }
         switch push.state {
         case .waiting where now < push.deadline: return .transition(.waiting)

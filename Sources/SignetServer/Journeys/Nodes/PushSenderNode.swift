@@ -34,17 +34,16 @@ struct PushSenderNode: Node {
     var outcomes: [NodeOutcome] { [.sent, .notRegistered] }
     var ignoredOutcomes: [NodeOutcome] { [.skipped] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        let time = visit.time
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, let device = try tx.devices.pushDevice(of: user) else {
             return .transition(.notRegistered)
         }
         guard try tx.pushes.hasRoom(for: device.mechanismUID) else { return .fail("too many messages are waiting") }
-        let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: time.configuration.issuer)
+        let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: tx.time.configuration.issuer)
         let prompt = PushPrompt(
             kind: kind(), text: text, customPayload: customPayload(journey),
             contextInfo: tellsContext ? Self.contextInfo(journey.userAgent) : nil, lifetime: lifetime)
-        let push = PendingPush(prompt, to: device, time)
+        let push = PendingPush(prompt, to: device, tx.time)
         try tx.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt))
         journey.pushMessageID = push.messageID
         return .transition(.sent)

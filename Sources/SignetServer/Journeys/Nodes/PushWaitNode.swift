@@ -32,14 +32,14 @@ struct PushWaitNode: Node {
     var ignoredOutcomes: [NodeOutcome] { exit == nil ? [.exited] : [] }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        let now = visit.time.now
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        let now = tx.now
         guard let push = try journey.pushMessageID.flatMap({ try tx.pushes.entry($0) }) else { return .transition(.done) }
         guard case .waiting(var wait) = journey.memory else {
-            return prompt(push, wait(for: push, visit.time), &journey)
+            return prompt(push, wait(for: push, tx.time), &journey)
         }
         // The button is the last callback.
-        if exit != nil, visit.answers?.number(push.number == nil ? 1 : 2) == 0 { return .transition(.exited) }
+        if exit != nil, answers?.number(push.number == nil ? 1 : 2) == 0 { return .transition(.exited) }
         switch wait.poll(at: now) {
         case .due: return .transition(.done)
         case .early: return prompt(push, wait, &journey)

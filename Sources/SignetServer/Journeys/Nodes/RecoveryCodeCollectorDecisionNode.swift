@@ -15,8 +15,8 @@ struct RecoveryCodeCollectorDecisionNode: Node {
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
     var interaction: Interaction { .embeddable }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        guard let answers = visit.answers else { return .prompt(Page(callbacks: [.name(prompt: "Recovery Code")])) }
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        guard let answers else { return .prompt(Page(callbacks: [.name(prompt: "Recovery Code")])) }
         if let refusal = try tx.guess(of: journey.user) { return .refuse(refusal) }
         let code = answers.text(0).filter { !$0.isWhitespace }
         guard let user = journey.user, try tx.devices.redeem(code, for: kind, of: user) else { return .transition(.isFalse) }

@@ -10,8 +10,8 @@ struct RecoveryCodeDisplayNode: Node {
     var outcomes: [NodeOutcome] { [.outcome] }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        guard visit.answers == nil, let codes = journey.recoveryCodes, !codes.wereShown else {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+        guard answers == nil, let codes = journey.recoveryCodes, !codes.wereShown else {
             journey.recoveryCodes?.wereShown = true
             return .transition(.outcome)
         }

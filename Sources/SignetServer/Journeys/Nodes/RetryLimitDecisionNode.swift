@@ -1,6 +1,3 @@
-import SignetCore
-import YAMLText
-
 /// A node that permits a limited number of retries. After that its outcome is ``NodeOutcome/reject``.
 struct RetryLimitDecisionNode: Node {
     static let type = NodeType(
@@ -12,7 +9,7 @@ struct RetryLimitDecisionNode: Node {
 
     var outcomes: [NodeOutcome] { [.retry, .reject] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         let before = journey.failures[journey.place, default: 0]
         guard before < limit else { return .transition(.reject) }
         journey.failures[journey.place] = before + 1

@@ -54,15 +54,15 @@ struct ScriptedDecisionNode: Node {
     }
     var interaction: Interaction { callbacks.isEmpty ? .none : .embeddable }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
-        if !callbacks.isEmpty, visit.answers == nil { return .prompt(Page(callbacks: callbacks)) }
-        if let attribute, let answers = visit.answers {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+        if !callbacks.isEmpty, answers == nil { return .prompt(Page(callbacks: callbacks)) }
+        if let attribute, let answers {
             // Hidden input, such as a password, can be compared but is not stored.
             let values = callbacks.indices.filter { !callbacks[$0].asksUnseen }.compactMap { answers.value($0) }
             if !values.isEmpty { journey.attributes[attribute] = .array(values) }
         }
         let row = try table.first { row in
-            try row.conditions.allSatisfy { try $0.holds(for: value($0.input, visit.answers, journey, tx)) }
+            try row.conditions.allSatisfy { try $0.holds(for: value($0.input, answers, journey, tx)) }
         }
         return .transition(row?.outcome ?? defaultOutcome)
     }

@@ -1,4 +1,3 @@
-import SignetCore
 import YAMLText
 
 /// A node that sets properties and time limits of the session that the journey creates.
@@ -20,7 +19,7 @@ struct SetSessionPropertiesNode: Node {
 
     var outcomes: [NodeOutcome] { [.outcome] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         journey.session.properties.merge(options.properties) { $1 }
         journey.session.idleTime = options.idleTime ?? journey.session.idleTime
         journey.session.maximumTime = options.maximumTime ?? journey.session.maximumTime

@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that ends the journey with success. Every tree maps its only outcome to success.
 struct SuccessNode: Node {
     static let type = NodeType(
@@ -9,7 +7,7 @@ struct SuccessNode: Node {
     var end: NodeTarget? { .success }
     var outcomes: [NodeOutcome] { [] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
         .transition(.outcome)
     }
 }

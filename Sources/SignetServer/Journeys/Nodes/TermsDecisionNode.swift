@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that checks if the user has accepted this version of the terms.
 struct TermsDecisionNode: Node {
     static let type = NodeType(
@@ -11,7 +9,7 @@ struct TermsDecisionNode: Node {
 
     var outcomes: [NodeOutcome] { [.isTrue, .isFalse] }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         .transition(try journey.user.flatMap { try tx.directory[$0]?.acceptedTerms } == version ? .isTrue : .isFalse)
     }
 }

@@ -18,12 +18,12 @@ struct WebAuthnAuthenticationNode: Node {
     }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user else { return .transition(.failure) }
         let known = try tx.devices.others(.webauthn, of: user)
         guard !known.isEmpty else { return .transition(.noDevice) }
-        let party = style.party(visit.time)
-        guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
+        let party = style.party(tx.time)
+        guard let answers, case .challenged(let challenge) = journey.memory else {
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
             let ids = known.compactMap(\.credentialID)
@@ -37,7 +37,7 @@ struct WebAuthnAuthenticationNode: Node {
             guard
                 var device = answer.signer(among: known, challenge, party, requiresVerification: style.requiresVerification)
             else { return .transition(.failure) }
-            device.lastUsedAt = visit.time.now
+            device.lastUsedAt = tx.now
             try tx.devices.save(device, for: user)
             return .transition(.success)
         } catch let failure as WebAuthnAnswer.Failure {

@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A node that saves the credential of a ``WebAuthnRegistrationNode`` with postponed storage.
 struct WebAuthnDeviceStorageNode: Node {
     static let type = NodeType(
@@ -16,7 +14,7 @@ struct WebAuthnDeviceStorageNode: Node {
 
     var outcomes: [NodeOutcome] { [.success, .failure] + (maxDevices > 0 ? [.exceedDeviceLimit] : []) }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, let device = journey.pendingCredential, device.kind == .webauthn else {
             return .transition(.failure)
         }

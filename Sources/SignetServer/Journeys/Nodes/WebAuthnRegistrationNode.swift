@@ -25,11 +25,11 @@ struct WebAuthnRegistrationNode: Node {
     }
     var interaction: Interaction { .ownPage }
 
-    func process(_ visit: NodeInput, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
+    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, try tx.directory.contains(user) else { return .transition(.failure) }
         let known = try tx.devices.others(.webauthn, of: user).compactMap(\.credentialID)
-        let party = style.party(visit.time)
-        guard let answers = visit.answers, case .challenged(let challenge) = journey.memory else {
+        let party = style.party(tx.time)
+        guard let answers, case .challenged(let challenge) = journey.memory else {
             guard maxDevices == 0 || postponesStorage || known.count < maxDevices else {
                 return .transition(.exceedDeviceLimit)
             }
@@ -42,7 +42,7 @@ struct WebAuthnRegistrationNode: Node {
             guard let credential = answer.newCredential(challenge, party, requiresVerification: style.requiresVerification),
                 !known.contains(credential.id)
             else { return .transition(.failure) }
-            let device = credential.device(at: visit.time.now)
+            let device = credential.device(at: tx.now)
             if postponesStorage {
                 journey.pendingCredential = device
             } else {
