@@ -29,48 +29,29 @@ enum PrivateFiles {
             throw ServerTLSError("\(path) is open to others, and a key must not be: chmod 600 \(path)")
         }
         guard status.size <= largest else { throw ServerTLSError("\(path) is too large for a certificate or a key") }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 16_384)
-        while case let count = read(descriptor, &chunk, chunk.count), count != 0 {
-            guard count > 0 else { throw failure(path, "cannot be read") }
-            bytes += chunk[..<count]
+        return try attempt(path, "cannot be read") { () throws(StoreError) in
+            try PrivateFile.contents(of: descriptor, path, limit: largest)
         }
-        return bytes
     }
 
     /// Replaces a file atomically: a reader sees either the old or the new contents.
     /// - Throws: ``ServerTLSError`` when the file cannot be written. The old file is kept then.
     static func replace(_ path: String, with text: String, mode: mode_t) throws(ServerTLSError) {
         let draft = "\(path).new"
-        guard unlink(draft) == 0 || errno == ENOENT else { throw failure(draft, "is in the way") }
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
-        guard descriptor >= 0 else { throw failure(path, "cannot be written") }
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            if count <= 0 { break }
-            rest = rest.dropFirst(count)
+        PrivateFile.remove(draft)
+        // After the move, the draft does not exist any more.
+        defer { PrivateFile.remove(draft) }
+        try attempt(path, "cannot be written") { () throws(StoreError) in
+            try PrivateFile.create(draft, containing: Array(text.utf8))
         }
-        // Set the requested mode, because `open` applies the process's umask.
-        let isWritten = rest.isEmpty && fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0
-        let error = failure(path, "cannot be written")
-        let isClosed = close(descriptor) == 0
-        guard isWritten, isClosed else {
-            unlink(draft)
-            throw error
-        }
-        do throws(StoreError) {
-            try PrivateFile.move(draft, to: path)
-        } catch {
-            unlink(draft)
-            throw ServerTLSError("\(path) cannot be written: \(error.reason)")
-        }
+        guard chmod(draft, mode) == 0 else { throw failure(path, "cannot be written") }
+        try attempt(path, "cannot be written") { () throws(StoreError) in try PrivateFile.move(draft, to: path) }
     }
 
     /// Runs `body` with an exclusive lock on a directory. The directory is created if it is missing. It must belong to this user
     /// and must not be writable for others.
     static func withLock<R>(on directory: String, _ body: () throws(ServerTLSError) -> R) throws(ServerTLSError) -> R {
-        try make(directory)
+        _ = try attempt(directory, "cannot be made") { () throws(StoreError) in try PrivateFile.createDirectory(directory) }
         guard let status = FileStatus(at: directory) else { throw failure(directory, "cannot be used") }
         guard status.isDirectory else { throw ServerTLSError("\(directory) is no directory") }
         guard status.isOwn, status.permissions & 0o022 == 0 else {
@@ -88,12 +69,13 @@ enum PrivateFiles {
         return try body()
     }
 
-    /// Creates a directory and its parents, accessible for this user only.
-    private static func make(_ directory: String) throws(ServerTLSError) {
-        var path = directory.hasPrefix("/") ? "/" : ""
-        for name in directory.split(separator: "/") {
-            path += path.isEmpty || path.hasSuffix("/") ? "\(name)" : "/\(name)"
-            guard mkdir(path, S_IRWXU) == 0 || errno == EEXIST else { throw failure(path, "cannot be made") }
+    private static func attempt<R>(
+        _ path: String, _ what: String, _ body: () throws(StoreError) -> R
+    ) throws(ServerTLSError) -> R {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            throw ServerTLSError("\(path) \(what): \(error.reason)")
         }
     }
 

@@ -39,7 +39,7 @@ package enum PrivateFile {
     }
 
     /// Reads the rest of an open file, at most `limit` bytes.
-    static func contents(of descriptor: Int32, _ path: String, limit: Int) throws(StoreError) -> [UInt8] {
+    package static func contents(of descriptor: Int32, _ path: String, limit: Int) throws(StoreError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         var count = 0
         while count < bytes.count {
