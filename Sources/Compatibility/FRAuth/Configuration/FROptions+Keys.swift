@@ -65,12 +65,7 @@ extension FROptions {
     public init(config: [String: Any]) {
         self.init(url: "", realm: "")
         for key in FROptionsKey.allCases {
-            guard let value = config[key.rawValue] else { continue }
-            switch key {
-            case .enableCookie: enableCookie = value as? Bool ?? enableCookie
-            case .sslPinningPublicKeyHashes: sslPinningPublicKeyHashes = value as? [String]
-            default: set(key, (value as? String) ?? (value as? any BinaryInteger).map { String(Int64(clamping: $0)) })
-            }
+            if let value = JSONValue(any: config[key.rawValue]) { try? set(key, value) }
         }
     }
 
@@ -80,30 +75,28 @@ extension FROptions {
     init(document: JSONValue) throws(ConfigError) {
         guard let members = document.object else { throw .invalidConfiguration("the document is no dictionary") }
         self.init(url: "", realm: "")
-        for key in FROptionsKey.allCases {
-            guard let value = members[key.rawValue], value != .null else { continue }
-            switch key {
-            case .enableCookie:
-                guard case .bool(let truth) = value else { throw .invalidConfiguration("\(key.rawValue) must be true or false") }
-                enableCookie = truth
-            case .sslPinningPublicKeyHashes:
-                guard let elements = value.array, elements.allSatisfy({ $0.string != nil }) else {
-                    throw .invalidConfiguration("\(key.rawValue) must be an array of texts")
-                }
-                sslPinningPublicKeyHashes = elements.compactMap(\.string)
-            default:
-                guard let text = value.string ?? value.wholeNumber.map({ String($0) }) else {
-                    throw .invalidConfiguration("\(key.rawValue) must be a text")
-                }
-                set(key, text)
-            }
-        }
+        for key in FROptionsKey.allCases { try set(key, members[key.rawValue] ?? .null) }
     }
 
-    private mutating func set(_ key: FROptionsKey, _ text: String?) {
-        guard let text else { return }
-        if let path = key.text { self[keyPath: path] = text }
-        if let path = key.optionalText { self[keyPath: path] = text }
+    /// Sets the value of a key. Null changes nothing.
+    private mutating func set(_ key: FROptionsKey, _ value: JSONValue) throws(ConfigError) {
+        guard value != .null else { return }
+        switch key {
+        case .enableCookie:
+            guard case .bool(let truth) = value else { throw .invalidConfiguration("\(key.rawValue) must be true or false") }
+            enableCookie = truth
+        case .sslPinningPublicKeyHashes:
+            guard let elements = value.array, elements.allSatisfy({ $0.string != nil }) else {
+                throw .invalidConfiguration("\(key.rawValue) must be an array of texts")
+            }
+            sslPinningPublicKeyHashes = elements.compactMap(\.string)
+        default:
+            guard let text = value.string ?? value.wholeNumber.map({ String($0) }) else {
+                throw .invalidConfiguration("\(key.rawValue) must be a text")
+            }
+            if let path = key.text { self[keyPath: path] = text }
+            if let path = key.optionalText { self[keyPath: path] = text }
+        }
     }
 
     /// Returns the settings as a dictionary with the keys of `FRAuthConfig.plist`, without settings that are nil.
