@@ -29,12 +29,8 @@ public enum AuthError: FRAuthFailure, Hashable {
     /// `com.forgerock.ios.frauth.authentication`
     public static var domain: String { "com.forgerock.ios.frauth.authentication" }
 
-    /// The ForgeRock SDK's code.
-    public var code: Int { details.code }
-    /// A description of the problem.
-    public var description: String { details.text }
-
-    private var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code and a description of the problem.
+    public var details: (code: Int, text: String) {
         switch self {
         case .invalidTokenResponse(let reason): (1_000_006, "the response has no valid token: \(reason)")
         case .invalidCallbackResponse(let callback): (1_000_007, "a callback lacks a part that its type needs: \(callback)")
@@ -66,12 +62,8 @@ public enum AuthApiError: FRAuthFailure, Hashable {
     /// `com.forgerock.ios.frauth.authapierror`
     public static var domain: String { "com.forgerock.ios.frauth.authapierror" }
 
-    /// The ForgeRock SDK's code.
-    public var code: Int { details.code }
-    /// A description of the problem.
-    public var description: String { details.text }
-
-    private var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code and a description of the problem.
+    public var details: (code: Int, text: String) {
         switch self {
         case .apiRequestFailure(let status): (1_300_000, "the server rejected the request (HTTP \(status))")
         case .authenticationTimout(let message): (1_300_001, message)
@@ -95,12 +87,8 @@ public enum ConfigError: FRAuthFailure, Hashable {
     /// `com.forgerock.ios.frauth.configuration`
     public static var domain: String { "com.forgerock.ios.frauth.configuration" }
 
-    /// The ForgeRock SDK's code.
-    public var code: Int { details.code }
-    /// A description of the problem.
-    public var description: String { details.text }
-
-    private var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code and a description of the problem.
+    public var details: (code: Int, text: String) {
         switch self {
         case .emptyConfiguration:
             (
@@ -126,12 +114,8 @@ public enum NetworkError: FRAuthFailure, Hashable {
     /// `com.forgerock.ios.frcore.network`
     public static var domain: String { "com.forgerock.ios.frcore.network" }
 
-    /// The ForgeRock SDK's code.
-    public var code: Int { details.code }
-    /// A description of the problem.
-    public var description: String { details.text }
-
-    private var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code and a description of the problem.
+    public var details: (code: Int, text: String) {
         switch self {
         case .invalidResponseDataType: (5_000_003, "the response is not a JSON object; check that the address is an AM server's")
         case .invalidRequest(let reason): (5_000_005, reason)

@@ -29,12 +29,8 @@ public enum OAuth2Error: FRAuthFailure, Hashable {
     /// `com.forgerock.ios.frauth.oauth2`
     public static var domain: String { "com.forgerock.ios.frauth.oauth2" }
 
-    /// The ForgeRock SDK's code.
-    public var code: Int { details.code }
-    /// A description of the problem.
-    public var description: String { details.text }
-
-    private var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code and a description of the problem.
+    public var details: (code: Int, text: String) {
         switch self {
         case .invalidAuthorizeRequest(let reason): (1_500_001, reason)
         case .invalidClient(let reason): (1_500_002, reason)
@@ -65,12 +61,8 @@ public enum TokenError: FRAuthFailure, Hashable {
     /// `com.forgerock.ios.frauth.token`
     public static var domain: String { "com.forgerock.ios.frauth.token" }
 
-    /// The ForgeRock SDK's code.
-    public var code: Int { details.code }
-    /// A description of the problem.
-    public var description: String { details.text }
-
-    private var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code and a description of the problem.
+    public var details: (code: Int, text: String) {
         switch self {
         case .failToParseToken(let reason): (3_000_000, reason)
         case .nullRefreshToken: (3_000_001, "there is no refresh token")
@@ -91,12 +83,8 @@ public enum BrowserError: FRAuthFailure, Hashable {
     /// `com.forgerock.ios.frauth.browser`
     public static var domain: String { "com.forgerock.ios.frauth.browser" }
 
-    /// The ForgeRock SDK's code.
-    public var code: Int { details.code }
-    /// A description of the problem.
-    public var description: String { details.text }
-
-    private var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code and a description of the problem.
+    public var details: (code: Int, text: String) {
         switch self {
         case .externalUserAgentFailure(let reason): (1_400_000, reason)
         case .externalUserAgentAuthenticationInProgress:
