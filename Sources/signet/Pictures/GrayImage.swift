@@ -20,37 +20,35 @@ struct GrayImage {
         pixels = WipedMemory(count: count)
     }
 
-    /// Returns the picture with each pixel enlarged to a square of `factor` pixels.
-    func enlarged(by factor: Int) throws(PictureError) -> GrayImage {
-        let result = try GrayImage(width: width * factor, height: height * factor)
-        pixels.withBytes { source in
-            result.pixels.withBytes { target in
-                for row in 0..<result.height {
-                    for column in 0..<result.width {
-                        target[row * result.width + column] = source[row / factor * width + column / factor]
-                    }
-                }
+    /// Creates a picture from the values of its pixels.
+    init(width: Int, height: Int, _ pixel: (_ column: Int, _ row: Int) -> UInt8) throws(PictureError) {
+        try self.init(width: width, height: height)
+        pixels.withBytes { target in
+            for row in 0..<height {
+                for column in 0..<width { target[row * width + column] = pixel(column, row) }
             }
         }
-        return result
+    }
+
+    /// Returns the picture with each pixel enlarged to a square of `factor` pixels.
+    func enlarged(by factor: Int) throws(PictureError) -> GrayImage {
+        try pixels.withBytes { (source) throws(PictureError) in
+            try GrayImage(width: width * factor, height: height * factor) { column, row in
+                source[row / factor * width + column / factor]
+            }
+        }
     }
 
     /// Returns the picture at half its size, each pixel the mean of four. Width and height must be at least 2.
     func halved() throws(PictureError) -> GrayImage {
-        let result = try GrayImage(width: width / 2, height: height / 2)
-        pixels.withBytes { source in
-            result.pixels.withBytes { target in
-                for row in 0..<result.height {
-                    for column in 0..<result.width {
-                        let corner = 2 * (row * width + column)
-                        let sum =
-                            Int(source[corner]) + Int(source[corner + 1])
-                            + Int(source[corner + width]) + Int(source[corner + width + 1])
-                        target[row * result.width + column] = UInt8(sum / 4)
-                    }
-                }
+        try pixels.withBytes { (source) throws(PictureError) in
+            try GrayImage(width: width / 2, height: height / 2) { column, row in
+                let corner = 2 * (row * width + column)
+                let sum =
+                    Int(source[corner]) + Int(source[corner + 1])
+                    + Int(source[corner + width]) + Int(source[corner + width + 1])
+                return UInt8(sum / 4)
             }
         }
-        return result
     }
 }

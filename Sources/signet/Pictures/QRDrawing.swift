@@ -50,15 +50,8 @@ struct QRDrawing {
     /// Returns the code as a picture with its quiet zone. A module has a side of `scale` pixels, from 1 to 32.
     func image(scale: Int = 8) throws(PictureError) -> GrayImage {
         guard (1...32).contains(scale) else { throw .tooLarge("\(scale) pixels a module; choose 1 to 32") }
-        let image = try GrayImage(width: terminalColumns * scale, height: terminalColumns * scale)
-        image.pixels.withBytes { pixels in
-            for row in 0..<image.height {
-                for column in 0..<image.width {
-                    let dark = code.isDark(column / scale - QRCode.quietZone, row / scale - QRCode.quietZone)
-                    pixels[row * image.width + column] = dark ? 0 : 255
-                }
-            }
+        return try GrayImage(width: terminalColumns * scale, height: terminalColumns * scale) { column, row in
+            code.isDark(column / scale - QRCode.quietZone, row / scale - QRCode.quietZone) ? 0 : 255
         }
-        return image
     }
 }
