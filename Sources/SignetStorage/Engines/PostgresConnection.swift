@@ -79,19 +79,12 @@ package final class PostgresConnection: Sendable {
     /// True when the next transaction can begin on this connection.
     package var isIdle: Bool {
         handle.withLock { handle in
-            guard let connection = handle.connection else { return false }
-            return handle.functions.pointee.PQstatus(connection) == CONNECTION_OK
-                && handle.functions.pointee.PQtransactionStatus(connection) == PQTRANS_IDLE
+            handle.isAlive && handle.functions.pointee.PQtransactionStatus(handle.connection) == PQTRANS_IDLE
         }
     }
 
     /// True when the connection can still be used.
-    package var isAlive: Bool {
-        handle.withLock { handle in
-            guard let connection = handle.connection else { return false }
-            return handle.functions.pointee.PQstatus(connection) == CONNECTION_OK
-        }
-    }
+    package var isAlive: Bool { handle.withLock { $0.isAlive } }
 
     /// Runs SQL without parameters, one command or several. Returns the result of the last command.
     package func run(_ sql: String, _ operation: String) throws(StoreError) -> Answer {
@@ -156,6 +149,7 @@ extension PostgresConnection.Handle {
         connection = nil
     }
 
+    fileprivate var isAlive: Bool { connection.map { functions.pointee.PQstatus($0) == CONNECTION_OK } ?? false }
     fileprivate var socket: Int32? { connection.map { functions.pointee.PQsocket($0) } }
 
     fileprivate func notifications() -> [String]? {
