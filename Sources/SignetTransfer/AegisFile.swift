@@ -124,16 +124,11 @@ enum AegisFile {
     }
 
     private static func code(_ entry: JSONValue, number: Int) -> ImportedCode {
-        var code = ImportedCode(number: number)
         let info = entry["info"]
+        var code = ImportedCode(number: number, secret: info?["secret"], parameters: info, algorithm: "algo")
         code.issuer = entry["issuer"]?.string
         code.account = entry["name"]?.string
         code.type = entry["type"]?.string
-        code.setSecret(base32: info?["secret"]?.string)
-        code.algorithm = info?["algo"]?.string
-        code.digits = info?["digits"]?.wholeNumber
-        code.period = info?["period"]?.wholeNumber
-        code.counter = info?["counter"]?.wholeNumber
         return code
     }
 }

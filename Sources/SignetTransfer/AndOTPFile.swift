@@ -52,7 +52,7 @@ enum AndOTPFile {
     }
 
     private static func code(_ entry: JSONValue, number: Int) -> ImportedCode {
-        var code = ImportedCode(number: number)
+        var code = ImportedCode(number: number, secret: entry["secret"], parameters: entry)
         let label = entry["label"]?.string
         if let issuer = entry["issuer"]?.string {
             (code.issuer, code.account) = (issuer, label)
@@ -64,11 +64,6 @@ enum AndOTPFile {
         }
         // The first versions supported only TOTP, and did not write the type.
         code.type = entry["type"]?.string ?? "totp"
-        code.setSecret(base32: entry["secret"]?.string)
-        code.algorithm = entry["algorithm"]?.string
-        code.digits = entry["digits"]?.wholeNumber
-        code.period = entry["period"]?.wholeNumber
-        code.counter = entry["counter"]?.wholeNumber
         return code
     }
 }

@@ -24,12 +24,17 @@ struct ImportedCode {
         self.number = number
     }
 
-    /// Sets the secret from base32, the encoding of most formats.
-    mutating func setSecret(base32 text: String?) {
-        secret = text.map { text in
+    /// Creates an entry with a secret in base32 and with the members of `parameters`, as most formats have them.
+    init(number: Int, secret: JSONValue?, parameters: JSONValue?, algorithm name: String = "algorithm") {
+        self.number = number
+        self.secret = secret?.string.map { text in
             Result { () throws(InvalidEncoding) in try Base32.decode(text) }
                 .mapError { JSONMemberError(name: "secret", $0) }
         }
+        algorithm = parameters?[name]?.string
+        digits = parameters?["digits"]?.wholeNumber
+        period = parameters?["period"]?.wholeNumber
+        counter = parameters?["counter"]?.wholeNumber
     }
 
     /// Adds the entry to the gathered content, or adds the reason why it is skipped.

@@ -62,19 +62,15 @@ enum TwoFASFile {
     private static func text(_ value: JSONValue?) -> String? { value?.string.flatMap { $0.isEmpty ? nil : $0 } }
 
     private static func code(_ service: JSONValue, number: Int) -> ImportedCode {
-        var code = ImportedCode(number: number)
         let otp = service["otp"]
+        var code = ImportedCode(number: number, secret: service["secret"], parameters: otp)
         let name = text(service["name"])?.trimmingWhitespace()
         code.issuer = text(otp?["issuer"]) ?? name
         code.displayIssuer = name.flatMap { $0.isSafeToShow && !$0.isEmpty ? $0 : nil }
         code.account = text(otp?["account"]) ?? text(otp?["label"])
         // The first schemas supported only TOTP, and did not write the type.
         code.type = text(otp?["tokenType"]) ?? "totp"
-        code.setSecret(base32: service["secret"]?.string)
         code.algorithm = text(otp?["algorithm"])
-        code.digits = otp?["digits"]?.wholeNumber
-        code.period = otp?["period"]?.wholeNumber
-        code.counter = otp?["counter"]?.wholeNumber
         return code
     }
 }
