@@ -75,14 +75,9 @@ struct ProfileStore: Sendable, Equatable {
         if let exact = profiles.first(where: { $0.name == wanted }) { return exact }
         let place = Self.place(wanted)
         let alike = place == nil ? [] : profiles.filter { Self.place($0.url) == place }
-        guard let profile = alike.first else {
-            throw Failure(.notFound, "notFound", "there is no profile '\(wanted)'; there are: \(names)")
-        }
-        guard alike.count == 1 else {
-            let names = alike.map(\.name).joined(separator: ", ")
-            throw Failure(.badInput, "ambiguous", "that can mean several; say --profile with one of: \(names)")
-        }
-        return profile
+        return try alike.only(
+            orMissing: "there is no profile '\(wanted)'; there are: \(names)",
+            orSeveral: "that can mean several; say --profile with one of", name: \.name)
     }
 
     /// Returns the normalized form of an address, or nil if the text isn't an address.

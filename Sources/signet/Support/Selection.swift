@@ -17,29 +17,20 @@ struct Selection {
             account.mechanisms.filter { kinds.contains($0.kindName) }.map { Selection(account: account, mechanism: $0) }
         }
         let matches = name.map { best(candidates, called: $0, \.names) } ?? candidates
-        guard let match = matches.first else {
-            let purpose = kinds == [.push] ? "takes push messages" : "makes codes"
-            throw Failure(
-                .notFound, "notFound", name.map { "no account called '\($0)' \(purpose)" } ?? "no account here \(purpose)")
-        }
-        guard matches.count == 1 else {
-            let names = matches.map { "\($0.account.fullName) (\($0.mechanism.kindName.rawValue))" }.joined(separator: ", ")
-            throw Failure(.badInput, "ambiguous", "that can mean several; say issuer:account, and --type for a kind: \(names)")
-        }
-        return match
+        let purpose = kinds == [.push] ? "takes push messages" : "makes codes"
+        return try matches.only(
+            orMissing: name.map { "no account called '\($0)' \(purpose)" } ?? "no account here \(purpose)",
+            orSeveral: "that can mean several; say issuer:account, and --type for a kind"
+        ) { "\($0.account.fullName) (\($0.mechanism.kindName.rawValue))" }
     }
 
     /// Finds an account by a name: the account's name, its issuer, or `issuer:account`, as enrolled or as displayed. Case matters
     /// only if names differ by case alone.
     /// - Throws: ``Failure`` when no account or several accounts match.
     static func account(_ name: String, in accounts: [EnrolledAccount]) throws -> EnrolledAccount {
-        let matches = best(accounts, called: name, \.names)
-        guard let match = matches.first else { throw Failure(.notFound, "notFound", "there is no account called '\(name)'") }
-        guard matches.count == 1 else {
-            let names = matches.map(\.fullName).joined(separator: ", ")
-            throw Failure(.badInput, "ambiguous", "that can mean several; say issuer:account: \(names)")
-        }
-        return match
+        try best(accounts, called: name, \.names).only(
+            orMissing: "there is no account called '\(name)'", orSeveral: "that can mean several; say issuer:account",
+            name: \.fullName)
     }
 
     private var names: [String] { account.names + [mechanism.uid] }
@@ -52,6 +43,20 @@ struct Selection {
         guard exact.isEmpty else { return exact }
         let wanted = name.lowercased()
         return candidates.filter { names($0).contains { $0.lowercased() == wanted } }
+    }
+}
+
+extension Collection {
+    /// Returns the only element.
+    /// - Throws: ``Failure`` with the text for no element, or with the text for several elements and their names.
+    func only(
+        orMissing missing: @autoclosure () -> String, orSeveral several: String, name: (Element) -> String
+    ) throws -> Element {
+        guard let first else { throw Failure(.notFound, "notFound", missing()) }
+        guard count == 1 else {
+            throw Failure(.badInput, "ambiguous", "\(several): \(map(name).joined(separator: ", "))")
+        }
+        return first
     }
 }
 
