@@ -89,7 +89,8 @@ public final class FRAuth: Sendable {
 
     /// Returns a journey of the server.
     func service(_ index: AuthenticationIndex) -> AuthService {
-        AuthService(index: index, journeys: session.client.journeys, factory: process.state.withLock { $0.factory }, session: session)
+        AuthService(
+            index: index, journeys: session.client.journeys, factory: process.state.withLock { $0.factory }, session: session)
     }
 }
 

@@ -86,7 +86,9 @@ extension JourneyStep {
         let codes = ScriptText(script).strings.compactMap { literal -> Secret? in
             guard literal.hasSuffix("\\n") else { return nil }
             let code = literal.dropLast(2)
-            let isWord = !code.isEmpty && code.utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
+            let isWord =
+                !code.isEmpty
+                && code.utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
             return isWord ? Secret(code.utf8) : nil
         }
         guard !codes.isEmpty else { return nil }
