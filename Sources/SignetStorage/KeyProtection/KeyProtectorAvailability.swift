@@ -7,4 +7,17 @@ public enum KeyProtectorAvailability: Sendable, Hashable {
 
     /// True when the key protector can be used.
     public var isUsable: Bool { self == .usable }
+
+    /// The reason why the key protector cannot be used; nil when it can.
+    package var reason: String? { if case .unusable(let reason) = self { reason } else { nil } }
+
+    /// Creates the availability that a check finds, which throws when the key protector cannot be used.
+    init(_ check: () throws(StoreError) -> Void) {
+        do throws(StoreError) {
+            try check()
+            self = .usable
+        } catch {
+            self = .unusable(error.reason)
+        }
+    }
 }

@@ -37,12 +37,7 @@ public struct SystemdCredentialProtector: KeyProtector {
 
     /// Reads the credential and returns ``KeyProtectorAvailability/usable`` when it exists and can be a key.
     public func availability() -> KeyProtectorAvailability {
-        do throws(StoreError) {
-            _ = try key("examine credential")
-            return .usable
-        } catch {
-            return .unusable(error.reason)
-        }
+        KeyProtectorAvailability { () throws(StoreError) in _ = try key("examine credential") }
     }
 
     /// Seals `dataKey` with the credential.

@@ -107,19 +107,8 @@ extension String {
 }
 
 extension KeyProtectorAvailability {
-    fileprivate var text: String {
-        switch self {
-        case .usable: "can be asked"
-        case .unusable(let reason): "cannot be asked: \(reason)"
-        }
-    }
-
-    fileprivate var json: JSONValue {
-        switch self {
-        case .usable: .object(["usable": .bool(true)])
-        case .unusable(let reason): .object(["usable": .bool(false), "reason": .string(reason)])
-        }
-    }
+    fileprivate var text: String { reason.map { "cannot be asked: \($0)" } ?? "can be asked" }
+    fileprivate var json: JSONValue { JSONText.object(["usable": .bool(isUsable), "reason": .string(reason)]) }
 }
 
 extension VaultHeader {

@@ -36,10 +36,8 @@ struct Init: ParsableCommand {
     private func firstUsable(_ protectors: KeyProtectors) throws -> Protection {
         var reasons: [String] = []
         for protection in Protection.allCases where protection != .keyfile {
-            switch protectors.availability(protection) {
-            case .usable: return protection
-            case .unusable(let reason): reasons.append("\(protection.rawValue): \(reason)")
-            }
+            guard let reason = protectors.availability(protection).reason else { return protection }
+            reasons.append("\(protection.rawValue): \(reason)")
         }
         throw Failure(
             .noVault, "store.keyUnavailable",

@@ -122,14 +122,13 @@ public struct SecretServiceProtector: RollbackProtector {
     /// Returns ``KeyProtectorAvailability/usable`` when the keyring has a default collection that is unlocked, or that the user
     /// may be asked to unlock. The check does not start a program and does not ask the user.
     public func availability() -> KeyProtectorAvailability {
-        do throws(StoreError) {
+        KeyProtectorAvailability { () throws(StoreError) in
             guard try owner() != nil else {
-                return .unusable("no program serves org.freedesktop.secrets; start GNOME Keyring, KWallet or KeePassXC")
+                throw StoreError(
+                    .keyUnavailable, "examine keyring",
+                    "no program serves org.freedesktop.secrets; start GNOME Keyring, KWallet or KeePassXC")
             }
             try access.ask("examine keyring") { keyring throws(StoreError) in try keyring.requireUsable() }
-            return .usable
-        } catch {
-            return .unusable(error.reason)
         }
     }
 

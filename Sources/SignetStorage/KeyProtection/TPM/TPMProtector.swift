@@ -32,11 +32,8 @@ public struct TPMProtector: RollbackProtector {
     /// Checks that the TPM can be used. Reasons why it cannot be used are a missing library or device, missing permission, no
     /// support for P-256, or an owner password.
     public func availability() -> KeyProtectorAvailability {
-        do throws(StoreError) {
+        KeyProtectorAvailability { () throws(StoreError) in
             try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in try tpm.checkFitness() }
-            return .usable
-        } catch {
-            return .unusable(error.reason)
         }
     }
 
