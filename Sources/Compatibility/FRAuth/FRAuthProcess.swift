@@ -41,7 +41,7 @@ package final class FRAuthProcess: Sendable {
         var started: FRAuth?
         var interceptors: [any RequestInterceptor] = []
         var factory = CallbackFactory()
-        var configFileName = FRAuthConfig.usualName
+        var configFileName = "FRAuthConfig"
         var applicationName: String
         var store: SessionStore?
         var browser: Browser?

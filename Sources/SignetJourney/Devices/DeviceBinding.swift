@@ -16,7 +16,8 @@ public struct DeviceBinding: Sendable {
     private let keys: any DeviceBindingKeys
     private let server: String
     private let realm: Realm
-    private let device: Device
+    /// The data about the device that the server receives.
+    let device: Device
     private let clock: any WallClock
     private let timer: any Clock<Duration>
 
@@ -169,9 +170,6 @@ public struct DeviceBinding: Sendable {
             "y": .string(Base64.encode(key.publicKey.suffix(32), as: .url)),
         ]
     }
-
-    /// The data about the device that the server receives.
-    var identity: Device { device }
 
     /// Runs `body`, and throws ``DeviceClientError/timeout`` when it takes longer than `limit`. Waits for a body that ignores its
     /// cancellation, and then undoes its result.

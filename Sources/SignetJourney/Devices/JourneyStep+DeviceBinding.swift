@@ -57,7 +57,7 @@ extension JourneyStep {
         let outcome: DeviceBindingOutcome
         do {
             let (key, jws) = try await binding.bind(callback)
-            callback.fill(jws: jws, deviceID: binding.identity.identifier, deviceName: binding.identity.name)
+            callback.fill(jws: jws, deviceID: binding.device.identifier, deviceName: binding.device.name)
             outcome = .bound(key)
         } catch {
             let failure = try DeviceFailure(error)

@@ -63,9 +63,6 @@ public struct VaultHeader: Sendable, Hashable {
         [Array("signet vault names".utf8), Array(id.utf8), keyID].flatMap(LengthPrefixed.bytes)
     }
 
-    /// The number for the next slot.
-    var nextSlotNumber: Int { (slots.map(\.number).max() ?? 0) + 1 }
-
     /// Returns the header with a proof that it was written with the data key.
     func proved(by headerKey: Secret) -> VaultHeader {
         var header = self

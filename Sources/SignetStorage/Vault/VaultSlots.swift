@@ -69,7 +69,8 @@ extension VaultHeader {
         _ protector: any KeyProtector, dataKey: Secret, number: Int? = nil
     ) throws(StoreError) -> Slot {
         let wrapped = try protector.wrap(dataKey, context: context(protector: protector.name))
-        let slot = Slot(number: number ?? nextSlotNumber, protector: protector.name, wrapped: wrapped)
+        let number = number ?? (slots.map(\.number).max() ?? 0) + 1
+        let slot = Slot(number: number, protector: protector.name, wrapped: wrapped)
         slots.append(slot)
         return slot
     }

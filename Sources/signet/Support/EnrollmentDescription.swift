@@ -34,14 +34,8 @@ struct EnrollmentDescription {
     }
 
     private static func type(of enrollment: Enrollment) -> String {
-        var types: [String] = []
-        switch enrollment.oath?.factor {
-        case .time: types.append("totp")
-        case .counter: types.append("hotp")
-        case nil: break
-        }
-        if enrollment.push != nil { types.append("push") }
-        return types.joined(separator: "+")
+        let kinds = [enrollment.oath.map { Mechanism.KindName(.oath($0)) }, enrollment.push == nil ? nil : .push]
+        return kinds.compactMap { $0?.rawValue }.joined(separator: "+")
     }
 
     private static func members(of oath: OATHSettings) -> [(String, JSONValue?)] {

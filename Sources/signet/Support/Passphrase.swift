@@ -132,16 +132,13 @@ enum Terminal {
             switch byte {
             case 0x03, 0x04: return nil
             case 0x0A, 0x0D: return bytes
-            case 0x08, 0x7F: removeLastCharacter(of: &bytes)
+            case 0x08, 0x7F:
+                // The last character may be several bytes in UTF-8: continuation bytes begin with the bits 10.
+                while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
             default: bytes.append(byte)
             }
         }
         return nil
-    }
-
-    /// Removes the last character, which may be several bytes in UTF-8: continuation bytes begin with the bits 10.
-    private static func removeLastCharacter(of bytes: inout [UInt8]) {
-        while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
     }
 }
 

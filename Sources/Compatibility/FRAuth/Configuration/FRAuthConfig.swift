@@ -8,8 +8,6 @@ import Foundation
 
 /// The configuration file of a program: `FRAuthConfig.plist`, or `FRAuthConfig.json` with the same content.
 enum FRAuthConfig {
-    static let usualName = "FRAuthConfig"
-
     /// The folders to search: the app's bundle on Apple's systems; on other systems the program's folder, and then the working
     /// directory.
     static var folders: [String] {
