@@ -171,7 +171,7 @@ struct SecuredKeyTests {
     func refusesUnreadableSecuredKey(what: String) async throws {
         try await withTPM { tpm, directory in
             let path = directory.path + "/secured-key-test"
-            _ = try PrivateFile.createDirectory(directory.path)
+            try PrivateFile.createDirectory(directory.path)
             switch what {
             case "directory": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")

@@ -248,7 +248,7 @@ enum StateLocation {
     /// created again, so that the sealed rows remain readable if the file is found.
     private static func keyFile(_ path: String, creating: Bool) throws(StoreError) -> Secret {
         if creating, !PrivateFile.exists(path) {
-            _ = try PrivateFile.createDirectory(PrivateFile.directory(of: path))
+            try PrivateFile.createDirectory(PrivateFile.directory(of: path))
             let key = Secret.random(byteCount: keyLength)
             try PrivateFile.create(path, containing: key.bytes)
             return key

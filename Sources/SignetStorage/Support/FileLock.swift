@@ -23,7 +23,7 @@ package final class FileLock: Sendable {
     /// - Throws: ``StoreError/Code/insecurePermissions`` when other users can access the file; ``StoreError/Code/denied``,
     ///   ``StoreError/Code/failed``.
     package init(path: String) throws(StoreError) {
-        _ = try PrivateFile.createDirectory(PrivateFile.directory(of: path))
+        try PrivateFile.createDirectory(PrivateFile.directory(of: path))
         self.path = path
         descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_APPEND, 0o600)
         guard descriptor >= 0 else { throw PrivateFile.failure("open \(path)") }

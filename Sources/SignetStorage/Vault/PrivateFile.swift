@@ -81,15 +81,12 @@ package enum PrivateFile {
         FileStatus(at: path).map { $0.isFile && $0.size == 0 } ?? false
     }
 
-    /// Creates the directory `path` with mode 0700, and its missing parents. Returns the created directories, outermost first.
-    /// Does nothing when `path` exists.
-    package static func createDirectory(_ path: String) throws(StoreError) -> [String] {
-        if exists(path) { return [] }
+    /// Creates the directory `path` with mode 0700, and its missing parents. Does nothing when `path` exists.
+    package static func createDirectory(_ path: String) throws(StoreError) {
+        if exists(path) { return }
         let parent = directory(of: path)
-        var made = parent == path ? [] : try createDirectory(parent)
+        if parent != path { try createDirectory(parent) }
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("create \(path)") }
-        made.append(path)
-        return made
     }
 
     /// Renames a file within one directory and makes the change durable.

@@ -62,7 +62,7 @@ public struct VaultDirectory: Sendable, Hashable {
     public func createVault(
         _ seal: Seal, timeout: Double = SQLiteStore.defaultTimeout
     ) throws(StoreError) -> Vault {
-        _ = try PrivateFile.createDirectory(path)
+        try PrivateFile.createDirectory(path)
         try PrivateFile.checkDirectory(path)
         let lock = try DirectoryLock(path, timeout: timeout)
         defer { lock.release() }

@@ -26,7 +26,6 @@ final class SealedWriter: RecordWriter {
     private let records: any RecordWriter
     private let reader: SealedReader
     private let keys: VaultKeys
-    private let vault: Vault
     /// The number of records that were sealed.
     private(set) var seals: UInt64 = 0
     /// The hidden names of the records that were sealed.
@@ -35,7 +34,6 @@ final class SealedWriter: RecordWriter {
     init(records: any RecordWriter, vault: Vault, keys: VaultKeys) {
         self.records = records
         self.keys = keys
-        self.vault = vault
         reader = SealedReader(records: records, vault: vault)
     }
 
@@ -48,7 +46,7 @@ final class SealedWriter: RecordWriter {
     func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
         let hidden = keys.hiddenName(key)
         // A record that this process sealed itself, and has not found damaged since, need not be checked again.
-        if !vault.hasSealed(hidden), !sealed.contains(hidden), let old = try records.record(hidden),
+        if !reader.vault.hasSealed(hidden), !sealed.contains(hidden), let old = try records.record(hidden),
             (try? keys.open(old, hidden)) == nil
         {
             try Quarantine.keep(old, of: hidden, in: records)

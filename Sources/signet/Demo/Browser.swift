@@ -33,6 +33,13 @@ struct Browser {
         return state
     }
 
+    /// Enters a code and checks that the server accepts it.
+    func logIn(code: String, into state: JourneyState) async throws {
+        guard case .loggedIn = try await enter(code: code, into: state) else {
+            throw DemoFailure("the server did not accept \(code)")
+        }
+    }
+
     static func step(_ state: JourneyState) throws -> JourneyStep {
         guard case .step(let step) = state else { throw DemoFailure("the server ended the journey early") }
         return step

@@ -60,9 +60,7 @@ struct DemoScript {
         }
         let code = try await steps.perform("type the code into the login page; the server accepts it") {
             let code = try await stage.signet("code", browser.user)
-            guard case .loggedIn = try await browser.enter(code: code, into: state) else {
-                throw DemoFailure("the server did not accept \(code)")
-            }
+            try await browser.logIn(code: code, into: state)
             return (code, "\(code) accepted")
         }
         _ = try await steps.perform("type the same code again; the server refuses it") {
@@ -107,10 +105,7 @@ struct DemoScript {
             guard oathtool == nil || oathtool == code else {
                 throw DemoFailure("oathtool says \(oathtool ?? "nothing"), signet \(code)")
             }
-            let page = try await browser.begin("OATHLogin")
-            guard case .loggedIn = try await browser.enter(code: code, into: page) else {
-                throw DemoFailure("the server did not accept \(code)")
-            }
+            try await browser.logIn(code: code, into: try await browser.begin("OATHLogin"))
             return (
                 (), "\(code) accepted by the server" + (oathtool == nil ? "; oathtool is not installed" : ", and oathtool agrees")
             )

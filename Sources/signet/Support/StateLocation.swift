@@ -59,7 +59,7 @@ enum StateLocation {
     private static func sharedKey() throws -> Secret {
         let path = try standard().path + "/server.key"
         if !PrivateFile.exists(path) {
-            _ = try PrivateFile.createDirectory(PrivateFile.directory(of: path))
+            try PrivateFile.createDirectory(PrivateFile.directory(of: path))
             do throws(StoreError) {
                 try PrivateFile.create(path, containing: Secret.random(byteCount: 32).bytes)
             } catch  where error.code == .exists {

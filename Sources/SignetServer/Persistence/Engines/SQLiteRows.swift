@@ -18,7 +18,7 @@ final class SQLiteRows: RowStore {
     ///   users can access it; ``StoreError/Code/newerFormat`` when a later version created it; ``StoreError/Code/corrupt`` when
     ///   it is another kind of file.
     init(path: String) throws(StoreError) {
-        _ = try PrivateFile.createDirectory(PrivateFile.directory(of: path))
+        try PrivateFile.createDirectory(PrivateFile.directory(of: path))
         let isNew = !PrivateFile.exists(path) || PrivateFile.isEmpty(path)
         if !PrivateFile.exists(path) { try PrivateFile.create(path, containing: []) }
         try PrivateFile.check(path)

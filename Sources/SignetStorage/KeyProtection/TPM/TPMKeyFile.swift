@@ -14,7 +14,7 @@ struct TPMKeyFile {
     /// ask at the same time.
     func key(_ make: () throws(StoreError) -> TPMKey) throws(StoreError) -> TPMKey {
         if let key = try stored() { return key }
-        _ = try PrivateFile.createDirectory(directory.path)
+        try PrivateFile.createDirectory(directory.path)
         try PrivateFile.checkDirectory(directory.path)
         let lock = try DirectoryLock(directory.path, timeout: Self.timeout)
         defer { lock.release() }
