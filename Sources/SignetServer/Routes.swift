@@ -1,5 +1,125 @@
 import HTTPTypes
 import Hummingbird
+import SignetCore
+
+/// An address of the server that has a name. The request log, faults and metrics use the name, so it never contains a realm, a
+/// user or a token.
+///
+/// ``Route/pattern`` has the paths, and ``ServerContext/responder`` maps each path to its handlers.
+enum Route: String, CaseIterable, Sendable {
+    case authenticate
+    case sessions
+    case session
+    case secondFactorDevices
+    case secondFactorDevice
+    case profileDevices
+    case profileDevice
+    case pushMessage
+    case pushStream
+    case authorize
+    case accessToken
+    case revocation
+    case introspection
+    case userInfo
+    case endSession
+    case keys
+    case discovery
+    case deviceCode
+    case deviceUser
+    /// The login pages, below `/XUI`.
+    case pages
+    case health
+    /// The push gateway, which has its own path outside of the context path.
+    case gateway
+
+    /// A group of addresses that share the format of their errors.
+    enum Family: Sendable {
+        case json
+        case oauth2
+        case pages
+        case console
+        case admin
+        case health
+        case gateway
+        /// Every other address.
+        case none
+
+        /// The prefix of the family's paths; empty when the paths have no common prefix.
+        var prefix: String {
+            switch self {
+            case .json: "/json"
+            case .oauth2: "/oauth2"
+            case .pages: "/XUI"
+            case .console: "/console"
+            case .admin: "/admin"
+            case .health: "/health"
+            case .gateway: "/push-gateway"
+            case .none: ""
+            }
+        }
+    }
+
+    /// AM's resources: the routes that a realm can be part of.
+    static let resources = allCases.filter { $0.family == .json || $0.family == .oauth2 }
+
+    var family: Family {
+        switch self {
+        case .authenticate, .sessions, .session, .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice,
+            .pushMessage, .pushStream:
+            .json
+        case .authorize, .accessToken, .revocation, .introspection, .userInfo, .endSession, .keys, .discovery, .deviceCode,
+            .deviceUser:
+            .oauth2
+        case .pages: .pages
+        case .health: .health
+        case .gateway: .gateway
+        }
+    }
+
+    /// The path segments after the family's prefix. A segment with a colon is a parameter, which matches any one segment.
+    var pattern: [String] {
+        switch self {
+        case .authenticate: ["authenticate"]
+        case .sessions: ["sessions"]
+        case .session: ["sessions", ":token"]
+        case .secondFactorDevices: ["users", ":user", "devices", "2fa", ":kind"]
+        case .secondFactorDevice: ["users", ":user", "devices", "2fa", ":kind", ":id"]
+        case .profileDevices: ["users", ":user", "devices", "profile"]
+        case .profileDevice: ["users", ":user", "devices", "profile", ":id"]
+        case .pushMessage: ["push", "sns", "message"]
+        case .pushStream: ["push", "stream"]
+        case .authorize: ["authorize"]
+        case .accessToken: ["access_token"]
+        case .revocation: ["token", "revoke"]
+        case .introspection: ["introspect"]
+        case .userInfo: ["userinfo"]
+        case .endSession: ["connect", "endSession"]
+        case .keys: ["connect", "jwk_uri"]
+        case .discovery: [".well-known", "openid-configuration"]
+        case .deviceCode: ["device", "code"]
+        case .deviceUser: ["device", "user"]
+        case .pages, .health, .gateway: []
+        }
+    }
+
+    /// The number of parameters in ``pattern``.
+    var parameterCount: Int { pattern.count(where: Self.isParameter) }
+
+    /// The path for the router, without a realm.
+    var routerPath: RouterPath { RouterPath(family.prefix + pattern.map { "/\($0)" }.joined()) }
+
+    /// The path with `*` in place of each parameter. It is a label of metrics and the name of spans.
+    var label: String {
+        self == .gateway ? "push gateway" : family.prefix + pattern.map { Self.isParameter($0) ? "/*" : "/\($0)" }.joined()
+    }
+
+    static func isParameter(_ step: String) -> Bool { step.hasPrefix(":") }
+
+    func matches(_ segments: ArraySlice<String>) -> Bool {
+        guard segments.count >= pattern.count else { return false }
+        return zip(pattern, segments.suffix(pattern.count)).allSatisfy { Self.isParameter($0) || $0 == $1 }
+    }
+}
 
 /// A function of a controller that answers the requests of one method to one address.
 typealias RouteHandler = @Sendable (Request, AppRequestContext) async throws -> Response

@@ -51,7 +51,7 @@ struct RouteTests {
         "An address with empty segments, or outside of the server's table of routes, gets 404",
         arguments: [
             "/am//json/authenticate", "/am/json//authenticate", "/am/health/", "/am//health", "/am/XUI/wait/", "/am/XUI//wait",
-            "/am/console/open/", "/am/front", "/front", "/health", "/am", "/am/", "//am/health",
+            "/am/console/open/", "/am/push-gateway", "/push-gateway", "/health", "/am", "/am/", "//am/health",
         ])
     func addressOutsideOfTheTableIsUnknown(path: String) async throws {
         try await TestServer.run { server in

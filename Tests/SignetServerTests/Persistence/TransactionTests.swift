@@ -111,7 +111,7 @@ struct TransactionTests {
     func failedReadThrowsInClosure(kind: StateKind) async throws {
         try await StateLocation.with(kind) { place in
             let rows = FailingRows(try place.rows())
-            let engine = TransactionQueue(rows, RowCoder(StateLocation.key), clock: AdjustableClock(StillClock()))
+            let engine = TransactionQueue(rows, RowCoder(StateLocation.key), clock: AdjustableClock(ManualClock()))
             defer { engine.close() }
             let (written, read) = (RowKey(kind: "k", name: "written"), RowKey(kind: "k", name: "read"))
             @Sendable func isAbsent(_ key: RowKey, _ rows: RowCache) throws(StoreError) -> Bool {
