@@ -11,34 +11,33 @@ package import Foundation
 /// a request use.
 package enum AWSSignature {
     /// The parts of an HTTP request that the signature covers.
-    package struct Request: Sendable, Hashable {
-        package var method: String
+    package struct Request: Sendable {
+        var method: String
         /// The path as it was sent, with its percent-encoding.
-        package var path: String
+        var path: String
         /// The names and values of the query, decoded.
-        package var query: [(name: String, value: String)]
+        var query: [(name: String, value: String)]
         /// The headers that are signed, with names in lower case.
-        package var headers: [(name: String, value: String)]
-        package var body: [UInt8]
+        var headers: [(name: String, value: String)]
+        var body: [UInt8]
 
+        /// Creates a request. The path is percent-encoded, the query is decoded, and the names of headers are in lower case.
         package init(
             method: String, path: String, query: [(name: String, value: String)], headers: [(name: String, value: String)],
             body: [UInt8]
         ) {
             (self.method, self.path, self.query, self.headers, self.body) = (method, path, query, headers, body)
         }
-
-        package static func == (left: Self, right: Self) -> Bool { left.canonical == right.canonical }
-        package func hash(into hasher: inout Hasher) { hasher.combine(canonical) }
     }
 
     /// The credential scope: the time, region and service for which a signature is valid.
     package struct Scope: Sendable, Hashable {
         /// The time of the request, such as `20150830T123600Z`.
         package let time: String
-        package let region: String
-        package let service: String
+        let region: String
+        let service: String
 
+        /// Creates the scope of a request that is sent at `time`.
         package init(time: String, region: String, service: String) {
             (self.time, self.region, self.service) = (time, region, service)
         }

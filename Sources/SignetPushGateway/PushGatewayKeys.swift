@@ -16,6 +16,7 @@ package struct PushGatewayKeys: Sendable {
     /// it does the same work for known and unknown keys.
     private let decoy = Secret.random(byteCount: 32)
 
+    /// Creates the check for the keys of a configuration.
     package init(_ configuration: PushGatewayConfiguration) {
         keys = Dictionary(configuration.keys.map { ($0.accessKey, $0) }, uniquingKeysWith: { _, last in last })
     }

@@ -1,26 +1,32 @@
 /// The ARN of a platform application (`arn:aws:sns:REGION:ACCOUNT:app/PLATFORM/NAME`) or of an endpoint
 /// (`...:endpoint/PLATFORM/NAME/ID`).
 package struct SNSResource: Sendable, Hashable {
+    /// The kinds of resources. The raw value is part of the ARN.
     package enum Kind: String {
         case application = "app"
         case endpoint
     }
 
+    /// The platforms of devices. The raw value is part of the ARN.
     package enum Platform: String, Sendable, CaseIterable {
         case apple = "APNS"
         case appleSandbox = "APNS_SANDBOX"
         case google = "GCM"
     }
 
+    /// The kind of the resource.
     package let kind: Kind
-    package let partition: String
+    private let partition: String
+    /// The AWS region.
     package let region: String
-    package let account: String
+    private let account: String
+    /// The platform of the devices.
     package let platform: Platform
-    package let name: String
+    private let name: String
     /// The id of an endpoint within its application; nil for an application.
-    package let id: String?
+    private let id: String?
 
+    /// Reads an ARN; nil when the text is not the ARN of a platform application or of an endpoint.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 5, omittingEmptySubsequences: false).map(String.init)
         guard text.utf8.count <= 1024, parts.count == 6, parts[0] == "arn", parts[2] == "sns",
