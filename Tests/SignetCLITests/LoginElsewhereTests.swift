@@ -189,7 +189,8 @@ struct LoginElsewhereTests {
                 ["login", url, "--journey", "EmailLogin", "--client", "app", "--answer", "name=demo", "--answer", "link=-"],
                 input: .open)
             try await login.said { _, errors in errors.contains("\n") }
-            while try await server.emailLinks(to: "demo").isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+            let isSent = try await eventually { try await !server.emailLinks(to: "demo").isEmpty }
+            #expect(isSent)
             login.type(try #require(try await server.emailLinks(to: "demo").last) + "\n")
             try await login.end().succeeds()
             try await place.signet("logout").succeeds()

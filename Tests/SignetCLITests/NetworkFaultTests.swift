@@ -1,5 +1,6 @@
 import Foundation
 import SignetCore
+import SignetTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -140,7 +141,8 @@ struct NetworkFaultTests {
         }
         try await Workplace.with { place in
             let enrolling = try place.start(["enroll", PushInvitation.sample(port: server.port).uri()])
-            while !asked.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(10)) }
+            let isAsked = try await eventually { asked.withLock { $0 } }
+            #expect(isAsked)
             enrolling.signal(SIGINT)
             #expect(await enrolling.end().status != 0)
             #expect(try await place.accounts().isEmpty)

@@ -115,10 +115,7 @@ struct ServeSecurityTests {
             let process = try place.start(["serve", "--port", "0", "--json", "--log-level", "info"])
             let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
             let client = try ClientSocket(port: Endpoint(try #require(ready["url"]?.string)).port)
-            client.send(
-                "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
-            )
-            try await Task.sleep(for: .milliseconds(300))
+            client.beginRequest(bodyLength: 100)
             process.signal(SIGINT)
             try await process.said { _, errors in errors.contains("no new connections") }
             process.signal(SIGINT)
@@ -133,9 +130,7 @@ struct ServeSecurityTests {
             let process = try place.start(["serve", "--port", "0", "--json", "--log-level", "info"])
             let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
             let client = try ClientSocket(port: Endpoint(try #require(ready["url"]?.string)).port)
-            client.send(
-                "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{")
-            try await Task.sleep(for: .milliseconds(300))
+            client.beginRequest(bodyLength: 2)
             process.signal(SIGTERM)
             try await process.said { _, errors in errors.contains("no new connections") }
             client.send("}")

@@ -123,11 +123,7 @@ struct ServeTests {
         try await Workplace.with(vault: false) { place in
             let (ready, process) = try await start(place, "--json")
             let client = try ClientSocket(port: Endpoint(try #require(ready.json["url"]?.string)).port)
-            let head = [
-                "POST /am/json/authenticate HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", "Content-Length: 100",
-            ]
-            client.send(head.joined(separator: "\r\n") + "\r\n\r\n{")
-            try await Task.sleep(for: .milliseconds(200))
+            client.beginRequest(bodyLength: 100)
             process.signal(SIGTERM)
             try await process.end().succeeds()
         }

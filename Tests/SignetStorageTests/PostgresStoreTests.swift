@@ -1,4 +1,5 @@
 #if PostgreSQL
+import SignetTesting
 import Foundation
 import SignetCore
 import SignetStorage
@@ -191,7 +192,8 @@ struct PostgresStoreTests {
                     }
                 }
             }
-            while last.withLock({ $0 }) < 20 { try await Task.sleep(for: .milliseconds(5)) }
+            let isWriting = try await eventually { last.withLock { $0 } >= 20 }
+            #expect(isWriting)
             try await server.crash()
             #expect { try store.get(key) } throws: { code($0) == .failed }
             let outcome = await writer.result

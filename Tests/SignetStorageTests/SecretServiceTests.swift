@@ -164,7 +164,8 @@ struct SecretServiceTests {
         try await Keyring.with(password: "right") { keyring in
             let wrapped = try await keyring.value("wrap", dataKey, context)
             keyring.signal(SIGKILL, to: .daemon)
-            while try await keyring.value("owner") != "nobody" { try await Task.sleep(for: .milliseconds(20)) }
+            let hasEnded = try await eventually { try await keyring.value("owner") == "nobody" }
+            #expect(hasEnded)
             let answer = try await keyring.probe("unwrap", wrapped, context)
             #expect(answer.hasPrefix("error keyUnavailable") && answer.contains("no program serves"), "\(answer)")
         }
@@ -196,7 +197,8 @@ struct SecretServiceTests {
             keyring.signal(SIGSTOP, to: .daemon)
             let before = try await keyring.connections()
             async let answer = keyring.probe("wrap", dataKey, context)
-            while try await keyring.connections() == before { try await Task.sleep(for: .milliseconds(10)) }
+            let isConnected = try await eventually { try await keyring.connections() != before }
+            #expect(isConnected)
             keyring.signal(SIGKILL, to: .bus)
             let said = try await answer
             #expect(said.hasPrefix("error keyUnavailable"), "\(said)")

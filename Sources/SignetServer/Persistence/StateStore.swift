@@ -194,12 +194,14 @@ final class ClockReader: Sendable {
 
     /// Reads the clock in the background, and retries until it succeeds. It does not retry when the row itself cannot be read;
     /// the server that overwrites such a row sends a new notification.
-    func read() {
+    /// - Returns: The task, which ends with the last attempt.
+    @discardableResult
+    func read() -> Task<Void, Never> {
         let number = newest.withLock { newest in
             newest += 1
             return newest
         }
-        Task { await attempt(number) }
+        return Task { await attempt(number) }
     }
 
     private func attempt(_ number: Int) async {

@@ -270,7 +270,8 @@ struct SessionTests {
             }
         ) { (bench: Bench) async throws in
             let renewal = Task { await outcome { try await bench.tokens.token() } }
-            while bench.provider.count("token") == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            let isAsked = try await eventually { bench.provider.count("token") > 0 }
+            #expect(isAsked)
             let report = await bench.tokens.logOut()
             #expect(report.isComplete)
             _ = await renewal.value

@@ -135,7 +135,8 @@ struct TokenSourceTests {
         ) { (bench: Bench) async throws in
             let impatient = Task { await outcome { try await bench.tokens.token() } }
             let patient = Task { await outcome { try await bench.tokens.token() } }
-            while bench.provider.count("token") == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            let isAsked = try await eventually { bench.provider.count("token") > 0 }
+            #expect(isAsked)
             impatient.cancel()
             #expect(await impatient.value.tokenError?.code == .cancelled)
             #expect((try? await patient.value.get())?.text.hasPrefix("access-") == true)

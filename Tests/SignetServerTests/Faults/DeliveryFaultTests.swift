@@ -49,9 +49,8 @@ struct DeliveryFaultTests {
                 var stream: RawHTTPConnection?
                 if !isTogether {
                     stream = try await phone.listen(at: server, port: port)
-                    while server.devServer.faults.entries.contains(where: { $0.applied == 0 }) {
-                        try await Task.sleep(for: .milliseconds(5))
-                    }
+                    let isHeld = try await eventually { !server.devServer.faults.entries.contains { $0.applied == 0 } }
+                    #expect(isHeld)
                 }
                 let (_, second) = try await server.waitingLogin(phone: phone)
                 let open = if let stream { stream } else { try await phone.listen(at: server, port: port) }

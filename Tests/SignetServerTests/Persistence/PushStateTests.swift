@@ -104,7 +104,8 @@ struct PushStateTests {
             } _: { server in
                 let phone = try await server.registeredPhone()
                 _ = try await server.waitingLogin(phone: phone)
-                while !silent.actions.contains("Publish") { try await Task.sleep(for: .milliseconds(5)) }
+                let isSending = try await eventually { silent.actions.contains("Publish") }
+                #expect(isSending)
                 #expect(try await server.devServer.pushes(to: "mira").last?.progress == .queued)
             }
             try await place.server {
@@ -169,10 +170,10 @@ struct PushStateTests {
                         try await place.server {
                             $0.sns = sns.configuration
                         } _: { server in
-                            func waits() async throws -> Bool {
-                                try await server.devServer.pushes(to: "mira").contains { $0.progress == .queued }
+                            let areSent = try await eventually {
+                                try await !server.devServer.pushes(to: "mira").contains { $0.progress == .queued }
                             }
-                            while try await waits() { try await Task.sleep(for: .milliseconds(10)) }
+                            #expect(areSent)
                         }
                     }
                 }
@@ -265,7 +266,8 @@ struct PushStateTests {
                 #expect(try await sender.publish(delivery, to: arn, at: server).status == 200)
                 let phone = try await server.registeredPhone()
                 _ = try await server.waitingLogin(phone: phone)
-                while !sns.actions.contains("Publish") { try await Task.sleep(for: .milliseconds(5)) }
+                let isSending = try await eventually { sns.actions.contains("Publish") }
+                #expect(isSending)
                 let snapshot = try await devServer.snapshot()
 
                 let stream = devServer.context.inboxStreams.open(inbox.address)

@@ -21,7 +21,7 @@ struct SharedStateTests {
     func wakesStreamAfterLostConnection() async throws {
         try await withTwo { one, other, database in
             let phone = try await other.registeredPhone()
-            let watch = try await StreamWatch.begin(phone.uid, at: one, database)
+            let watch = try await StreamWatch.begin(phone.uid, at: one, beside: other, database)
             let before = watch.count
             let first = try await other.waitingLogin(phone: phone).push
             let isWoken = try await eventually { watch.count > before }
@@ -30,10 +30,8 @@ struct SharedStateTests {
             try await database.refuseConnections(true)
             try await database.endListeners()
             let second = try await other.waitingLogin(phone: phone).push
+            #expect(try await database.listeners().isEmpty, "the signal of the second login reached a listener")
             let deaf = watch.count
-            // Long enough for any signal that was already sent.
-            try await Task.sleep(for: .milliseconds(700))
-            #expect(watch.count == deaf)
             try await database.refuseConnections(false)
             let isWokenLate = try await eventually { watch.count > deaf }
             #expect(isWokenLate)
@@ -50,7 +48,7 @@ struct SharedStateTests {
     func replacesDeadListener() async throws {
         try await withTwo { one, other, database in
             let phone = try await other.registeredPhone()
-            let watch = try await StreamWatch.begin(phone.uid, at: one, database)
+            let watch = try await StreamWatch.begin(phone.uid, at: one, beside: other, database)
             let silent = try await database.listeners()
             for process in silent { try #require(kill(process, SIGSTOP) == 0) }
             // The processes are resumed in any case; otherwise the database could not be stopped.
@@ -70,7 +68,7 @@ struct SharedStateTests {
             let login = try await other.waitingLogin(phone: phone)
             let snapshot = try await other.devServer.snapshot()
             #expect(try await phone.answer(login.push, at: other).status == 200)
-            let watch = try await StreamWatch.begin(phone.uid, at: one, database)
+            let watch = try await StreamWatch.begin(phone.uid, at: one, beside: other, database)
             let before = watch.count
             try await other.devServer.restore(snapshot)
             let isWoken = try await eventually { watch.count > before }
@@ -192,18 +190,25 @@ private final class StreamWatch: Sendable {
     private let signals = Mutex(0)
     var count: Int { signals.withLock { $0 } }
 
-    /// Opens a stream at a server that listens to the others, and waits until it is quiet.
-    static func begin(_ mechanismUID: String, at server: TestServer, _ database: StateLocation) async throws -> StreamWatch {
+    /// Opens a stream at a server that listens to the others, once all signals of earlier changes have arrived there.
+    static func begin(
+        _ mechanismUID: String, at server: TestServer, beside other: TestServer, _ database: StateLocation
+    ) async throws -> StreamWatch {
         let bothListen = try await eventually { try await database.listeners().count == 2 }
         #expect(bothListen)
+        // Signals arrive in the order in which they were sent: the earlier ones have arrived when this stream ends.
+        let barrier = server.devServer.context.streams.open("barrier")
+        try await other.devServer.context.store.queue.run { transaction in
+            transaction.put(0, RowKey(kind: "k", name: "barrier"))
+            return ((), [ClusterMessage.endStreams("barrier").text])
+        }
+        for await _ in barrier.signals {}
         let watch = StreamWatch()
         let stream = server.devServer.context.streams.open(mechanismUID)
         Task { for await _ in stream.signals { watch.signals.withLock { $0 += 1 } } }
-        var last = -1
-        while last != watch.count {
-            last = watch.count
-            try await Task.sleep(for: .milliseconds(200))
-        }
+        // A new stream is woken once.
+        let isOpen = try await eventually { watch.count == 1 }
+        #expect(isOpen)
         return watch
     }
 }
@@ -227,8 +232,8 @@ extension StateLocation {
 
     /// The processes of the PostgreSQL server that send to listeners.
     func listeners() async throws -> [Int32] {
-        try await execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'")
-            .compactMap { Int32($0) }
+        let listening = "datname = current_database() AND query LIKE 'LISTEN%' AND state = 'idle'"
+        return try await execute("SELECT pid FROM pg_stat_activity WHERE \(listening)").compactMap { Int32($0) }
     }
 
     func endListeners() async throws {
