@@ -2,7 +2,6 @@ public import Hummingbird
 import HummingbirdCore
 public import Logging
 public import Metrics
-import NIOCore
 import ServiceLifecycle
 public import SignetCore
 public import Tracing
@@ -77,16 +76,16 @@ public struct DevServer: Sendable {
         } catch  where Task.isCancelled || error is CancellationError {
             context.logger.debug("the server ended before it had answered all requests")
         } catch {
-            await context.close()
+            await context.store.close()
             throw error
         }
-        await context.close()
+        await context.store.close()
     }
 
     /// Releases the file or the database that holds the state, so that another server can open it.
     /// ``run(gracefulShutdownSignals:onReady:)`` and ``serve(_:)`` do this when they end; a caller of ``application(onReady:)``
     /// must do it itself. In-memory state is kept.
-    public func close() async { await context.close() }
+    public func close() async { await context.store.close() }
 
     /// Runs the server until `body` returns, for example in a test. The server has ended when this method returns.
     /// - Parameter body: The work that needs the server. Its argument is the base URL.

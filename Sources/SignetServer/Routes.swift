@@ -137,7 +137,6 @@ extension ServerContext {
             ErrorMiddleware(server: self)
             RateLimitMiddleware(server: self)
             FaultMiddleware(server: self)
-            ErrorMiddleware(server: self)
         }
         let am = router.group().add(middleware: RealmMiddleware(realms: realms))
         addJSON(to: am.group().add(middleware: ErrorMiddleware(server: self, isVersioned: true)))
@@ -199,8 +198,9 @@ extension ServerContext {
         let pages = LoginController(server: self)
         group.add("", [.get: pages.page, .post: pages.take])
         group.add("wait", [.get: pages.wait])
-        group.add("session", [.get: pages.session])
-        group.add("logout", [.post: pages.logOut])
+        let session = SessionPageController(server: self)
+        group.add("session", [.get: session.show])
+        group.add("logout", [.post: session.logOut])
         for asset in PageAsset.allCases { group.add(RouterPath(asset.rawValue), [.get: { _, _ in asset.response }]) }
     }
 

@@ -97,8 +97,8 @@ final class ServerContext: Sendable {
         }
         clock.onChange { [weak store] in store?.writeClock() }
         // A delivery fault may require an event that no new message wakes a stream for; so may a move of the clock.
-        faults.onDeliveryChange { [streams] in streams.hear(nil) }
-        clock.onMove { [streams, weak faults] in if faults?.isIdle == false { streams.hear(nil) } }
+        faults.onDeliveryChange { [streams] in streams.wake(nil) }
+        clock.onMove { [streams, weak faults] in if faults?.isIdle == false { streams.wake(nil) } }
     }
 
     func has(_ realm: RealmPath) -> Bool { realms.contains(realm) }
@@ -129,15 +129,13 @@ final class ServerContext: Sendable {
         }.get()
     }
 
-    func snapshot() async throws -> StateSnapshot { try await store.queue.snapshot() }
-
     func restore(_ snapshot: StateSnapshot) async throws {
         let engine = try await store.queue
         try await engine.restore(snapshot)
         try await engine.readClock()
         await signer.forget()
-        streams.hear(nil)
-        inboxStreams.hear(nil)
+        streams.wake(nil)
+        inboxStreams.wake(nil)
         line.add(try await store.write { tx in try tx.dispatches.releaseAll() })
     }
 
@@ -152,13 +150,10 @@ final class ServerContext: Sendable {
         let engine = try await store.queue
         try await engine.reset()
         try await engine.readClock()
-        streams.endAll()
-        inboxStreams.endAll()
+        streams.end(nil)
+        inboxStreams.end(nil)
         rates.withLock { $0 = RateLimiter() }
     }
-
-    /// Releases the file or the database that holds the state.
-    func close() async { await store.close() }
 }
 
 extension ServerConfiguration {

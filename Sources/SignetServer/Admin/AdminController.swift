@@ -230,10 +230,8 @@ extension AdminController {
 
     func snapshot(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try AdminQuery(request)
-        let bytes = try await server.snapshot().sealed(with: snapshotKey)
-        return Response(
-            status: .ok, headers: [.contentType: "application/octet-stream", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        let bytes = try await server.store.queue.snapshot().sealed(with: snapshotKey)
+        return Response(bytes, type: "application/octet-stream", headers: [.cacheControl: "no-store"])
     }
 
     func restore(_ request: Request, context: AppRequestContext) async throws -> Response {

@@ -130,9 +130,7 @@ extension RequestLogFilter {
     /// The names of the conditions in a query.
     static let parameters =
         ["kind", "method", "path", "resource", "status", "parameter", "step", "user", "action", "after", "since", "fault"]
-        + clients
-
-    private static let clients = ["oauth", "device", "userAgent", "address"]
+        + ClientMatch.Kind.allCases.map(\.rawValue)
 
     /// Reads a filter from a query.
     init(_ query: AdminQuery) throws(APIError) {
@@ -152,8 +150,8 @@ extension RequestLogFilter {
         after = try query.number("after", 0...Int.max)
         since = try query.date("since")
         fault = query.text("fault")
-        for kind in Self.clients {
-            guard let value = query.text(kind) else { continue }
+        for kind in ClientMatch.Kind.allCases {
+            guard let value = query.text(kind.rawValue) else { continue }
             guard client == nil else { throw APIError(.badRequest, "A client is named in one way.") }
             client = ClientMatch(kind: kind, value: value)
         }
@@ -169,9 +167,9 @@ extension FaultRule {
         var client: ClientMatch?
         if let members = try body.object("client") {
             guard members.count == 1, let member = members.first, let value = member.value.string,
-                let match = ClientMatch(kind: member.key, value: value)
+                let kind = ClientMatch.Kind(rawValue: member.key)
             else { throw FaultError.parameter("client", "has one member: oauth, device, userAgent or address, and its text") }
-            client = match
+            client = ClientMatch(kind: kind, value: value)
         }
         let (times, seconds, until) = (try body.integer("times"), try body.number("seconds"), try body.date("until"))
         var extents: [Extent] = []

@@ -23,7 +23,7 @@ enum AdminJSON {
             "name": .string(rule.name), "kind": .string(rule.kind.name), "applied": .integer(Int64(entry.applied)),
         ]
         if rule.route != .everywhere { members["route"] = .string(rule.route.text) }
-        if let client = rule.client { members["client"] = .object([client.kind: .string(client.value)]) }
+        if let client = rule.client { members["client"] = .object([client.kind.rawValue: .string(client.value)]) }
         members["remaining"] = entry.remaining.map { .integer(Int64($0)) }
         if case .until(let end) = rule.extent { members["until"] = .string(end.ISO8601Format()) }
         members["carriedOut"] = rule.isCarriedOut.map { .bool($0) }

@@ -122,7 +122,7 @@ struct PushReader {
         var reader = ConfigurationDecoder(value, subject: "push, gateway")
         var gateway = PushGatewayConfiguration(keys: [])
         gateway.path = reader.string("path", gateway.path)
-        if gateway.normalPath.utf8.contains(where: { !Self.isPlain($0) }) {
+        if !TextRule.isPath(gateway.normalPath) {
             reader.report(
                 .invalidValue, in: "path", "`path` must be a URL path of letters, digits and `/ - . _ ~`, such as `/sns`")
         }
@@ -143,15 +143,5 @@ struct PushReader {
             problems += part.finished()
         }
         return gateway
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "_"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 }

@@ -1,5 +1,3 @@
-import SignetCore
-
 /// A kind of fault that a tester can inject.
 public enum FaultKind: Sendable, Hashable {
     /// The response is delayed by this much of the machine's time, at most ten minutes.

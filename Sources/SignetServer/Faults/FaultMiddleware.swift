@@ -12,7 +12,11 @@ struct FaultMiddleware: RouterMiddleware {
 
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
         guard !server.faults.isIdle, !context.isTesters else { return try await next(request, context) }
-        return try await FaultInjector(server: server, context: context).respond(to: request) { try await next($0, context) }
+        // A fault also applies to an error response, so errors become responses here.
+        let errors = ErrorMiddleware(server: server)
+        return try await FaultInjector(server: server, context: context).respond(to: request) {
+            try await errors.handle($0, context: context, next: next)
+        }
     }
 }
 
@@ -72,8 +76,8 @@ private struct FaultInjector: Sendable {
         client.address = context.client.address
         client.userAgent = request.header("user-agent")
         let kinds = Set(matches.map(\.kind))
-        if kinds.contains("oauth") { client.oauth = try await oauthClient(of: &request) }
-        if kinds.contains("device") { client.device = try await device(of: &request) }
+        if kinds.contains(.oauth) { client.oauth = try await oauthClient(of: &request) }
+        if kinds.contains(.device) { client.device = try await device(of: &request) }
         return client
     }
 
@@ -143,9 +147,7 @@ extension FaultInjector {
         let text =
             "<!DOCTYPE html><html><head><title>Sign in to the network</title></head><body>"
             + "<h1>Sign in to the network</h1><p>Accept the terms to go on.</p></body></html>\n"
-        return Response(
-            status: .ok, headers: [.contentType: "text/html; charset=UTF-8", .contentLength: String(text.utf8.count)],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+        return Response(Array(text.utf8), type: "text/html; charset=UTF-8")
     }
 
     private static func cut(_ response: Response, after bytes: Int) -> Response {
@@ -172,7 +174,6 @@ extension FaultInjector {
 
     private static func replacing(_ bytes: some Collection<UInt8>, in response: Response) -> Response {
         var response = response
-        response.headers[.contentLength] = String(bytes.count)
         response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
         return response
     }

@@ -1,5 +1,3 @@
-import SignetCore
-
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else

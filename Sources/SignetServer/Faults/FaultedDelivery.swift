@@ -1,5 +1,3 @@
-import SignetCore
-
 /// The events that a push stream sends, after its delivery faults. Each stream has its own.
 struct FaultedDelivery: Sendable {
     /// A message as an event of the stream.

@@ -10,17 +10,23 @@ enum JSONReply {
     static func make(
         _ status: HTTPResponse.Status, _ body: some Encodable, headers: HTTPFields = [:], version: APIVersion? = nil
     ) throws -> Response {
-        let bytes = try JSON.encode(body)
         var fields = headers
-        fields[.contentType] = "application/json; charset=UTF-8"
         fields[.cacheControl] = "no-cache, no-store"
-        fields[.contentLength] = String(bytes.count)
         if let version { fields.set("Content-API-Version", "resource=\(version)") }
-        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        return Response(try JSON.encode(body), type: "application/json; charset=UTF-8", status, headers: fields)
     }
 
     static func make(_ refusal: APIError, version: APIVersion?) throws -> Response {
         try make(refusal.status, refusal.body, headers: refusal.headers, version: version)
+    }
+}
+
+extension Response {
+    /// Creates a response with a body of a known length, which Hummingbird declares in `Content-Length`.
+    init(_ bytes: [UInt8], type: String, _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) {
+        var headers = headers
+        headers[.contentType] = type
+        self.init(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }
 

@@ -35,21 +35,40 @@ extension RateLimit {
 
 /// The token buckets of the subjects of one process, for example network addresses.
 struct RateLimiter<Subject: Hashable & Sendable>: Sendable {
-    private var buckets: ExpiringTable<Subject, TokenBucket>
+    private var buckets: [Subject: (bucket: TokenBucket, fullAt: Date)] = [:]
+    private let capacity: Int
+    private var nextSweep: Int
 
     /// Creates a limiter.
-    /// - Parameter capacity: The maximum number of buckets. When it is reached, the buckets that would expire first are removed.
-    init(capacity: Int = 20_000) { buckets = ExpiringTable(capacity: capacity) }
+    /// - Parameter capacity: The maximum number of buckets. When it is reached, the tenth of the buckets that would be full first is
+    ///   removed.
+    init(capacity: Int = 20_000) {
+        self.capacity = capacity
+        nextSweep = min(capacity, Self.firstSweep)
+    }
 
-    /// The number of stored buckets.
+    private static var firstSweep: Int { 64 }
+
+    /// The number of stored buckets, including full ones that are not removed yet.
     var count: Int { buckets.count }
 
     /// Takes a token, like ``TokenBucket/take(_:at:)``.
     mutating func take(_ subject: Subject, _ limit: RateLimit, at now: Date) -> Int? {
-        var bucket = buckets.value(for: subject, at: now) ?? TokenBucket(limit, at: now)
+        let known = buckets[subject].flatMap { now < $0.fullAt ? $0.bucket : nil }
+        var bucket = known ?? TokenBucket(limit, at: now)
         if let wait = bucket.take(limit, at: now) { return wait }
-        buckets.insert(bucket, for: subject, until: bucket.isFull(limit), at: now)
+        if buckets[subject] == nil, buckets.count >= nextSweep { makeRoom(at: now) }
+        buckets[subject] = (bucket, bucket.isFull(limit))
         return nil
+    }
+
+    private mutating func makeRoom(at now: Date) {
+        buckets = buckets.filter { now < $0.value.fullAt }
+        if buckets.count >= capacity {
+            let oldest = buckets.sorted { $0.value.fullAt < $1.value.fullAt }.prefix(max(1, capacity / 10))
+            for (subject, _) in oldest { buckets[subject] = nil }
+        }
+        nextSweep = min(capacity, max(Self.firstSweep, buckets.count * 2))
     }
 }
 

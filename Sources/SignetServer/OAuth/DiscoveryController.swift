@@ -17,24 +17,23 @@ struct DiscoveryController: Sendable {
     private static func document(
         _ realm: RealmPath, _ clients: ClientRegistry, _ trees: [String: JourneyTree], _ time: RequestTime
     ) -> [String: JSONValue] {
-        func list(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
         func address(_ route: Route) -> JSONValue { .string(time.url(route, in: realm)) }
-        let authentication = list(["client_secret_basic", "client_secret_post", "none"])
+        let authentication = JSONValue.texts(["client_secret_basic", "client_secret_post", "none"])
         return [
             "issuer": .string(time.issuer(of: realm)),
             "authorization_endpoint": address(.authorize), "token_endpoint": address(.accessToken),
             "userinfo_endpoint": address(.userInfo), "jwks_uri": address(.keys), "revocation_endpoint": address(.revocation),
             "introspection_endpoint": address(.introspection), "end_session_endpoint": address(.endSession),
             "device_authorization_endpoint": address(.deviceCode),
-            "acr_values_supported": list(trees.names(offeredIn: realm)), "scopes_supported": list(clients.scopes(in: realm)),
-            "claims_supported": list(StandardClaims.names),
-            "response_types_supported": list(["code"]), "response_modes_supported": list(["query"]),
-            "grant_types_supported": list(TokenController.GrantType.allCases.map(\.rawValue)),
-            "code_challenge_methods_supported": list(["S256"]), "subject_types_supported": list(["public"]),
-            "id_token_signing_alg_values_supported": list(["RS256"]),
+            "acr_values_supported": .texts(trees.names(offeredIn: realm)), "scopes_supported": .texts(clients.scopes(in: realm)),
+            "claims_supported": .texts(StandardClaims.names),
+            "response_types_supported": .texts(["code"]), "response_modes_supported": .texts(["query"]),
+            "grant_types_supported": .texts(TokenController.GrantType.allCases.map(\.rawValue)),
+            "code_challenge_methods_supported": .texts(["S256"]), "subject_types_supported": .texts(["public"]),
+            "id_token_signing_alg_values_supported": .texts(["RS256"]),
             "token_endpoint_auth_methods_supported": authentication, "revocation_endpoint_auth_methods_supported": authentication,
-            "introspection_endpoint_auth_methods_supported": list(["client_secret_basic", "client_secret_post"]),
-            "prompt_values_supported": list(["none", "login", "consent", "select_account"]),
+            "introspection_endpoint_auth_methods_supported": .texts(["client_secret_basic", "client_secret_post"]),
+            "prompt_values_supported": .texts(["none", "login", "consent", "select_account"]),
             "authorization_response_iss_parameter_supported": .bool(true), "request_parameter_supported": .bool(false),
             "request_uri_parameter_supported": .bool(false), "claims_parameter_supported": .bool(false),
             "version": .string("3.0"),

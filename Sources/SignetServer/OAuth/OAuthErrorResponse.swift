@@ -83,7 +83,6 @@ enum OAuthReply {
         var headers = headers
         headers[.location] = location
         headers[.cacheControl] = "no-store"
-        headers[.contentLength] = "0"
         return Response(status: .found, headers: headers)
     }
 }

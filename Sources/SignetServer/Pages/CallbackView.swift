@@ -28,6 +28,12 @@ struct CallbackView: Sendable {
         (callback.output("failedPolicies")?.array ?? []).map { PolicyRequirement.sentence(for: $0) }
     }
 
+    /// The messages as markup for the end of a field.
+    var errorList: Markup {
+        errors.isEmpty
+            ? .nothing : tag("ul", ["class": "errors", "id": "\(id)-errors"]) { for error in errors { tag("li") { error } } }
+    }
+
     /// True when the user can fill in something.
     var isField: Bool {
         switch callback.type {
@@ -137,7 +143,7 @@ struct CallbackView: Sendable {
                     ])
                 tag("span") { label }
             }
-            ErrorList(id: id, errors: errors).markup
+            errorList
         }
     }
 
@@ -232,16 +238,5 @@ struct CallbackView: Sendable {
                 ) { known ?? (isLocal ? "Continue here" : "Continue with \(name.prefix(1).uppercased() + name.dropFirst())") }
             }
         }.reduce(.nothing, +)
-    }
-}
-
-/// The error messages of one field.
-struct ErrorList: Sendable {
-    let id: String
-    let errors: [String]
-
-    var markup: Markup {
-        errors.isEmpty
-            ? .nothing : tag("ul", ["class": "errors", "id": "\(id)-errors"]) { for error in errors { tag("li") { error } } }
     }
 }

@@ -99,7 +99,4 @@ extension DevServer {
     /// Moves the server's clock, which determines all timeouts, codes and signatures.
     /// - Parameter duration: The distance; negative to move the clock backward.
     public func moveClock(by duration: Duration) { clock.advance(by: duration) }
-
-    /// Resets the server's clock to the clock that the server was created with.
-    public func resetClock() { clock.reset() }
 }

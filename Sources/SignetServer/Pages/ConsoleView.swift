@@ -19,11 +19,6 @@ struct ConsoleFacts: Sendable {
         let devices: [String]
     }
 
-    struct SessionRow: Sendable {
-        let key: TokenHash
-        let session: SSOSession
-    }
-
     struct PushRow: Sendable {
         let push: PendingPush
         let progress: PushReport.Progress
@@ -42,26 +37,16 @@ struct ConsoleFacts: Sendable {
         }
     }
 
-    struct EmailRow: Sendable {
-        let user: UserKey
-        let link: String
-    }
-
-    /// The journeys that a realm offers.
-    struct RealmJourneys: Sendable {
-        let realm: RealmPath
-        let names: [String]
-    }
-
     let now: Date
     let offset: Double
     let isStopped: Bool
     let baseURL: String
     let users: TablePage<UserRow>
-    let sessions: TablePage<SessionRow>
+    let sessions: TablePage<(key: TokenHash, session: SSOSession)>
     let pushes: TablePage<PushRow>
-    let emails: TablePage<EmailRow>
-    let journeys: [RealmJourneys]
+    let emails: TablePage<(user: UserKey, link: String)>
+    /// The journeys that each realm offers.
+    let journeys: [(realm: RealmPath, names: [String])]
     let entries: TablePage<RequestLogEntry>
     let faults: TablePage<FaultTable.Entry>
     /// The routes at which faults can be switched on.
@@ -75,7 +60,7 @@ struct ConsoleFacts: Sendable {
         faults = TablePage(server.faults.entries, place[.faults])
         routes = server.faults.routes
         journeys = server.realms.sorted { $0.description < $1.description }
-            .map { RealmJourneys(realm: $0, names: server.trees.names(offeredIn: $0)) }
+            .map { ($0, server.trees.names(offeredIn: $0)) }
         (now, baseURL, users, sessions, pushes, emails) = try await server.store.read(skippingUnreadableRows: true) {
             [streams = server.streams] tx in
             let userCount = try tx.directory.count(limit: Self.mostCounted)
@@ -92,13 +77,9 @@ struct ConsoleFacts: Sendable {
             let pushes = try tx.pushes.newest(Self.rows).sorted { $0.sentAt > $1.sentAt }
             return (
                 tx.now, tx.time.baseURL, users,
-                TablePage(sessions, of: sessionCount, place[.sessions]) { SessionRow(key: $0.key, session: $0.session) },
-                try TablePage(pushes, place[.pushes]) { push in
-                    try PushRow(push, tx, streams)
-                },
-                TablePage(try tx.outbox.newest(Self.rows), place[.emails]) {
-                    EmailRow(user: $0.user, link: $0.link)
-                }
+                TablePage(sessions, of: sessionCount, place[.sessions]) { $0 },
+                try TablePage(pushes, place[.pushes]) { try PushRow($0, tx, streams) },
+                TablePage(try tx.outbox.newest(Self.rows), place[.emails])
             )
         }
     }

@@ -8,7 +8,7 @@ struct FieldView: Sendable {
         tag("div", ["class": "field"]) {
             tag("label", ["for": view.id]) { view.prompt }
             void("input", attributes + kind)
-            ErrorList(id: view.id, errors: view.errors).markup
+            view.errorList
         }
     }
 

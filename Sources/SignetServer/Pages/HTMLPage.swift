@@ -24,11 +24,9 @@ struct HTMLPage: Sendable {
     func response(at server: ServerContext) -> Response {
         let bytes = Array(Markup.document(document(server.contextPath, issuer: server.configuration.issuer)).utf8)
         var fields = headers
-        fields[.contentType] = "text/html; charset=UTF-8"
-        fields[.contentLength] = String(bytes.count)
         fields[.cacheControl] = "no-store"
         fields.setPageSecurity(formTargets: formTargets)
-        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        return Response(bytes, type: "text/html; charset=UTF-8", status, headers: fields)
     }
 
     private func document(_ contextPath: String, issuer: String) -> Markup {
@@ -110,12 +108,9 @@ enum PageAsset: String, CaseIterable {
         })
 
     var response: Response {
-        let bytes = bytes
-        var headers: HTTPFields = [
-            .contentType: type, .contentLength: String(bytes.count), .cacheControl: "public, max-age=31536000, immutable",
-        ]
+        var headers: HTTPFields = [.cacheControl: "public, max-age=31536000, immutable"]
         headers.setPageSecurity()
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        return Response(bytes, type: type, headers: headers)
     }
 }
 

@@ -24,29 +24,11 @@ struct LoginController: Sendable {
         return "\(baseURL)/XUI/?realm=\(realm.description.percentEncoded())&goto=\(goto.percentEncoded())\(force)\(choice)#login/"
     }
 
-    /// Returns the realm of a page.
-    /// - Throws: ``APIError/unknownRealm(_:)``.
-    private func realm(_ request: Request) throws(APIError) -> RealmPath {
-        let realm = RealmPath(request.query("realm") ?? "/")
-        guard server.has(realm) else { throw .unknownRealm(realm) }
-        return realm
-    }
-
     /// Shows the page of a login flow, or starts a flow.
     func page(_ request: Request, context: AppRequestContext) async throws -> Response {
-        let realm = try realm(request)
+        let realm = try server.realm(ofPage: request)
         guard let id = request.query("flow") else { return try await begin(request, realm) }
         return try await show(id, request)
-    }
-
-    /// Shows the session of the browser.
-    func session(_ request: Request, context: AppRequestContext) async throws -> Response {
-        try await SessionPageController(server: server).show(request, try realm(request))
-    }
-
-    /// Ends the session of the browser.
-    func logOut(_ request: Request, context: AppRequestContext) async throws -> Response {
-        try await SessionPageController(server: server).logOut(request, context, try realm(request))
     }
 
     // MARK: Login flow
@@ -136,7 +118,7 @@ struct LoginController: Sendable {
     /// Processes a submitted form and redirects the browser to the next page, so that reloading that page does not submit the
     /// form again.
     func take(_ request: Request, context: AppRequestContext) async throws -> Response {
-        _ = try realm(request)
+        _ = try server.realm(ofPage: request)
         let form = try await request.form(context)
         guard let browser = request.browser.map({ TokenHash($0) }), let id = form["flow"],
             let page = form["page"].flatMap({ Int($0) }), let csrf = form["csrf"]
@@ -151,7 +133,7 @@ struct LoginController: Sendable {
 
     /// Answers the poll of the page's script: the number of the current page, and the remaining wait time.
     func wait(_ request: Request, context: AppRequestContext) async throws -> Response {
-        _ = try realm(request)
+        _ = try server.realm(ofPage: request)
         guard let browser = request.browser.map({ TokenHash($0) }), let id = request.query("flow"),
             let (flow, now) = try await server.store.write({ tx in
                 try tx.flow(id, of: browser).map { ($0, tx.now) }
@@ -170,10 +152,20 @@ struct LoginController: Sendable {
     private func address(of flow: String) -> String { "\(server.contextPath)/XUI/?flow=\(flow)" }
 
     static func redirect(to location: String, _ cookies: [HTTPField] = []) -> Response {
-        var headers: HTTPFields = [.location: location, .cacheControl: "no-store", .contentLength: "0"]
+        var headers: HTTPFields = [.location: location, .cacheControl: "no-store"]
         for cookie in cookies { headers.append(cookie) }
         headers.set("Referrer-Policy", "no-referrer")
         return Response(status: .seeOther, headers: headers)
+    }
+}
+
+extension ServerContext {
+    /// Returns the realm of a page.
+    /// - Throws: ``APIError/unknownRealm(_:)``.
+    func realm(ofPage request: Request) throws(APIError) -> RealmPath {
+        let realm = RealmPath(request.query("realm") ?? "/")
+        guard has(realm) else { throw .unknownRealm(realm) }
+        return realm
     }
 }
 

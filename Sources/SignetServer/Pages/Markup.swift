@@ -7,20 +7,10 @@ struct Markup: Sendable, Hashable {
 
     static let nothing = Markup(html: "")
 
-    private init(html: String) { self.html = html }
+    fileprivate init(html: String) { self.html = html }
 
     /// Creates markup from text, which is escaped.
     init(_ text: String) { html = text.escapedForHTML }
-
-    /// Creates an element. An attribute with a nil value is omitted, and one with an empty value has only a name.
-    init(_ name: StaticString, _ attributes: Markup.Attributes, _ content: Markup) {
-        html = "<\(name)\(attributes.html)>\(content.html)</\(name)>"
-    }
-
-    /// Creates a void element, which never has content.
-    init(void name: StaticString, _ attributes: Markup.Attributes) {
-        html = "<\(name)\(attributes.html)>"
-    }
 
     static func + (left: Markup, right: Markup) -> Markup { Markup(html: left.html + right.html) }
 
@@ -65,16 +55,16 @@ enum MarkupBuilder {
     static func buildArray(_ parts: [Markup]) -> Markup { parts.reduce(.nothing, +) }
 }
 
-/// Creates an element with content.
+/// Creates an element with content. An attribute with a nil value is omitted, and one with an empty value has only a name.
 func tag(
     _ name: StaticString, _ attributes: Markup.Attributes = [:], @MarkupBuilder _ content: () -> Markup = { .nothing }
 ) -> Markup {
-    Markup(name, attributes, content())
+    Markup(html: "<\(name)\(attributes.html)>\(content().html)</\(name)>")
 }
 
 /// Creates a void element, which never has content.
 func void(_ name: StaticString, _ attributes: Markup.Attributes = [:]) -> Markup {
-    Markup(void: name, attributes)
+    Markup(html: "<\(name)\(attributes.html)>")
 }
 
 extension String {

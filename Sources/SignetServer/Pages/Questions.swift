@@ -1,5 +1,3 @@
-import SignetCore
-
 /// The pages of OAuth 2.0 that ask the user for a decision or a code.
 extension HTMLPage {
     /// Returns the page that asks the user to consent to a client's request.

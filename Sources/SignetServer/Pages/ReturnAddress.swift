@@ -1,5 +1,3 @@
-import SignetCore
-
 /// The URL to which the browser goes after the login, if the login URL contains one.
 ///
 /// The URL is not trusted. It must be a page of this server that redirects to the login, or a URL that a client of the realm has

@@ -14,7 +14,8 @@ struct SessionPageController: Sendable {
     let server: ServerContext
 
     /// Shows the session of the browser. This does not count as activity, so the session's idle time continues.
-    func show(_ request: Request, _ realm: RealmPath) async throws -> Response {
+    func show(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = try server.realm(ofPage: request)
         let tokens = request.cookies(server.configuration.cookieName)
         let found = try await server.store.read { tx -> (SSOSession, String)? in
             for token in tokens {
@@ -53,7 +54,8 @@ struct SessionPageController: Sendable {
 
     /// Ends the browser's session.
     /// - Throws: ``APIError/foreignForm`` for a form of a different session.
-    func logOut(_ request: Request, _ context: AppRequestContext, _ realm: RealmPath) async throws -> Response {
+    func logOut(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let realm = try server.realm(ofPage: request)
         let form = try await request.form(context)
         let tokens = request.cookies(server.configuration.cookieName)
         let (ended, cookie) = try await server.store.write { tx in

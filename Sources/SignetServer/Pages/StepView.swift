@@ -179,14 +179,7 @@ struct ShownRecoveryCodes: Sendable, Hashable {
         guard script.lowercased().contains("recovery codes") else { return nil }
         codes = script.split(separator: "\\n").dropLast().compactMap { part in
             let code = part.suffix(while: { !"\"'".contains($0) })
-            let isWord = code.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
+            let isWord = code.utf8.allSatisfy { TextRule.isLetterOrDigit($0) || "_-".utf8.contains($0) }
             return code.isEmpty || !isWord ? nil : String(code)
         }
         guard !codes.isEmpty else { return nil }

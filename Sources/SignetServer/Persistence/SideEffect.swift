@@ -47,14 +47,14 @@ struct SideEffectPerformer: Sendable {
     func perform(_ effect: SideEffect, at now: Date) {
         switch effect {
         case .wake(let mechanismUID): streams.wake(mechanismUID)
-        case .endStreams(let mechanismUID): streams.endAll(mechanismUID)
+        case .endStreams(let mechanismUID): streams.end(mechanismUID)
         case .email(let email):
             requestLog.add(.email(RequestLogEntry.Email(user: email.user, realm: email.realm)), at: now)
             onEmail?(email)
         case .happened(let push): requestLog.add(.push(push), at: now)
         case .dispatch(let messageID): line.add([messageID])
         case .wakeInbox(let address): inboxStreams.wake(address)
-        case .endInbox(let address): inboxStreams.endAll(address)
+        case .endInbox(let address): inboxStreams.end(address)
         case .count(let event): telemetry.count([event])
         }
     }

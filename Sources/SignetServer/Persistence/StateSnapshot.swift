@@ -75,7 +75,7 @@ extension StateSnapshot: CustomStringConvertible, CustomReflectable {
 extension DevServer {
     /// Returns a consistent snapshot of the server's state. Requests wait while it is taken.
     /// - Throws: `StoreError` when the state cannot be read.
-    public func snapshot() async throws -> StateSnapshot { try await context.snapshot() }
+    public func snapshot() async throws -> StateSnapshot { try await context.store.queue.snapshot() }
 
     /// Replaces the server's state with a snapshot. Open streams continue with the restored state.
     /// - Throws: `StoreError` when the state cannot be written; in that case nothing has changed.

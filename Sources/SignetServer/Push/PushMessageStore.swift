@@ -107,3 +107,22 @@ struct PushMessageStore {
         for id in forgotten ?? [] { pushes.discard(id) }
     }
 }
+
+extension ServerTransaction {
+    /// Processes a device's answer, and returns it with the device. Also logs the result, a refusal included.
+    mutating func answer(
+        _ body: PushRequestBody, realm: RealmPath
+    ) throws -> Result<(answer: PendingPush.State, device: String?), PushResponseError> {
+        let push = try pushes.entry(body.messageId)
+        func tell(_ step: RequestLogEntry.Push.Step, _ reason: String? = nil) -> SideEffect {
+            // Log the ID of a known message only, because an unknown ID is arbitrary input of the client.
+            .happened(RequestLogEntry.Push(step, push?.messageID ?? "", device: push?.mechanismUID, reason: reason))
+        }
+        let answer = try pushes.answer(body, realm: realm)
+        switch answer {
+        case .success(let state): effects.append(tell(state == .denied ? .denied : .approved))
+        case .failure(let refusal): effects.append(tell(.refused, "\(refusal)"))
+        }
+        return answer.map { ($0, push?.mechanismUID) }
+    }
+}

@@ -88,9 +88,7 @@ final class RequestLogContext: Sendable {
 
     private static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 40
-            && text.utf8.allSatisfy {
-                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || "_-.:".utf8.contains($0)
-            }
+            && text.utf8.allSatisfy { TextRule.isLetterOrDigit($0) || "_-.:".utf8.contains($0) }
     }
 
     private static func isTellable(_ text: String) -> Bool {

@@ -114,49 +114,31 @@ public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A condition that identifies a client.
-public enum ClientMatch: Sendable, Hashable, CustomStringConvertible {
-    /// The OAuth 2.0 client with this ID.
-    case oauth(String)
-    /// The push device whose mechanism has this ID.
-    case device(String)
-    /// The clients whose `User-Agent` contains this text, ignoring case.
-    case userAgent(String)
-    /// The clients with this IP address, as the server sees it.
-    case address(String)
+public struct ClientMatch: Sendable, Hashable, CustomStringConvertible {
+    /// The properties of a client that a condition can test, with their names in JSON.
+    enum Kind: String, CaseIterable {
+        case oauth, device, userAgent, address
+    }
+
+    let kind: Kind
+    let value: String
+
+    /// Matches the OAuth 2.0 client with this ID.
+    public static func oauth(_ id: String) -> ClientMatch { ClientMatch(kind: .oauth, value: id) }
+    /// Matches the push device whose mechanism has this ID.
+    public static func device(_ id: String) -> ClientMatch { ClientMatch(kind: .device, value: id) }
+    /// Matches the clients whose `User-Agent` contains this text, ignoring case.
+    public static func userAgent(_ text: String) -> ClientMatch { ClientMatch(kind: .userAgent, value: text) }
+    /// Matches the clients with this IP address, as the server sees it.
+    public static func address(_ address: String) -> ClientMatch { ClientMatch(kind: .address, value: address) }
 
     /// Returns true when a client fulfills the condition.
     func matches(_ client: RequestLogEntry.Client) -> Bool {
-        switch self {
-        case .oauth(let id): client.oauth == id
-        case .device(let id): client.device == id
-        case .userAgent(let text): client.userAgent?.lowercased().contains(text.lowercased()) == true
-        case .address(let address): client.address == address
-        }
-    }
-
-    /// The name in JSON: `oauth`, `device`, `userAgent`, `address`.
-    var kind: String {
-        switch self {
-        case .oauth: "oauth"
-        case .device: "device"
-        case .userAgent: "userAgent"
-        case .address: "address"
-        }
-    }
-
-    var value: String {
-        switch self {
-        case .oauth(let value), .device(let value), .userAgent(let value), .address(let value): value
-        }
-    }
-
-    init?(kind: String, value: String) {
         switch kind {
-        case "oauth": self = .oauth(value)
-        case "device": self = .device(value)
-        case "userAgent": self = .userAgent(value)
-        case "address": self = .address(value)
-        default: return nil
+        case .oauth: client.oauth == value
+        case .device: client.device == value
+        case .userAgent: client.userAgent?.lowercased().contains(value.lowercased()) == true
+        case .address: client.address == value
         }
     }
 

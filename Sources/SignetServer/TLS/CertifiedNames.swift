@@ -72,9 +72,7 @@ struct CertifiedNames: Sendable, Hashable {
         !text.isEmpty && text.utf8.count <= 253
             && text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
                 !label.isEmpty && label.utf8.count <= 63
-                    && label.utf8.allSatisfy {
-                        $0 == UInt8(ascii: "-") || ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A || $0 >= 0x30 && $0 <= 0x39
-                    }
+                    && label.utf8.allSatisfy { TextRule.isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
             }
     }
 

@@ -53,7 +53,12 @@ private struct PushStreamInbox: StreamInbox {
     }
 
     func delivered(_ events: [FaultedDelivery.Event], on stream: PushStreamSubscription) {
-        for event in events { server.note(event, deliveredTo: stream) }
+        for event in events {
+            let push = event.push
+            server.requestLog.add(
+                .push(RequestLogEntry.Push(.delivered, push.messageID, device: push.mechanismUID, stream: stream.id)),
+                at: server.clock.now, faults: event.faults)
+        }
         server.telemetry.count(events.map { _ in .push(.delivered) })
     }
 }

@@ -141,7 +141,7 @@ struct NonceStoreTests {
 }
 
 @Suite("Registry of open push streams")
-struct StreamRegistryTests {
+struct PushStreamsTests {
     private func signals(_ stream: PushStreamSubscription) async -> Int {
         stream.end()
         return await stream.signals.reduce(0) { count, _ in count + 1 }
@@ -149,7 +149,7 @@ struct StreamRegistryTests {
 
     @Test("A stream that is not read keeps one pending signal however often it is woken")
     func coalescesSignals() async {
-        var registry = StreamRegistry()
+        let registry = PushStreams()
         let stream = registry.open("m")
         for _ in 0..<10_000 { registry.wake("m") }
         #expect(await signals(stream) == 1)
@@ -157,7 +157,7 @@ struct StreamRegistryTests {
 
     @Test("A signal wakes each stream of its mechanism and no other stream")
     func wakesStreamsOfMechanism() async {
-        var registry = StreamRegistry()
+        let registry = PushStreams()
         let streams = [registry.open("m"), registry.open("m"), registry.open("other")]
         var woken: [Int] = []
         for stream in streams {
@@ -171,19 +171,19 @@ struct StreamRegistryTests {
 
     @Test("A closed stream is removed from the registry")
     func removesClosedStream() {
-        var registry = StreamRegistry()
+        let registry = PushStreams()
         for _ in 0..<100 { registry.close(registry.open("m")) }
         #expect(registry.count("m") == 0)
     }
 
     @Test("Opening one stream above the limit ends the oldest stream")
     func limitEndsOldestStream() async {
-        var registry = StreamRegistry()
-        let streams = (0...StreamRegistry.streamsPerMechanism).map { _ in registry.open("m") }
-        #expect(registry.count("m") == StreamRegistry.streamsPerMechanism)
+        let registry = PushStreams()
+        let streams = (0...PushStreams.streamsPerMechanism).map { _ in registry.open("m") }
+        #expect(registry.count("m") == PushStreams.streamsPerMechanism)
         let signalCount = await streams[0].signals.reduce(0) { count, _ in count + 1 }
         #expect(signalCount == 1)
         registry.close(streams[0])
-        #expect(registry.count("m") == StreamRegistry.streamsPerMechanism)
+        #expect(registry.count("m") == PushStreams.streamsPerMechanism)
     }
 }
