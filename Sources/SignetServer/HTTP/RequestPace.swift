@@ -3,12 +3,6 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// The longest times for the parts of a request.
-struct RequestTimes: Sendable {
-    let head: TimeAmount
-    let body: TimeAmount
-}
-
 /// The error for a request body that took too long.
 struct BodyTooSlow: Error {}
 
@@ -53,7 +47,8 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    private let times: RequestTimes
+    private let headTime: TimeAmount
+    private let bodyTime: TimeAmount
     private let onHeadRefusal: @Sendable (HeadRefusal, any Channel) -> Void
     private let onSlowBody: @Sendable () -> Void
     private var start: RequestStart?
@@ -70,14 +65,15 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Creates the handler.
     /// - Parameters:
-    ///   - times: The longest times for the head and the body of a request.
+    ///   - limits: The longest times for the head and the body of a request.
     ///   - onHeadRefusal: The closure to call for each head that this handler answers, with its connection.
     ///   - onSlowBody: The closure to call for each body that took too long.
     init(
-        _ times: RequestTimes, onHeadRefusal: @escaping @Sendable (HeadRefusal, any Channel) -> Void,
+        _ limits: ServerLimits, onHeadRefusal: @escaping @Sendable (HeadRefusal, any Channel) -> Void,
         onSlowBody: @escaping @Sendable () -> Void
     ) {
-        self.times = times
+        headTime = .seconds(Int64(max(1, limits.headerTimeout)))
+        bodyTime = .seconds(Int64(max(1, limits.bodyTimeout)))
         self.onHeadRefusal = onHeadRefusal
         self.onSlowBody = onSlowBody
     }
@@ -89,7 +85,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         start = try? context.pipeline.syncOperations.handler(type: RequestStart.self)
         start?.begin = { [self] in
             began = .now
-            schedule(after: times.head, context) { [self] in
+            schedule(after: headTime, context) { [self] in
                 refuseHead(.requestTimeout, .headTooSlow, "The request's head took too long.", context)
             }
         }
@@ -114,7 +110,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
             isReading = true
             let hasBody = head.headerFields[.contentLength].map { $0 != "0" } ?? head.headerFields.contains(.transferEncoding)
             if hasBody {
-                schedule(after: times.body, context) { [self] in
+                schedule(after: bodyTime, context) { [self] in
                     onSlowBody()
                     context.fireErrorCaught(BodyTooSlow())
                     schedule(after: Self.gracePeriod, context) { context.close(promise: nil) }

@@ -38,8 +38,6 @@ extension ServerContext {
     /// - Throws: ``ServerTLSError`` when TLS is configured and there isn't a certificate.
     func channel(_ responder: @escaping HTTPChannelHandler.Responder) throws -> ServerChannel {
         let (limits, telemetry, clock, requestLog) = (configuration.limits, telemetry, clock, requestLog)
-        let times = RequestTimes(
-            head: .seconds(Int64(max(1, limits.headerTimeout))), body: .seconds(Int64(max(1, limits.bodyTimeout))))
         let onHeadRefusal: @Sendable (HeadRefusal, any Channel) -> Void = { refusal, channel in
             if let reason = refusal.reason { telemetry.count([.refused(reason)]) }
             requestLog.add(refusal, from: ClientConnection(channel).address, at: clock.now)
@@ -49,7 +47,7 @@ extension ServerContext {
             configuration: HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
                     DateHandler(clock),
-                    RequestPace(times, onHeadRefusal: onHeadRefusal) { telemetry.count([.refused(.bodyTooSlow)]) },
+                    RequestPace(limits, onHeadRefusal: onHeadRefusal) { telemetry.count([.refused(.bodyTooSlow)]) },
                     IgnoredUpgrade(),
                 ],
                 idleTimeout: .seconds(Int64(max(1, limits.idleTimeout))),

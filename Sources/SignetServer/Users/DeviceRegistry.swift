@@ -70,13 +70,7 @@ struct DeviceRegistry {
     func oathDevice(of user: UserKey) throws -> OATHDevice? { try oath[user] }
 
     /// Returns the number of a user's devices of a kind.
-    func count(_ kind: DeviceKind, of user: UserKey) throws -> Int {
-        switch kind {
-        case .oath: try oath[user] == nil ? 0 : 1
-        case .push: try push[user] == nil ? 0 : 1
-        case .binding, .webauthn, .profile: try others(kind, of: user).count
-        }
-    }
+    func count(_ kind: DeviceKind, of user: UserKey) throws -> Int { try descriptions(kind, of: user).count }
 
     func others(_ kind: DeviceKind, of user: UserKey) throws -> [OtherDevice] {
         try (others[user] ?? []).filter { $0.kind == kind }
@@ -171,13 +165,11 @@ struct DeviceRegistry {
     func descriptions(_ kind: DeviceKind, of user: UserKey) throws -> [JSONValue] {
         switch kind {
         case .oath:
-            return try (oath[user].map { [$0] } ?? []).map { device in
-                .device(device.resourceID, name: "OATH Device", registeredAt: device.registeredAt, lastUsedAt: nil)
-            }
+            guard let device = try oath[user] else { return [] }
+            return [.device(device.resourceID, name: "OATH Device", registeredAt: device.registeredAt, lastUsedAt: nil)]
         case .push:
-            return try (push[user].map { [$0] } ?? []).map { device in
-                .device(device.resourceID, name: device.deviceName, registeredAt: device.registeredAt, lastUsedAt: nil)
-            }
+            guard let device = try push[user] else { return [] }
+            return [.device(device.resourceID, name: device.deviceName, registeredAt: device.registeredAt, lastUsedAt: nil)]
         case .binding, .webauthn, .profile: return try others(kind, of: user).map(\.description)
         }
     }
