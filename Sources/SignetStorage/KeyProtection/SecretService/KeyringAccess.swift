@@ -19,10 +19,7 @@ package struct KeyringAccess: Sendable {
             return try body()
         }
     }
-}
 
-#if SecretService && canImport(Glibc)
-extension KeyringAccess {
     /// Runs `body` with the keyring. Runs it once more when another program changed the keyring during the call, for example
     /// removed an item that `body` had found.
     func ask<Value: Sendable>(
@@ -32,7 +29,10 @@ extension KeyringAccess {
             try KeyringAccess.twice { () throws(StoreError) in try body(Keyring(bus, unlockTimeout: unlockTimeout)) }
         }
     }
+}
 
+#if SecretService && canImport(Glibc)
+extension KeyringAccess {
     /// Runs `body` with the session bus, on a thread of its own.
     func askBus<Value: Sendable>(
         _ operation: String, _ body: @escaping @Sendable (SessionBus) throws(StoreError) -> Value
@@ -58,12 +58,6 @@ extension KeyringAccess {
 }
 #else
 extension KeyringAccess {
-    func ask<Value: Sendable>(
-        _ operation: String, _ body: @escaping @Sendable (Keyring) throws(StoreError) -> Value
-    ) throws(StoreError) -> Value {
-        throw Self.notBuilt(operation)
-    }
-
     func askBus<Value: Sendable>(
         _ operation: String, _ body: @escaping @Sendable (SessionBus) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
@@ -81,7 +75,8 @@ extension KeyringAccess {
 /// warn that its callers never run.
 struct Keyring {
     private let refusal = KeyringAccess.notBuilt("ask keyring")
-    private init() {}
+
+    init(_ bus: SessionBus, unlockTimeout: Duration?) throws(StoreError) { throw refusal }
 
     func requireUsable() throws(StoreError) { throw refusal }
     func requireLasting() throws(StoreError) { throw refusal }

@@ -41,13 +41,6 @@ final class TimedCall: Sendable {
     /// Extends the remaining time of the call to at least its usual timeout.
     func extend() { extend(by: timeout) }
 
-    /// Returns the error for a call that took too long.
-    func tooLate(_ operation: String) -> StoreError {
-        StoreError(
-            .keyUnavailable, operation,
-            "the keyring did not answer in time; restart the program that serves it, or open the vault by another slot")
-    }
-
     /// Runs `body` on a new thread and waits for its result.
     /// - Throws: The error of `body`; ``StoreError/Code/keyUnavailable`` when it takes too long.
     static func run<Value: Sendable>(
@@ -65,7 +58,11 @@ final class TimedCall: Sendable {
         }
         LibSecret.loaded?.functions.g_cancellable_cancel(call.cancellable)
         // The call may have ended just now.
-        guard case .success(let value)? = answer.value(until: .now() + grace / .seconds(1)) else { throw call.tooLate(operation) }
+        guard case .success(let value)? = answer.value(until: .now() + grace / .seconds(1)) else {
+            throw StoreError(
+                .keyUnavailable, operation,
+                "the keyring did not answer in time; restart the program that serves it, or open the vault by another slot")
+        }
         return value
     }
 }
