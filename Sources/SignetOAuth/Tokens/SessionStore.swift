@@ -147,14 +147,12 @@ extension SessionStore {
 
     /// Stores an access token.
     package func save(_ token: AccessToken) async throws(StoreError) {
-        defer { incrementGeneration() }
-        try await access("save the tokens") { try await $0.tokens.save(item: token) }
+        try await access("save the tokens", changes: true) { try await $0.tokens.save(item: token) }
     }
 
     /// Removes the access token.
     package func removeToken() async throws(StoreError) {
-        defer { incrementGeneration() }
-        try await access("remove the tokens", isRemoval: true) { try await $0.tokens.delete() }
+        try await access("remove the tokens", isRemoval: true, changes: true) { try await $0.tokens.delete() }
     }
 
     /// Returns the stored session; nil when none is stored.
@@ -164,14 +162,12 @@ extension SessionStore {
 
     /// Stores a session.
     package func save(_ session: SSOToken) async throws(StoreError) {
-        defer { incrementGeneration() }
-        try await access("save the session") { try await $0.session.save(item: session) }
+        try await access("save the session", changes: true) { try await $0.session.save(item: session) }
     }
 
     /// Removes the session.
     package func removeSession() async throws(StoreError) {
-        defer { incrementGeneration() }
-        try await access("remove the session", isRemoval: true) { try await $0.session.delete() }
+        try await access("remove the session", isRemoval: true, changes: true) { try await $0.session.delete() }
     }
 
     /// Returns the cookies; an empty jar when none are stored.
@@ -209,8 +205,10 @@ extension SessionStore {
     /// Runs an operation of a storage and converts its errors. An app's storage may throw any error, and the error may contain
     /// the data, so only its type is reported.
     private func access<Value: Sendable>(
-        _ operation: String, isRemoval: Bool = false, _ body: @Sendable (isolated Items) async throws -> Value
+        _ operation: String, isRemoval: Bool = false, changes: Bool = false,
+        _ body: @Sendable (isolated Items) async throws -> Value
     ) async throws(StoreError) -> Value {
+        defer { if changes { incrementGeneration() } }
         if !isRemoval { try lease?.check() }
         do {
             return try await body(items)
