@@ -118,9 +118,7 @@ public final class Browser: Sendable {
 
     /// Logs in as ``login()`` does, and calls the completion once.
     public func login(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
-        Task {
-            do { completion(try await login(), nil) } catch { completion(nil, error) }
-        }
+        FRUser.tell(completion, login)
     }
 
     /// Cancels the login, which then throws ``BrowserError/externalUserAgentCancelled``. Does nothing when the login is not in
