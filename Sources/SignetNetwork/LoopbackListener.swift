@@ -39,7 +39,7 @@ package final class LoopbackListener: Sendable {
         let port = namesPort ? endpoint.port : 0
         let rest = afterScheme.dropFirst(authority.count)
         let path = rest.isEmpty ? "/" : String(rest.prefix { $0 != "?" && $0 != "#" })
-        let host = Self.name(endpoint.host)
+        let host = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
         let place = LoopbackConnection.Place(host: host, path: path, target: target)
         let receiver = RedirectReceiver()
         do {
@@ -60,8 +60,6 @@ package final class LoopbackListener: Sendable {
             throw InvalidAddress(reason: "port \(port) of \(endpoint.host) cannot be opened; is another login under way?")
         }
     }
-
-    private static func name(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 
     private init(channel: any Channel, receiver: RedirectReceiver, redirectURI: String) {
         self.channel = channel

@@ -32,7 +32,7 @@ public final class TokenSource: Sendable {
     let server: OAuthServer
     let threshold: Duration
     /// The clock for the expiration of tokens and cookies.
-    package let clock: any WallClock
+    package var clock: any WallClock { server.clock }
     private let renewal = SingleFlight<AccessToken>()
     private let memory = Mutex(Memory())
     /// The report of ``replaced``.
@@ -98,7 +98,6 @@ public final class TokenSource: Sendable {
     ) {
         self.store = store
         self.threshold = threshold
-        self.clock = clock
         server = OAuthServer(endpoints, client: client, pipeline: pipeline, clock: clock)
     }
 
