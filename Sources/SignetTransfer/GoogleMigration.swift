@@ -10,15 +10,13 @@ struct GoogleMigration {
     let index: Int
     /// The bytes of the message.
     let payload: [UInt8]
-    private let entries: [ImportedCode]
+    /// The entries, including those that will be skipped.
+    let entries: [ImportedCode]
 
     private static let format = ImportFormat.google
     private static let newestVersion: UInt64 = 2
     /// The maximum number of QR codes in an export, which exceeds realistic exports.
     private static let mostCodes = 1_000
-
-    /// The number of entries, including those that will be skipped.
-    var entryCount: Int { entries.count }
 
     func add(to builder: inout ImportBuilder) {
         for entry in entries { entry.add(to: &builder) }

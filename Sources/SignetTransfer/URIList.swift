@@ -21,7 +21,7 @@ enum URIList {
         for (number, line) in Lines(bytes) where saysSomething(line) {
             let uri = text(line)
             let part = hasScheme(migrationScheme, uri) ? try GoogleMigration.read(uri, line: number) : nil
-            count += max(1, part?.entryCount ?? 1)
+            count += max(1, part?.entries.count ?? 1)
             guard count <= ImportFormat.maxEntries else {
                 throw ImportError(.tooLarge, format, "line \(number)", "more than \(ImportFormat.maxEntries) entries")
             }

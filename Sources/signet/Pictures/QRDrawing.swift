@@ -4,9 +4,6 @@ import SignetCore
 struct QRDrawing {
     private let code: QRCode
 
-    /// The number of modules (squares) per side, without the quiet zone.
-    var side: Int { code.side }
-
     /// Encodes `text` in UTF-8 with error correction level M (up to 2331 bytes), or with level L for longer texts (up to 2953
     /// bytes).
     init(text: String) throws(PictureError) {
@@ -19,7 +16,7 @@ struct QRDrawing {
     }
 
     /// The columns that ``terminalText(ansi:)`` needs. In a narrower terminal the lines wrap, and scanners cannot read the code.
-    var terminalColumns: Int { side + 2 * QRCode.quietZone }
+    var terminalColumns: Int { code.side + 2 * QRCode.quietZone }
 
     /// Returns the code in half-block characters, two rows of modules per line, each line with a line feed.
     ///
@@ -28,10 +25,10 @@ struct QRDrawing {
     ///   which most readers accept.
     func terminalText(ansi: Bool) -> String {
         var text = ""
-        for top in stride(from: -QRCode.quietZone, to: side + QRCode.quietZone, by: 2) {
+        for top in stride(from: -QRCode.quietZone, to: code.side + QRCode.quietZone, by: 2) {
             // Colors 16 and 231 of the 256 colors, because many themes replace the standard black and white with grays.
             text += ansi ? "\u{1B}[38;5;16;48;5;231m" : ""
-            for column in -QRCode.quietZone..<side + QRCode.quietZone {
+            for column in -QRCode.quietZone..<code.side + QRCode.quietZone {
                 let upper = code.isDark(column, top) == ansi
                 let lower = code.isDark(column, top + 1) == ansi
                 text += upper ? (lower ? "█" : "▀") : (lower ? "▄" : " ")

@@ -9,7 +9,7 @@ public struct CallbackFactory: Sendable {
 
     /// Creates a factory with the classes of the ForgeRock SDK.
     public init() {
-        let classes: [String: Callback.Type] = [
+        supportedCallbacks = [
             "NameCallback": NameCallback.self, "PasswordCallback": PasswordCallback.self,
             "TextInputCallback": TextInputCallback.self, "ChoiceCallback": ChoiceCallback.self,
             "ConfirmationCallback": ConfirmationCallback.self, "TextOutputCallback": TextOutputCallback.self,
@@ -33,7 +33,6 @@ public struct CallbackFactory: Sendable {
             "WebAuthnRegistrationCallback": WebAuthnRegistrationCallback.self,
             "WebAuthnAuthenticationCallback": WebAuthnAuthenticationCallback.self,
         ]
-        supportedCallbacks = classes
     }
 
     /// Registers a class of the app for a callback type.
