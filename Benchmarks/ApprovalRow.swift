@@ -10,8 +10,8 @@ import Synchronization
 
 /// One push approval over loopback beside a bare POST of the same bytes to the same server with the same HTTP client.
 ///
-/// The server is ``LoopbackServer`` and not a desk: it does next to nothing, the same for both sides, so the ratio says what
-/// an approval adds to a POST. At a desk both sides would wait for the desk's own work, and the ratio would be nearer to one.
+/// The server is ``LoopbackServer`` and not the server: it does next to nothing, the same for both sides, so the ratio says what
+/// an approval adds to a POST. With a development server both sides would wait for its work, and the ratio would be nearer to one.
 ///
 /// Before an approval a message is received, untimed. The same is done before a POST: a connection that has been idle for
 /// that long answers later than one that is kept busy, on either side.

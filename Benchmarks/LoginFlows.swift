@@ -51,7 +51,7 @@ struct DevServerLogin: LoginFlow {
     }
 
     func logIn() async throws {
-        let session = try await walk("Login")["tokenId"]?.string ?? ""
+        let session = try await run("Login")["tokenId"]?.string ?? ""
         let oauth = "\(url)/oauth2/realms/root"
         let query = App.authorization(client: "app", redirectURI: Self.redirectURI, scope: "openid profile")
         let code = try await client.send("GET", "\(oauth)/authorize?\(query)", [("iPlanetDirectoryPro", session)]).parameter(
@@ -62,7 +62,7 @@ struct DevServerLogin: LoginFlow {
     }
 
     /// Begins a journey and fills in name and password; returns what comes then.
-    func walk(_ journey: String, as name: String? = nil, password: String? = nil) async throws -> JSONValue {
+    func run(_ journey: String, as name: String? = nil, password: String? = nil) async throws -> JSONValue {
         let authenticate = "\(url)/json/realms/root/authenticate"
         let first = try await client.send(
             "POST", "\(authenticate)?authIndexType=service&authIndexValue=\(journey)", App.json, body: "{}")

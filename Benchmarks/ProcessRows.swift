@@ -8,7 +8,7 @@ enum ProcessRows {
     private static let memoryLimit = 28.0
     /// A busy machine lets every process wait for its turn, the short one for as long as the long one. That brings the ratio
     /// nearer to one: a limit that is missed would seem to hold.
-    private static let mostDisturbance = 1.3
+    private static let maxDisturbance = 1.3
 
     static func measure(signet: String) async throws -> [Row] {
         let vault = try SampleVault(signet: signet)
@@ -27,7 +27,7 @@ enum ProcessRows {
             }
         }
         let outcome = try await Race(ours: ours, reference: reference, rounds: 301, slice: .microseconds(1)).run()
-        guard outcome.disturbance < mostDisturbance else {
+        guard outcome.disturbance < maxDisturbance else {
             let times = outcome.disturbance.formatted(.number.precision(.fractionLength(1)))
             return .skipped(timeName, because: "the machine is too busy: oathtool took \(times) times its fastest run")
         }

@@ -101,7 +101,7 @@ private final class Rush {
         }
     }
 
-    /// Receives them as a desk hands them out, one behind the other, and approves each while the next ones come in.
+    /// Receives them in the order of the server's stream, and approves each while the next ones come in.
     func answer(_ deliveries: [PushDelivery]) async throws {
         let authenticator = authenticator
         let (received, come) = AsyncThrowingStream.makeStream(of: String.self)

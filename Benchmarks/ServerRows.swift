@@ -86,15 +86,15 @@ enum ServerRows {
 
     /// Milliseconds. On a machine that lets this process wait longer than that, the server waits too, and the slowest logins tell of the
     /// machine.
-    private static let mostLateness = 5.0
+    private static let maxLateness = 5.0
 
     /// How much longer the slowest of a hundred logins takes than the one in the middle, when the server has half of what it can do to do.
     private static func evenness(_ login: any LoginFlow) async throws -> Row {
         for _ in 0..<3 { _ = try await Load.throughput(login) }
-        let most = 1e6 / (try await Load.throughput(login))
+        let maxThroughput = 1e6 / (try await Load.throughput(login))
         let title = "a login at half load: the slowest of a hundred, beside the middle"
-        let (times, lateness) = try await Load.latencies(login, perSecond: most / 2, for: .seconds(10))
-        guard lateness.percentile99 < mostLateness else {
+        let (times, lateness) = try await Load.latencies(login, perSecond: maxThroughput / 2, for: .seconds(10))
+        guard lateness.percentile99 < maxLateness else {
             return .skipped(
                 title, because: "the machine is too busy: this process itself is woken \(Int(lateness.percentile99)) ms late")
         }

@@ -5,17 +5,17 @@ import SignetStorage
 /// A vault in an SQLite file: how it grows, and what sealing adds to the same work of GRDB without it.
 enum StoreRows {
     static func measure() async throws -> [Row] {
-        let place = try StorePlace()
-        defer { place.remove() }
-        return try await growth(place) + [besideBareRead(place), besideBareWrite(place)]
+        let directory = try StoreDirectory()
+        defer { directory.remove() }
+        return try await growth(directory) + [besideBareRead(directory), besideBareWrite(directory)]
     }
 
     // MARK: Growth
 
-    private static func growth(_ place: StorePlace) async throws -> [Row] {
+    private static func growth(_ directory: StoreDirectory) async throws -> [Row] {
         let vaults = try (
-            small: place.vault("small", holding: 1_000), middle: place.vault("middle", holding: 10_000),
-            large: place.vault("large", holding: 100_000)
+            small: directory.vault("small", holding: 1_000), middle: directory.vault("middle", holding: 10_000),
+            large: directory.vault("large", holding: 100_000)
         )
         let get = try await Race(
             ours: .calls("of 100,000") { try vaults.large.record($0 * 7_919 % 100_000) },
@@ -27,7 +27,7 @@ enum StoreRows {
         ).run()
         return [
             Row("vault: one record by its name", get, .atMost(2)), Row("vault: list all", list, .atMost(12)),
-            try memory(place.path("large")),
+            try memory(directory.path("large")),
         ]
     }
 
@@ -74,9 +74,9 @@ enum StoreRows {
 
     // MARK: Beside GRDB
 
-    private static func besideBareRead(_ place: StorePlace) async throws -> Row {
-        let vault = try place.vault("read", holding: 1_000)
-        let bare = try BareTable(place.path("bare read"), holding: 1_000)
+    private static func besideBareRead(_ directory: StoreDirectory) async throws -> Row {
+        let vault = try directory.vault("read", holding: 1_000)
+        let bare = try BareTable(directory.path("bare read"), holding: 1_000)
         let outcome = try await Race(
             ours: .calls("get and open") { try vault.record($0 % 1_000) },
             reference: .calls("GRDB read") { try bare.record($0 % 1_000) }
@@ -84,9 +84,9 @@ enum StoreRows {
         return Row("vault: get and open, beside GRDB", outcome, .atMost(1.25))
     }
 
-    private static func besideBareWrite(_ place: StorePlace) async throws -> Row {
-        let vault = try place.vault("write", holding: 1_000)
-        let bare = try BareTable(place.path("bare write"), holding: 1_000)
+    private static func besideBareWrite(_ directory: StoreDirectory) async throws -> Row {
+        let vault = try directory.vault("write", holding: 1_000)
+        let bare = try BareTable(directory.path("bare write"), holding: 1_000)
         let numbers = Numbers()
         // Until both logs have their full length: a disk confirms sooner what makes no file longer.
         for _ in 0..<1_500 {
@@ -103,7 +103,7 @@ enum StoreRows {
 }
 
 /// A directory that goes when the measurement is over.
-private struct StorePlace {
+private struct StoreDirectory {
     private let directory: String
 
     init() throws {

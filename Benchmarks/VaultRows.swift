@@ -25,13 +25,13 @@ enum VaultRows {
     }
 
     private static func vault(in directory: TemporaryDirectory) throws -> (vault: Vault, key: KeyFile, sealedSize: Int) {
-        let place = VaultDirectory(path: directory.path + "/vault")
-        let vault = try place.createVault(.keyFile)
+        let vaultDirectory = VaultDirectory(path: directory.path + "/vault")
+        let vault = try vaultDirectory.createVault(.keyFile)
         let content = [UInt8](repeating: 7, count: 1024)
         try vault.write { (writer: any RecordWriter) throws(StoreError) in
             for number in 0..<records { try writer.put(content, RecordKey(.item, String(number))) }
         }
-        return (vault, KeyFile(path: place.keyPath), content.count)
+        return (vault, KeyFile(path: vaultDirectory.keyPath), content.count)
     }
 }
 

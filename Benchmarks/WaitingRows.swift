@@ -72,7 +72,7 @@ enum WaitingRows {
                 group.addTask {
                     var steps: [String] = []
                     for number in stride(from: worker, to: logins, by: 16) {
-                        let step = try await login.walk("PushLogin", as: "user\(number % devices)", password: password)
+                        let step = try await login.run("PushLogin", as: "user\(number % devices)", password: password)
                         guard step["authId"] != nil else { throw BenchError("a login does not wait") }
                         steps.append(JSON.text(of: step))
                     }
@@ -122,7 +122,7 @@ private struct WaitingPerson {
 
     /// Registers a device for somebody.
     static func registered(_ name: String, _ password: String, _ login: DevServerLogin) async throws -> WaitingPerson {
-        let json = try await login.walk("PushRegistration", as: name, password: password)
+        let json = try await login.run("PushRegistration", as: name, password: password)
         let step = try JSON.decode(JourneyStep.self, from: JSON.encode(json))
         guard let uri = step.hiddenValue("mfaDeviceRegistration"), let invitation = try EnrollmentURI.parse(uri).push else {
             throw BenchError("the journey offers no registration")
@@ -149,9 +149,9 @@ private struct WaitingPerson {
         guard answer.status == 200 else { throw BenchError("the server refused a device: \(answer.status)") }
     }
 
-    /// Begins a login, takes the message from the desk, answers it and polls: the milliseconds of the last two.
+    /// Begins a login, takes the message from the server, answers it and polls: the milliseconds of the last two.
     func answerOnce() async throws -> Double {
-        let waiting = try await login.walk("PushLogin", as: name, password: password)
+        let waiting = try await login.run("PushLogin", as: name, password: password)
         let delivery = try await message()
         let message = try SealedPushMessage(delivery.message).open(with: secret)
         let response: [String: JSONValue] = ["response": .string(PushClaims.response(to: message.challenge, secret: secret))]
@@ -164,7 +164,7 @@ private struct WaitingPerson {
         return (ContinuousClock.now - began) / .milliseconds(1)
     }
 
-    /// The message that waits at the desk.
+    /// The message that waits at the server.
     private func message() async throws -> PushDelivery {
         let server = "\(login.url)/json/push/stream"
         let nonce = try await login.client.nonce(server)
@@ -181,7 +181,7 @@ private struct WaitingPerson {
 }
 
 extension LoadClient {
-    /// A nonce of a desk.
+    /// A nonce of a push stream.
     fileprivate func nonce(_ server: String) async throws -> String {
         let response = try await stream(server, [])
         _ = try await response.body.collect(upTo: 1 << 20)

@@ -1,10 +1,10 @@
-// Bind this device to a person, and sign with its key later; the keys are sealed in a vault.
+// Bind this device to a user, and sign with its key later; the keys are sealed in a vault.
 import SignetCore
 import SignetJourney
 import SignetStorage
 
 // snippet.hide
-func walk(_ step: JourneyStep, of journeys: Journey, vault: Vault) async throws -> JourneyState {
+func answer(_ step: JourneyStep, of journeys: Journey, vault: Vault) async throws -> JourneyState {
     var step = step
     // snippet.show
     let device = DeviceBinding.Device(

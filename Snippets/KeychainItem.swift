@@ -9,9 +9,9 @@ struct Session: Codable {
 func keepSession() async throws -> Session? {
     // snippet.show
     // Once, when the app starts: where there is no vault, make one. The key file is this app's choice; nothing chooses it silently.
-    let place = try VaultDirectory.default()
-    if !place.holdsVault {
-        try await VaultProvider.default.open { () throws(StoreError) in try place.createVault(.keyFile) }
+    let directory = try VaultDirectory.default()
+    if !directory.holdsVault {
+        try await VaultProvider.default.open { () throws(StoreError) in try directory.createVault(.keyFile) }
     }
 
     // Anywhere, and from any task.

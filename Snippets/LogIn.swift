@@ -22,7 +22,7 @@ func logIn(name: String, password: Secret, over transport: any HTTPTransport) as
             default: break
             }
         }
-        state = try await journeys.waitAndGoOn(step)
+        state = try await journeys.waitAndContinue(step)
     }
     guard case .loggedIn(let token) = state else { return nil }
     return token

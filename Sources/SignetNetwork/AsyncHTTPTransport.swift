@@ -17,7 +17,7 @@ import Darwin
 /// handshake and its usual checks, before any request is written.
 public final class AsyncHTTPTransport: HTTPTransport {
     private let clients: PinnedClients<HTTPClient>
-    private let largestBody: Int
+    private let maxBodySize: Int
 
     /// The certificate authorities that are trusted for servers.
     public enum Authorities: Sendable, Hashable {
@@ -29,20 +29,20 @@ public final class AsyncHTTPTransport: HTTPTransport {
 
     /// Creates a transport with its own connections.
     /// - Parameters:
-    ///   - largestBody: The maximum size of a response for ``send(_:)``, in bytes.
+    ///   - maxBodySize: The maximum size of a response for ``send(_:)``, in bytes.
     ///   - authorities: The certificate authorities that are trusted for servers.
-    ///   - longestSilence: The maximum time without any data from the server, including keep-alives, before a connection is
+    ///   - idleTimeout: The maximum time without any data from the server, including keep-alives, before a connection is
     ///     considered dead. The connect timeout has the same value, but at most 10 seconds.
     public init(
-        largestBody: Int = 1 << 20, authorities: Authorities = .system, longestSilence: Duration = .seconds(30)
+        maxBodySize: Int = 1 << 20, authorities: Authorities = .system, idleTimeout: Duration = .seconds(30)
     ) {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         // Otherwise a failed handshake is retried until the connect timeout, and a rejected key ends the process
         // (async-http-client 1.37.0).
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.read = TimeAmount(longestSilence)
-        configuration.timeout.connect = TimeAmount(min(longestSilence, .seconds(10)))
+        configuration.timeout.read = TimeAmount(idleTimeout)
+        configuration.timeout.connect = TimeAmount(min(idleTimeout, .seconds(10)))
         var tls = TLSConfiguration.makeClientConfiguration()
         // The default list of the library lacks Ed25519.
         tls.verifySignatureAlgorithms = [
@@ -52,7 +52,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         if case .file(let path) = authorities { tls.trustRoots = .file(path) }
         configuration.tlsConfiguration = tls
         clients = PinnedClients { [configuration] pins in HTTPClient(configuration: configuration.pinned(to: pins)) }
-        self.largestBody = largestBody
+        self.maxBodySize = maxBodySize
     }
 
     deinit {
@@ -135,7 +135,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
         var bytes: [UInt8] = []
         for try await piece in body {
             guard ContinuousClock.now < end else { throw HTTPClientError.deadlineExceeded }
-            guard bytes.count + piece.readableBytes <= largestBody else { throw NIOTooManyBytesError(maxBytes: largestBody) }
+            guard bytes.count + piece.readableBytes <= maxBodySize else { throw NIOTooManyBytesError(maxBytes: maxBodySize) }
             bytes += piece.readableBytesView
         }
         return bytes

@@ -40,7 +40,7 @@ package final class LoopbackListener: Sendable {
         let rest = afterScheme.dropFirst(authority.count)
         let path = rest.isEmpty ? "/" : String(rest.prefix { $0 != "?" && $0 != "#" })
         let host = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
-        let place = LoopbackConnection.Place(host: host, path: path, target: target)
+        let address = LoopbackConnection.Address(host: host, path: path, target: target)
         let receiver = RedirectReceiver()
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -48,7 +48,7 @@ package final class LoopbackListener: Sendable {
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-                        try channel.pipeline.syncOperations.addHandler(LoopbackConnection(place, receiver: receiver))
+                        try channel.pipeline.syncOperations.addHandler(LoopbackConnection(address, receiver: receiver))
                     }
                 }
                 // The name `localhost` isn't resolved, because it could resolve to another machine.
@@ -71,10 +71,10 @@ package final class LoopbackListener: Sendable {
     /// the port afterwards, also when an error is thrown.
     /// - Throws: ``RedirectReceiver/Failure``, and any error of `open`.
     package func answer(
-        within timeout: Duration, accepting isOurs: @escaping @Sendable (_ query: String) -> Bool,
+        within timeout: Duration, accepting isExpected: @escaping @Sendable (_ query: String) -> Bool,
         whileOpening open: @escaping @Sendable () async throws -> Void
     ) async throws -> String {
-        let outcome = await Result(of: { try await receiver.answer(within: timeout, accepting: isOurs, whileOpening: open) })
+        let outcome = await Result(of: { try await receiver.answer(within: timeout, accepting: isExpected, whileOpening: open) })
         try? await channel.close().get()
         return try outcome.get()
     }
@@ -86,19 +86,19 @@ private final class LoopbackConnection: ChannelInboundHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     /// The request that the listener expects.
-    struct Place: Sendable {
+    struct Address: Sendable {
         let host: String
         let path: String
         /// The address for the redirect; nil when the request itself carries the login's answer.
         let target: Secret?
     }
 
-    private let place: Place
+    private let address: Address
     private let receiver: RedirectReceiver
     private var head: HTTPRequestHead?
 
-    init(_ place: Place, receiver: RedirectReceiver) {
-        self.place = place
+    init(_ address: Address, receiver: RedirectReceiver) {
+        self.address = address
         self.receiver = receiver
     }
 
@@ -120,21 +120,21 @@ private final class LoopbackConnection: ChannelInboundHandler {
         // Guards against DNS rebinding: a page whose own name resolves to this machine sends that name in `Host`.
         let host = head.headers["host"].first?.lowercased()
         let port = context.channel.localAddress?.port ?? 0
-        let isHere = host == "\(place.host):\(port)" || port == 80 && host == place.host
+        let isHere = host == "\(address.host):\(port)" || port == 80 && host == address.host
         let query = parts.count > 1 ? String(parts[1]) : ""
         let (status, text): (HTTPResponseStatus, String)
         var isTaken = false
         if head.method != .GET {
             (status, text) = (.methodNotAllowed, "Only a browser that comes back from a login is expected here.")
-        } else if !isHere || parts[0] != place.path {
+        } else if !isHere || parts[0] != address.path {
             (status, text) = (.notFound, "There is nothing here.")
         } else if receiver.take(query) {
             isTaken = true
             (status, text) =
-                place.target == nil
+                address.target == nil
                 ? (.ok, "The answer is on its way to the program. You can close this window.")
                 : (.seeOther, "This goes on at the server.")
-        } else if place.target != nil {
+        } else if address.target != nil {
             (status, text) = (.gone, "This page was opened once already, and is no more.")
         } else {
             (status, text) = (.badRequest, "This is not the login that the program waits for. You can close this window.")
@@ -149,7 +149,7 @@ private final class LoopbackConnection: ChannelInboundHandler {
             "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
             "Content-Security-Policy": "default-src 'none'",
         ]
-        if status == .seeOther, let target = place.target { response.headers.add(name: "Location", value: target.text) }
+        if status == .seeOther, let target = address.target { response.headers.add(name: "Location", value: target.text) }
         context.write(wrapOutboundOut(.head(response)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         let channel = context.channel

@@ -12,7 +12,7 @@ package final class RedirectReceiver: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var isOurs: (@Sendable (String) -> Bool)?
+        var isExpected: (@Sendable (String) -> Bool)?
         var isTaken = false
         var query: String?
         var isGone = false
@@ -24,14 +24,14 @@ package final class RedirectReceiver: Sendable {
     /// Runs `open`, which starts the browser, and returns the query of the first answer that is accepted.
     /// - Parameters:
     ///   - timeout: The timeout for the answer.
-    ///   - isOurs: A closure that returns true for the expected answer.
+    ///   - isExpected: A closure that returns true for the expected answer.
     ///   - open: A closure that opens the browser.
     /// - Throws: ``Failure``, and any error of `open`.
     package func answer(
-        within timeout: Duration, accepting isOurs: @escaping @Sendable (_ query: String) -> Bool,
+        within timeout: Duration, accepting isExpected: @escaping @Sendable (_ query: String) -> Bool,
         whileOpening open: @escaping @Sendable () async throws -> Void
     ) async throws -> String {
-        state.withLock { $0.isOurs = isOurs }
+        state.withLock { $0.isExpected = isExpected }
         return try await withThrowingTaskGroup(of: String?.self) { group in
             group.addTask {
                 try await open()
@@ -62,7 +62,7 @@ package final class RedirectReceiver: Sendable {
     /// Performs the first half of ``leave(_:)``: claims the answer. Returns true if it is the first that is accepted.
     func take(_ query: String) -> Bool {
         state.withLock { state in
-            guard state.isOurs?(query) == true, !state.isTaken, !state.isGone else { return false }
+            guard state.isExpected?(query) == true, !state.isTaken, !state.isGone else { return false }
             state.isTaken = true
             return true
         }

@@ -14,7 +14,7 @@ public import Foundation
 /// clock.
 public final class ServerClock: WallClock {
     /// The largest accepted difference in seconds. Larger ones are ignored.
-    public static let bound: TimeInterval = PushNotification.greatestClockOffset
+    public static let bound: TimeInterval = PushNotification.maxClockOffset
 
     private let clock: any WallClock
     private let difference = Mutex<TimeInterval?>(nil)

@@ -17,12 +17,12 @@ import FoundationNetworking
 /// It has not been run on a Mac or an iPhone yet. It is type-checked on Linux (`scripts/check-apple`).
 public final class URLSessionTransport: HTTPTransport {
     private let sessions = PinnedClients { _ in URLSession(configuration: .plain) }
-    private let largestBody: Int
+    private let maxBodySize: Int
 
     /// Creates a transport with its own connections, without the cookies, caches and credentials of the system.
-    /// - Parameter largestBody: The maximum size of a response for ``send(_:)``, in bytes.
-    public init(largestBody: Int = 1 << 20) {
-        self.largestBody = largestBody
+    /// - Parameter maxBodySize: The maximum size of a response for ``send(_:)``, in bytes.
+    public init(maxBodySize: Int = 1 << 20) {
+        self.maxBodySize = maxBodySize
     }
 
     deinit { close() }
@@ -103,7 +103,7 @@ public final class URLSessionTransport: HTTPTransport {
     private func collect(_ bytes: URLSession.AsyncBytes, until end: ContinuousClock.Instant) async throws -> [UInt8] {
         var body: [UInt8] = []
         for try await byte in bytes {
-            guard body.count < largestBody else { throw URLError(.dataLengthExceedsMaximum) }
+            guard body.count < maxBodySize else { throw URLError(.dataLengthExceedsMaximum) }
             // The clock is checked once every 1024 bytes; if the server stops sending, the session's own timeout applies.
             if body.count.isMultiple(of: 1024), ContinuousClock.now >= end { throw URLError(.timedOut) }
             body.append(byte)

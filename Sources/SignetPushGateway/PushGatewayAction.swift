@@ -51,7 +51,7 @@ package struct PushGatewayAction: Sendable, Hashable {
     /// Reads the attributes from the fields `Attributes.entry.N.key` and `Attributes.entry.N.value`.
     package func attributes() throws(SNSError) -> EndpointAttributes {
         var attributes = EndpointAttributes()
-        for number in 1...Self.mostAttributes {
+        for number in 1...Self.maxAttributes {
             guard let key = self["Attributes.entry.\(number).key"] else { break }
             let value = form["Attributes.entry.\(number).value"] ?? ""
             switch key {
@@ -83,5 +83,5 @@ package struct PushGatewayAction: Sendable, Hashable {
         return token
     }
 
-    private static let mostAttributes = 16
+    private static let maxAttributes = 16
 }

@@ -150,7 +150,7 @@ extension ServerContext {
             router.add(.gateway, [.get: controller.inbox, .post: controller.query])
         }
         return RealmResponder(
-            contextPath: contextPath, gateway: configuration.pushGateway, largestBody: configuration.maxBodySize,
+            contextPath: contextPath, gateway: configuration.pushGateway, maxBodySize: configuration.maxBodySize,
             next: router.buildResponder())
     }
 

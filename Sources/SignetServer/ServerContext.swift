@@ -34,7 +34,7 @@ final class ServerContext: Sendable {
     /// The Amazon SNS client for push delivery to phones; nil when every device uses a push stream.
     let sns: SNSClient?
     /// The queue of SNS messages that wait for the push delivery worker.
-    let line = PushDeliveryQueue()
+    let deliveryQueue = PushDeliveryQueue()
     /// The push gateway, which acts as SNS for other servers; nil without a gateway.
     let gateway: PushGateway?
     /// The streams of the gateway's inboxes.
@@ -60,7 +60,8 @@ final class ServerContext: Sendable {
         let settings = configuration.withoutSecrets
         let address = ServerAddress(settings)
         let effects = SideEffectPerformer(
-            streams: streams, inboxStreams: inboxStreams, requestLog: requestLog, line: line, telemetry: telemetry,
+            streams: streams, inboxStreams: inboxStreams, requestLog: requestLog, deliveryQueue: deliveryQueue,
+            telemetry: telemetry,
             onEmail: configuration.onEmail)
         let store = StateStore(
             StateStore.Options(
@@ -90,9 +91,9 @@ final class ServerContext: Sendable {
 
     /// Connects the parts that react to changes of each other. None of them keeps another one alive.
     private func connect() {
-        store.hear { [streams, inboxStreams, weak signer] signal in
-            streams.hear(signal)
-            inboxStreams.hear(signal)
+        store.listen { [streams, inboxStreams, weak signer] signal in
+            streams.receive(signal)
+            inboxStreams.receive(signal)
             if signal == nil || signal == ClusterMessage.keys.text { Task { [weak signer] in await signer?.forget() } }
         }
         clock.onChange { [weak store] in store?.writeClock() }
@@ -136,13 +137,13 @@ final class ServerContext: Sendable {
         await signer.forget()
         streams.wake(nil)
         inboxStreams.wake(nil)
-        line.add(try await store.write { tx in try tx.dispatches.releaseAll() })
+        deliveryQueue.add(try await store.write { tx in try tx.dispatches.releaseAll() })
     }
 
     /// Adds the unclaimed SNS messages to the queue of the push delivery worker.
-    func lineUp() async throws {
+    func queueUnclaimedMessages() async throws {
         let machine = machineClock.now
-        line.add(try await store.read { tx in try tx.dispatches.unclaimed(machine: machine) })
+        deliveryQueue.add(try await store.read { tx in try tx.dispatches.unclaimed(machine: machine) })
     }
 
     /// Resets the state (``TransactionQueue/reset()``) on all servers that share it. Open streams end.

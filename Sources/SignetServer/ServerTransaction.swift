@@ -109,7 +109,7 @@ struct ServerTransaction {
     var authIDKey: Secret { constants.authIDKey }
 
     /// Records a metric event.
-    mutating func note(_ event: MetricEvent) { effects.append(.count(event)) }
+    mutating func count(_ event: MetricEvent) { effects.append(.count(event)) }
 }
 
 // MARK: - Push

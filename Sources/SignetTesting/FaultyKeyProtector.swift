@@ -39,18 +39,18 @@ public final class FaultyKeyProtector: KeyProtector {
     /// Applies the fault, then forwards the call.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         state.withLock { $0.wraps += 1 }
-        try suffer()
+        try applyFault()
         return try inner.wrap(dataKey, context: context)
     }
 
     /// Applies the fault, then forwards the call.
     public func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         state.withLock { $0.unwraps += 1 }
-        try suffer()
+        try applyFault()
         return try inner.unwrap(wrapped, context: context)
     }
 
-    private func suffer() throws(StoreError) {
+    private func applyFault() throws(StoreError) {
         switch fault {
         case nil: return
         case .failing(let error): throw error

@@ -27,11 +27,11 @@ public final class FaultyStore: RecordStore {
     }
 
     /// Removes all faults and forgets the calls. Calls are counted from one again.
-    public func heal() {
+    public func reset() {
         state.withLock { $0 = State() }
     }
 
-    /// The calls since the creation of the store, or since the last ``heal()``, in order.
+    /// The calls since the creation of the store, or since the last ``reset()``, in order.
     public var calls: [StoreCall] { state.withLock { $0.calls } }
 
     /// Reads a consistent state, with the faults of ``StoreCall/Operation/begin`` and of the operations in `body`.
@@ -49,7 +49,7 @@ public final class FaultyStore: RecordStore {
         var late: StoreError?
         let value = try inner.write { (records: any RecordWriter) throws(StoreError) in
             let value = try body(FaultyWriter(records: records, store: self))
-            guard let fault = note(.commit, nil, isWriting: true) else { return value }
+            guard let fault = record(.commit, nil, isWriting: true) else { return value }
             guard fault.isDurable else { throw fault.error }
             late = fault.error
             return value
@@ -61,11 +61,11 @@ public final class FaultyStore: RecordStore {
     fileprivate func call(
         _ operation: StoreCall.Operation, _ kind: RecordKind? = nil, isWriting: Bool
     ) throws(StoreError) {
-        if let fault = note(operation, kind, isWriting: isWriting) { throw fault.error }
+        if let fault = record(operation, kind, isWriting: isWriting) { throw fault.error }
     }
 
     /// Records a call, and returns the fault that applies to it.
-    private func note(_ operation: StoreCall.Operation, _ kind: RecordKind?, isWriting: Bool) -> StoreFault? {
+    private func record(_ operation: StoreCall.Operation, _ kind: RecordKind?, isWriting: Bool) -> StoreFault? {
         state.withLock { state in
             state.counts[operation, default: 0] += 1
             let call = StoreCall(

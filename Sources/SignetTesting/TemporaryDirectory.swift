@@ -16,18 +16,18 @@ public struct TemporaryDirectory: Sendable {
     public let path: String
 
     /// The error for a directory that cannot be created.
-    public struct CannotBeMade: Error, Sendable {}
+    public struct CreationError: Error, Sendable {}
 
     /// Creates the directory.
     /// - Parameter inMemory: True when the directory may be in memory, if the system supports that: for tests that write
     ///   thousands of times and do not test the disk.
-    /// - Throws: ``CannotBeMade``.
-    public init(inMemory: Bool = false) throws(CannotBeMade) {
+    /// - Throws: ``CreationError``.
+    public init(inMemory: Bool = false) throws(CreationError) {
         let memory = "/dev/shm"
-        let usual = FileManager.default.temporaryDirectory.path(percentEncoded: false)
-        let parent = inMemory && access(memory, W_OK) == 0 ? memory : usual
+        let standard = FileManager.default.temporaryDirectory.path(percentEncoded: false)
+        let parent = inMemory && access(memory, W_OK) == 0 ? memory : standard
         var template = Array((parent + "/signet-test-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else { throw CannotBeMade() }
+        guard mkdtemp(&template) != nil else { throw CreationError() }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 

@@ -11,7 +11,7 @@ enum AegisFile {
     private static let passwordSlot: Int64 = 1
     /// The maximum number of password slots. It exceeds realistic vaults, and limits the cost, because each slot takes one run of
     /// scrypt.
-    private static let mostSlots = 8
+    private static let maxSlots = 8
 
     static func recognizes(_ json: JSONValue) -> Bool { json["header"]?.object != nil && json["db"] != nil }
 
@@ -45,8 +45,8 @@ enum AegisFile {
         guard !slots.isEmpty else {
             throw format.malformed("header.slots", "none opens by a password; export the vault with one")
         }
-        guard slots.count <= mostSlots else {
-            throw ImportError(.tooCostly, format, "header.slots", "more than \(mostSlots) passwords")
+        guard slots.count <= maxSlots else {
+            throw ImportError(.tooCostly, format, "header.slots", "more than \(maxSlots) passwords")
         }
         let sealed = try sealed(ciphertext, header["params"], part: "header.params")
         let keys = try slots.map { slot throws(ImportError) in try Slot(slot) }

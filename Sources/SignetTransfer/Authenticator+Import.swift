@@ -141,8 +141,8 @@ struct ImportPlan {
             let holder = try RecordLookup { () throws(StoreError) in try records.mechanism(uid) }.requiringKnownFormat()
             guard !holder.isUnreadable else { return skip(.damaged(id.reportName, type: type)) }
             guard holder.isAbsent, !uids.contains(uid) else {
-                let place = holder.value.map { "here as \($0.account.reportName)" } ?? "in the file twice"
-                return skip(SkippedEntry(id.reportName, type: type, .duplicate, "its id is \(place) already"))
+                let location = holder.value.map { "here as \($0.account.reportName)" } ?? "in the file twice"
+                return skip(SkippedEntry(id.reportName, type: type, .duplicate, "its id is \(location) already"))
             }
         }
         let mechanism = Mechanism(

@@ -16,7 +16,7 @@ struct GoogleMigration {
     private static let format = ImportFormat.google
     private static let newestVersion: UInt64 = 2
     /// The maximum number of QR codes in an export, which exceeds realistic exports.
-    private static let mostCodes = 1_000
+    private static let maxCodes = 1_000
 
     func add(to builder: inout ImportBuilder) {
         for entry in entries { entry.add(to: &builder) }
@@ -57,7 +57,7 @@ struct GoogleMigration {
         }
         count = max(1, Int(clamping: numbers[3] ?? 1))
         index = Int(clamping: numbers[4] ?? 0)
-        guard count <= Self.mostCodes, index < count else {
+        guard count <= Self.maxCodes, index < count else {
             throw Self.format.malformed("batch", "there is no such part of such an export")
         }
         batch = numbers[5] ?? 0
@@ -112,12 +112,12 @@ struct MigrationBatches {
 
     /// The maximum number of missing QR codes that are reported one by one. Real exports are smaller; above it, each export gets
     /// one entry.
-    private static let mostNamed = 1_000
+    private static let maxNames = 1_000
 
     func addMissing(to builder: inout ImportBuilder) {
         let missing = given.values.reduce(0) { $0 + $1.count - $1.indices.count }
         for (_, known) in given.sorted(by: { $0.key < $1.key }) {
-            guard missing <= Self.mostNamed else {
+            guard missing <= Self.maxNames else {
                 let count = known.count - known.indices.count
                 if count > 0 {
                     builder.skip(

@@ -161,15 +161,15 @@ extension AccountID {
 /// A builder of the content of a file. It groups the entries by account.
 struct ImportBuilder {
     private(set) var content = ImportContent()
-    private var places: [AccountID: Int] = [:]
+    private var indices: [AccountID: Int] = [:]
     private var refused: Set<AccountID> = []
 
     /// Rejects all mechanisms of an account. Without the account's own entry its lock and policies are unknown.
     mutating func refuse(_ id: AccountID) {
         refused.insert(id)
-        guard let place = places[id] else { return }
-        for mechanism in content.accounts[place].mechanisms { skipOrphan(mechanism, of: id) }
-        content.accounts[place].mechanisms = []
+        guard let index = indices[id] else { return }
+        for mechanism in content.accounts[index].mechanisms { skipOrphan(mechanism, of: id) }
+        content.accounts[index].mechanisms = []
     }
 
     private mutating func skipOrphan(_ mechanism: ImportedMechanism, of id: AccountID) {
@@ -182,9 +182,9 @@ struct ImportBuilder {
     /// Adds a mechanism to its account, and creates the account if needed. A second mechanism of the same kind is skipped.
     mutating func add(_ mechanism: ImportedMechanism, to id: AccountID) {
         if refused.contains(id) { return skipOrphan(mechanism, of: id) }
-        let place = place(of: id)
-        guard let other = content.accounts[place].mechanisms.first(where: { $0.kindName == mechanism.kindName }) else {
-            content.accounts[place].mechanisms.append(mechanism)
+        let index = index(of: id)
+        guard let other = content.accounts[index].mechanisms.first(where: { $0.kindName == mechanism.kindName }) else {
+            content.accounts[index].mechanisms.append(mechanism)
             return
         }
         skip(.occupied(id, by: other.kind, offered: mechanism.kind, where: "in the file"))
@@ -192,7 +192,7 @@ struct ImportBuilder {
 
     /// Changes the data of an account, and creates the account if needed.
     mutating func describe(_ id: AccountID, _ change: (inout ImportedAccount) -> Void) {
-        change(&content.accounts[place(of: id)])
+        change(&content.accounts[index(of: id)])
     }
 
     /// Adds the data of an account.
@@ -219,8 +219,8 @@ struct ImportBuilder {
 
     mutating func add(_ other: ImportContent) {
         for account in other.accounts {
-            if places[account.id] == nil {
-                places[account.id] = content.accounts.count
+            if indices[account.id] == nil {
+                indices[account.id] = content.accounts.count
                 content.accounts.append(account)
             } else {
                 describe(account.id) { $0.merge(account) }
@@ -240,24 +240,24 @@ struct ImportBuilder {
         if isThere { content.leftOut[name, default: 0] += 1 }
     }
 
-    private mutating func place(of id: AccountID) -> Int {
-        if let place = places[id] { return place }
+    private mutating func index(of id: AccountID) -> Int {
+        if let index = indices[id] { return index }
         content.accounts.append(ImportedAccount(id: id))
-        places[id] = content.accounts.count - 1
+        indices[id] = content.accounts.count - 1
         return content.accounts.count - 1
     }
 }
 
 extension SkippedEntry {
     /// Returns the entry for a mechanism whose account already has one of the same kind, with the same or another secret.
-    static func occupied(_ id: AccountID, by existing: Mechanism.Kind, offered: Mechanism.Kind, where place: String) -> Self {
+    static func occupied(_ id: AccountID, by existing: Mechanism.Kind, offered: Mechanism.Kind, where location: String) -> Self {
         let type = Mechanism.KindName(offered).rawValue
         guard existing.hasSameSecret(as: offered) else {
             return SkippedEntry(
                 id.reportName, type: type, .nameTaken,
-                "another \(type) secret of this name is \(place) already; rename one where it comes from, and import it again")
+                "another \(type) secret of this name is \(location) already; rename one where it comes from, and import it again")
         }
-        return SkippedEntry(id.reportName, type: type, .duplicate, "it is \(place) already; what is there was left as it is")
+        return SkippedEntry(id.reportName, type: type, .duplicate, "it is \(location) already; what is there was left as it is")
     }
 }
 

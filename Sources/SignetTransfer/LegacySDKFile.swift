@@ -13,7 +13,7 @@ import Foundation
 enum LegacySDKFile {
     private static let format = ImportFormat.forgerock
     /// The maximum depth of nesting. Apps do not nest their objects deeper.
-    private static let deepest = 8
+    private static let maxDepth = 8
     /// The members of a record whose JSON or text comes from an issuer, a server or the user. They never contain records of the
     /// app.
     private static let ownMembers: Set<String> = [
@@ -113,7 +113,7 @@ enum LegacySDKFile {
         in value: JSONValue, depth: Int = 0, _ body: (Record) throws(ImportError) -> Void
     ) throws(ImportError) {
         guard !value.isPlain else { return }
-        guard depth <= deepest else { return try body(.unknown("it stands deeper than \(deepest) levels")) }
+        guard depth <= maxDepth else { return try body(.unknown("it stands deeper than \(maxDepth) levels")) }
         switch value {
         case .object(let members):
             let record = Record(members)

@@ -28,7 +28,7 @@ public struct ProfileDocument: Sendable {
         do throws(YAMLText.Problem) {
             root = try YAMLText.value(of: text)
         } catch {
-            throw ProfileError("", .unreadable("cannot be read: \(error.message)"), at: error.place)
+            throw ProfileError("", .unreadable("cannot be read: \(error.message)"), at: error.position)
         }
         guard let root else {
             settings = [:]
@@ -36,7 +36,7 @@ public struct ProfileDocument: Sendable {
         }
         guard let entries = root.mapping else {
             throw ProfileError(
-                "", .unreadable("must be settings, each with a name and a colon, not \(root.kind)"), at: root.place)
+                "", .unreadable("must be settings, each with a name and a colon, not \(root.kind)"), at: root.position)
         }
         settings = Dictionary(entries.map { ($0.key, $0.value.asWritten) }, uniquingKeysWith: { $1 })
     }
@@ -54,13 +54,13 @@ public struct ProfileDocument: Sendable {
     /// Returns the error with the position of the setting that it is about, or of the closest parent that is in this document.
     /// Returns nil for an empty document.
     package func placing(_ error: ProfileError) -> ProfileError? {
-        var place = root?.place
+        var position = root?.position
         var value = root
         for name in error.key.split(separator: ".") {
             guard let entry = value?.mapping?.first(where: { $0.key == name }) else { break }
-            (value, place) = (entry.value, entry.place)
+            (value, position) = (entry.value, entry.position)
         }
-        return place.map { ProfileError(error.key, error.fault, at: $0) }
+        return position.map { ProfileError(error.key, error.fault, at: $0) }
     }
 }
 

@@ -11,12 +11,12 @@ package struct MarkedValue: Sendable {
 
     package struct Entry: Sendable {
         package let key: String
-        package let place: SourcePosition
+        package let position: SourcePosition
         package let value: MarkedValue
     }
 
     package let content: Content
-    package let place: SourcePosition
+    package let position: SourcePosition
 
     /// The text of a scalar of any type, as written. Nil for an empty value, `~` and `null`, and for lists and mappings.
     package var text: String? {

@@ -6,25 +6,25 @@ package enum YAMLText {
     /// A syntax error in a text, with its position. The message never contains a password of the text.
     package struct Problem: Error, Sendable, Hashable {
         /// The position of the error.
-        package let place: SourcePosition
+        package let position: SourcePosition
         /// A description of the error and of its solution.
         package let message: String
     }
 
     /// The largest size of a text, in bytes.
-    private static let largest = 4 << 20
+    private static let maxSize = 4 << 20
     /// The deepest nesting of values; no login flow needs more.
-    private static let deepest = 64
+    private static let maxDepth = 64
 
     /// Returns the value of a YAML text, or nil if the text has no value.
     /// - Throws: ``Problem`` if the text isn't YAML, is too large or too deeply nested, or has an anchor.
     package static func value(of text: String) throws(Problem) -> MarkedValue? {
-        guard text.utf8.count <= largest else { throw failure(.start, "the file is larger than \(largest >> 20) MiB") }
+        guard text.utf8.count <= maxSize else { throw failure(.start, "the file is larger than \(maxSize >> 20) MiB") }
         // Some editors write a byte order mark before the first character (YAML 1.2 section 5.2).
         let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
         if let alias = firstAlias(in: text) {
             throw failure(
-                alias.place,
+                alias.position,
                 "`*\(alias.name)` refers to an anchor: this file has no anchors, write the value out")
         }
         do {
@@ -43,17 +43,17 @@ package enum YAMLText {
     }
 
     private static func value(of node: Yams.Node, depth: Int) throws(Problem) -> MarkedValue {
-        let place = SourcePosition(node.mark)
-        guard depth <= deepest else { throw failure(place, "values are nested in each other more than \(deepest) times") }
-        if node.anchor != nil { throw loneAnchor(place) }
+        let position = SourcePosition(node.mark)
+        guard depth <= maxDepth else { throw failure(position, "values are nested in each other more than \(maxDepth) times") }
+        if node.anchor != nil { throw loneAnchor(position) }
         switch node {
         case .scalar(let scalar):
             let isQuoted = scalar.style != .plain && scalar.style != .any
-            return MarkedValue(content: .scalar(scalar.string, isQuoted: isQuoted), place: place)
+            return MarkedValue(content: .scalar(scalar.string, isQuoted: isQuoted), position: position)
         case .sequence(let sequence):
             var elements: [MarkedValue] = []
             for element in sequence { elements.append(try value(of: element, depth: depth + 1)) }
-            return MarkedValue(content: .list(elements), place: place)
+            return MarkedValue(content: .list(elements), position: position)
         case .mapping(let mapping):
             var entries: [MarkedValue.Entry] = []
             for (key, element) in mapping {
@@ -63,18 +63,18 @@ package enum YAMLText {
                 if name.anchor != nil { throw loneAnchor(SourcePosition(key.mark)) }
                 entries.append(
                     MarkedValue.Entry(
-                        key: name.string, place: SourcePosition(key.mark), value: try value(of: element, depth: depth + 1)))
+                        key: name.string, position: SourcePosition(key.mark), value: try value(of: element, depth: depth + 1)))
             }
-            return MarkedValue(content: .mapping(entries), place: place)
-        case .alias: throw failure(place, "this file has no anchors: write the value out")
+            return MarkedValue(content: .mapping(entries), position: position)
+        case .alias: throw failure(position, "this file has no anchors: write the value out")
         }
     }
 
     /// Returns the name and position of the first alias that refers to an earlier anchor, or nil for a text without one. Aliases
     /// must be found before parsing: Yams expands them itself, and a few lines of nested aliases would exhaust the memory.
-    private static func firstAlias(in text: String) -> (name: String, place: SourcePosition)? {
+    private static func firstAlias(in text: String) -> (name: String, position: SourcePosition)? {
         var anchors: Set<String> = []
-        var place = SourcePosition.start
+        var position = SourcePosition.start
         var canBegin = true
         var rest = Substring(text).unicodeScalars
         while let scalar = rest.popFirst() {
@@ -83,12 +83,12 @@ package enum YAMLText {
                 if scalar == "&" {
                     anchors.insert(name)
                 } else if anchors.contains(name) {
-                    return (name, place)
+                    return (name, position)
                 }
             }
             canBegin = " \t\r\n\u{85}\u{2028}\u{2029}\u{FEFF}[]{},:?-\"'".unicodeScalars.contains(scalar)
             let isNewLine = scalar == "\n"
-            place = SourcePosition(line: place.line + (isNewLine ? 1 : 0), column: isNewLine ? 1 : place.column + 1)
+            position = SourcePosition(line: position.line + (isNewLine ? 1 : 0), column: isNewLine ? 1 : position.column + 1)
         }
         return nil
     }
@@ -100,14 +100,14 @@ package enum YAMLText {
         return start.contains("\t") && start.allSatisfy(\.isWhitespace)
     }
 
-    private static func failure(_ place: SourcePosition, _ message: String) -> Problem {
-        Problem(place: place, message: message)
+    private static func failure(_ position: SourcePosition, _ message: String) -> Problem {
+        Problem(position: position, message: message)
     }
 
     /// Returns the error for an anchor that no alias refers to; ``firstAlias(in:)`` finds all other anchors. The message omits
     /// the name of the anchor, because that may be an unquoted password.
-    private static func loneAnchor(_ place: SourcePosition) -> Problem {
-        failure(place, "an anchor (`&`) stands here, and this file has none: take it out, or put quotes around the value")
+    private static func loneAnchor(_ position: SourcePosition) -> Problem {
+        failure(position, "an anchor (`&`) stands here, and this file has none: take it out, or put quotes around the value")
     }
 
     /// Converts an error of Yams. The message has the wording of Yams, but doesn't repeat the text, which may contain passwords.

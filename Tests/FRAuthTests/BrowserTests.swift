@@ -23,16 +23,16 @@ struct BrowserTests {
         }
     }
 
-    private func options(_ machine: Machine) -> FROptions {
-        var options = machine.options
+    private func options(_ fixture: FRAuthFixture) -> FROptions {
+        var options = fixture.options
         options.oauthRedirectUri = "http://127.0.0.1/callback"
         return options
     }
 
     /// Creates a session in the browser, unknown to any program.
-    private func browserSession(_ machine: Machine) async throws -> Token {
+    private func browserSession(_ fixture: FRAuthFixture) async throws -> Token {
         try await AsyncHTTPTransport().use { transport in
-            let service = try AuthService(name: "Login", options: machine.options, transport: transport)
+            let service = try AuthService(name: "Login", options: fixture.options, transport: transport)
             guard case .node(let node) = try await service.next(Token.self) else { throw Unexpected() }
             fill(node)
             guard case .success(let token?) = try await node.next(Token.self) else { throw Unexpected() }
@@ -42,17 +42,17 @@ struct BrowserTests {
 
     @Test("A user logs in once in the system's browser, with the app's custom parameters")
     func logsInOnceInSystemBrowser() async throws {
-        try await Machine.with { machine in
+        try await FRAuthFixture.with { fixture in
             let log = Log()
-            let session = try await browserSession(machine)
-            try await machine.program {
+            let session = try await browserSession(fixture)
+            try await fixture.program {
                 $0.openBrowser = Self.person(with: session, log: log)
             } _: {
-                try FRAuth.start(options: options(machine))
+                try FRAuth.start(options: options(fixture))
                 let browser = try #require(FRUser.browser())
                     .set(browserType: .nativeBrowserApp).setCustomParam(key: "acr_values", value: "strong").build()
                 let user = try await browser.login()
-                #expect(try await machine.takes(try #require(user.token)))
+                #expect(try await fixture.takes(try #require(user.token)))
                 #expect(user.token?.sessionToken == nil)
                 #expect(FRUser.currentUser?.token == user.token && FRSession.currentSession == nil)
                 #expect(log.lines.count == 1 && log.lines[0].contains("acr_values=strong"))
@@ -69,17 +69,17 @@ struct BrowserTests {
     func replacesExpiredTokenByBrowserLogin() async throws {
         var lifetimes = TokenLifetimes()
         lifetimes.accessToken = 60
-        try await Machine.with(lifetimes: lifetimes) { machine in
-            let session = try await browserSession(machine)
-            try await machine.program {
+        try await FRAuthFixture.with(lifetimes: lifetimes) { fixture in
+            let session = try await browserSession(fixture)
+            try await fixture.program {
                 $0.openBrowser = Self.person(with: session, log: Log())
             } _: {
-                try FRAuth.start(options: options(machine))
+                try FRAuth.start(options: options(fixture))
                 let user = try await logIn()
                 let token = try #require(user.token)
                 let browser = try #require(FRUser.browser())
                 await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { try await browser.build().login() }
-                machine.clock.advance(by: 61)
+                fixture.clock.advance(by: 61)
                 try await browser.build().login()
                 #expect(user.token != nil && user.token != token)
             }
@@ -88,12 +88,12 @@ struct BrowserTests {
 
     @Test("An app can cancel a browser login, and only one login runs at a time")
     func cancelsBrowserLogin() async throws {
-        try await Machine.with { machine in
+        try await FRAuthFixture.with { fixture in
             let (opened, opening) = AsyncStream.makeStream(of: Void.self)
-            try await machine.program {
+            try await fixture.program {
                 $0.openBrowser = { _ in opening.yield() }
             } _: {
-                try FRAuth.start(options: options(machine))
+                try FRAuth.start(options: options(fixture))
                 let browser = try #require(FRUser.browser()).build()
                 let second = try #require(FRUser.browser()).build()
                 async let outcome: FRUser = browser.login()
@@ -115,12 +115,12 @@ struct BrowserTests {
 
     @Test("A browser login fails with the reason: no browser, an unsupported type, a redirect URI of another host")
     func reportsWhyBrowserLoginCannotBegin() async throws {
-        try await Machine.with { machine in
-            try await machine.program {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.program {
                 $0.openBrowser = { _ in throw Unexpected() }
             } _: {
                 #expect(FRUser.browser() == nil)
-                try FRAuth.start(options: options(machine))
+                try FRAuth.start(options: options(fixture))
                 func error(_ browser: BrowserBuilder?) async throws -> Int? {
                     do {
                         _ = try await #require(browser).build().login()
@@ -131,7 +131,7 @@ struct BrowserTests {
                 }
                 #expect(try await error(FRUser.browser()) == 1_400_000)
                 #expect(try await error(FRUser.browser()?.set(browserType: .ephemeralAuthSession)) == 1_400_000)
-                var elsewhere = machine.options
+                var elsewhere = fixture.options
                 elsewhere.oauthRedirectUri = "https://app.example.com/callback"
                 try FRAuth.start(options: elsewhere)
                 #expect(try await error(FRUser.browser()) == 1_500_008)
@@ -141,9 +141,9 @@ struct BrowserTests {
 
     @Test("A second browser login that fails reports its own error, not that of the first")
     func reportsErrorOfEachBrowserLogin() async throws {
-        try await Machine.with { machine in
+        try await FRAuthFixture.with { fixture in
             let attempts = Log()
-            try await machine.program {
+            try await fixture.program {
                 $0.openBrowser = { address in
                     attempts.append(address)
                     guard attempts.lines.count > 1 else { throw Unexpected() }
@@ -155,7 +155,7 @@ struct BrowserTests {
                     try await AsyncHTTPTransport().use { transport in _ = try await transport.send(HTTPRequest("GET", back)) }
                 }
             } _: {
-                try FRAuth.start(options: options(machine))
+                try FRAuth.start(options: options(fixture))
                 let browser = try #require(FRUser.browser()).build()
                 await #expect(throws: BrowserError.self) { try await browser.login() }
                 await #expect(throws: OAuth2Error.self) { try await browser.login() }
@@ -165,12 +165,12 @@ struct BrowserTests {
 
     @Test("An app can cancel a browser login as soon as it is in progress")
     func cancelsBrowserLoginEarly() async throws {
-        try await Machine.with { machine in
+        try await FRAuthFixture.with { fixture in
             let log = Log()
-            try await machine.program {
+            try await fixture.program {
                 $0.openBrowser = { log.append($0) }
             } _: {
-                try FRAuth.start(options: options(machine))
+                try FRAuth.start(options: options(fixture))
                 for _ in 0..<20 {
                     let browser = try #require(FRUser.browser()).build()
                     // A cancellation before the login is no error, and does not cancel the login that follows.
@@ -192,9 +192,9 @@ struct BrowserTests {
 
     @Test("The app hands over the answer of a browser login when its redirect URI has a custom scheme")
     func completesBrowserLoginAtCustomScheme() async throws {
-        try await Machine.with { machine in
-            let session = try await browserSession(machine)
-            try await machine.program {
+        try await FRAuthFixture.with { fixture in
+            let session = try await browserSession(fixture)
+            try await fixture.program {
                 $0.openBrowser = { address in
                     let location = try await AsyncHTTPTransport().use { transport in
                         try await transport.send(
@@ -210,10 +210,10 @@ struct BrowserTests {
                     #expect(!Browser.validateBrowserLogin(url: back))
                 }
             } _: {
-                try FRAuth.start(options: machine.options)
+                try FRAuth.start(options: fixture.options)
                 #expect(!Browser.validateBrowserLogin(url: "frauth://com.forgerock.ios.frexample?code=x"))
                 let user = try await #require(FRUser.browser()).build().login()
-                #expect(try await machine.takes(try #require(user.token)))
+                #expect(try await fixture.takes(try #require(user.token)))
             }
         }
     }

@@ -52,11 +52,11 @@ struct CallbackTests {
 
     @Test(
         "KbaCreateCallback allows the user's own question unless the server forbids it", arguments: ["true", "false", nil])
-    func allowsOwnSecurityQuestion(said: String?) async throws {
-        let output = said.map { #"{"name":"allowUserDefinedQuestions","value":\#($0)}"# } ?? ""
+    func allowsOwnSecurityQuestion(response: String?) async throws {
+        let output = response.map { #"{"name":"allowUserDefinedQuestions","value":\#($0)}"# } ?? ""
         let (node, _) = try await node(
             #"{"type":"KbaCreateCallback","output":[\#(output)],"input":[\#(input("question", "answer"))]}"#)
-        #expect(try #require(node.callbacks.first as? KbaCreateCallback).allowUserDefinedQuestions == (said != "false"))
+        #expect(try #require(node.callbacks.first as? KbaCreateCallback).allowUserDefinedQuestions == (response != "false"))
     }
 
     @Test("Callbacks without an entry send back the values that the server proposes")

@@ -14,21 +14,21 @@ import struct SignetOAuth.LogOutReport
 struct LifeCycleTests {
     @Test("The first start of a process keeps the stored session and tokens without a request to the server")
     func keepsStoredSessionOnFirstStart() async throws {
-        try await Machine.with { machine in
-            let (token, session) = try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            let (token, session) = try await fixture.started {
                 #expect(FRUser.currentUser == nil && FRSession.currentSession == nil)
                 let user = try await logIn()
                 return (try #require(user.token), try #require(FRSession.currentSession?.sessionToken))
             }
-            machine.requests.clear()
-            try await machine.started {
+            fixture.requests.clear()
+            try await fixture.started {
                 #expect(FRUser.currentUser?.token == token)
                 #expect(FRSession.currentSession?.sessionToken == session)
                 try await FRUser.currentUser?.getAccessToken()
                 #expect(FRUser.currentUser?.token == token)
                 #expect(await FRAuth.shared?.formerSession() == nil)
             }
-            #expect(machine.requests.names.isEmpty)
+            #expect(fixture.requests.names.isEmpty)
         }
     }
 
@@ -44,46 +44,46 @@ struct LifeCycleTests {
 
     @Test("A start with one of the six settings changed revokes and removes the session and the tokens", arguments: namedSettings)
     func revokesSessionOnChangeOfNamedSetting(key: String, change: Change) async throws {
-        try await Machine.with { machine in
-            try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started {
                 let old = try await logIn()
                 let token = try #require(old.token)
                 let session = try #require(FRSession.currentSession?.sessionToken)
-                #expect(try await machine.takes(token))
-                #expect(try await machine.knows(session))
+                #expect(try await fixture.takes(token))
+                #expect(try await fixture.knows(session))
 
-                var options = machine.options
+                var options = fixture.options
                 change.apply(&options)
                 try FRAuth.start(options: options)
                 #expect(FRUser.currentUser == nil && FRSession.currentSession == nil && old.token == nil, "\(key)")
                 let report = try #require(await FRAuth.shared?.formerSession())
                 #expect(report.tokens == .done && report.session == .done && report.local == .done, "\(key): \(report)")
-                #expect(try await !machine.takes(token))
-                #expect(try await !machine.knows(session))
+                #expect(try await !fixture.takes(token))
+                #expect(try await !fixture.knows(session))
                 await #expect(throws: TokenError.nullToken) { try await old.getAccessToken() }
                 #expect(FRAuth.shared?.lastStorageError == nil)
             }
             // It is removed from the vault, too.
-            try await machine.started { #expect(FRUser.currentUser == nil) }
+            try await fixture.started { #expect(FRUser.currentUser == nil) }
         }
     }
 
     @Test("A setting changed between two runs revokes and removes the session and the tokens", arguments: namedSettings)
     func revokesSessionOnChangeBetweenRuns(key: String, change: Change) async throws {
-        try await Machine.with { machine in
-            let (token, session) = try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            let (token, session) = try await fixture.started {
                 (try #require(try await logIn().token), try #require(FRSession.currentSession?.sessionToken))
             }
-            try await machine.program {
-                var options = machine.options
+            try await fixture.program {
+                var options = fixture.options
                 change.apply(&options)
                 try FRAuth.start(options: options)
                 #expect(FRUser.currentUser == nil && FRSession.currentSession == nil, "\(key)")
                 let report = try #require(await FRAuth.shared?.formerSession())
                 #expect(report.tokens == .done && report.session == .done, "\(key): \(report)")
             }
-            #expect(try await !machine.takes(token))
-            #expect(try await !machine.knows(session))
+            #expect(try await !fixture.takes(token))
+            #expect(try await !fixture.knows(session))
         }
     }
 
@@ -93,11 +93,11 @@ struct LifeCycleTests {
         let change: Change
         /// A Boolean value that says if the session, and with it the token, stays in the same place.
         let staysInPlace: Bool
-        let effect: @Sendable (Machine, FRUser) async throws -> Void
+        let effect: @Sendable (FRAuthFixture, FRUser) async throws -> Void
 
         init(
             _ key: String, staysInPlace: Bool = true, _ change: @escaping @Sendable (inout FROptions) -> Void,
-            shows effect: @escaping @Sendable (Machine, FRUser) async throws -> Void
+            shows effect: @escaping @Sendable (FRAuthFixture, FRUser) async throws -> Void
         ) {
             self.key = key
             self.change = Change(change)
@@ -112,10 +112,10 @@ struct LifeCycleTests {
         ) -> Other {
             Other(
                 key, change,
-                shows: { machine, user in
+                shows: { fixture, user in
                     // No server answers there; only the address of the request counts.
                     _ = try? await ask(user)
-                    #expect(machine.requests.last(action)?.url.hasPrefix("\(machine.url)/elsewhere") == true, "\(key)")
+                    #expect(fixture.requests.last(action)?.url.hasPrefix("\(fixture.url)/elsewhere") == true, "\(key)")
                 })
         }
     }
@@ -123,55 +123,55 @@ struct LifeCycleTests {
     private static let otherSettings: [Other] = [
         Other("forgerock_timeout") {
             $0.timeout = "77"
-        } shows: { machine, user in
+        } shows: { fixture, user in
             _ = try await user.getUserInfo()
-            #expect(machine.requests.last("USER_INFO")?.timeoutInterval == 77)
+            #expect(fixture.requests.last("USER_INFO")?.timeoutInterval == 77)
         },
         Other("forgerock_enable_cookie") {
             $0.enableCookie = false
-        } shows: { machine, user in
+        } shows: { fixture, user in
             _ = await user.logout().value
-            #expect(machine.requests.last("LOGOUT")?.headers["Cookie"] == nil)
-            #expect(machine.requests.last("LOGOUT")?.headers["iPlanetDirectoryPro"] != nil)
+            #expect(fixture.requests.last("LOGOUT")?.headers["Cookie"] == nil)
+            #expect(fixture.requests.last("LOGOUT")?.headers["iPlanetDirectoryPro"] != nil)
         },
         Other("forgerock_auth_service_name") {
             $0.authServiceName = "SomeJourney"
-        } shows: { machine, user in
+        } shows: { fixture, user in
             _ = await user.logout().value
             _ = try? await FRUser.login()
-            #expect(machine.requests.last("START_AUTHENTICATE")?.url.contains("authIndexValue=SomeJourney") == true)
+            #expect(fixture.requests.last("START_AUTHENTICATE")?.url.contains("authIndexValue=SomeJourney") == true)
         },
         Other("forgerock_registration_service_name") {
             $0.registrationServiceName = "SomeJourney"
-        } shows: { machine, user in
+        } shows: { fixture, user in
             _ = await user.logout().value
             _ = try? await FRUser.register()
-            #expect(machine.requests.last("START_AUTHENTICATE")?.url.contains("authIndexValue=SomeJourney") == true)
+            #expect(fixture.requests.last("START_AUTHENTICATE")?.url.contains("authIndexValue=SomeJourney") == true)
         },
         Other("forgerock_oauth_threshold") {
             $0.oauthThreshold = "1700"
-        } shows: { machine, user in
-            machine.clock.advance(by: 1901)
+        } shows: { fixture, user in
+            fixture.clock.advance(by: 1901)
             try await user.getAccessToken()
-            #expect(machine.requests.names.contains("REFRESH_TOKEN"))
+            #expect(fixture.requests.names.contains("REFRESH_TOKEN"))
         },
         Other("forgerock_oauth_sign_out_redirect_uri") {
             $0.oauthSignoutRedirectUri = "frauth://bye"
-        } shows: { machine, user in
+        } shows: { fixture, user in
             _ = await user.logout(forceEndSession: true).value
-            #expect(machine.requests.last("END_SESSION")?.url.contains("post_logout_redirect_uri=frauth") == true)
+            #expect(fixture.requests.last("END_SESSION")?.url.contains("post_logout_redirect_uri=frauth") == true)
         },
         Other("forgerock_keychain_access_group", staysInPlace: false) {
             $0.keychainAccessGroup = "com.example.shared"
-        } shows: { machine, user in
+        } shows: { fixture, user in
             // The group has no session yet; the token came from the app's own session, to which the app can return.
             #expect(FRSession.currentSession == nil && FRUser.currentUser == nil && user.token == nil)
-            try FRAuth.start(options: machine.options)
+            try FRAuth.start(options: fixture.options)
             #expect(FRSession.currentSession != nil && FRUser.currentUser?.token != nil)
         },
         Other("forgerock_ssl_pinning_public_key_hashes") {
             $0.sslPinningPublicKeyHashes = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
-        } shows: { machine, user in
+        } shows: { fixture, user in
             // Pins need https: the request is refused before a byte is sent.
             await #expect(throws: NetworkError.self) { try await user.getUserInfo() }
         },
@@ -217,19 +217,19 @@ struct LifeCycleTests {
     @Test("A change of any other setting keeps the session and takes effect at once", arguments: otherSettings.indices)
     func keepsSessionOnChangeOfOtherSetting(index: Int) async throws {
         let other = Self.otherSettings[index]
-        try await Machine.with { machine in
-            try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started {
                 let user = try await logIn()
                 let token = try #require(user.token)
-                var options = machine.options
+                var options = fixture.options
                 other.change.apply(&options)
-                machine.requests.clear()
+                fixture.requests.clear()
                 try FRAuth.start(options: options)
                 #expect(FRAuth.shared?.options == options)
                 if other.staysInPlace { #expect(user.token?.value == token.value, "\(other.key)") }
                 #expect(await FRAuth.shared?.formerSession() == nil)
-                #expect(machine.requests.names.isEmpty)
-                try await other.effect(machine, user)
+                #expect(fixture.requests.names.isEmpty)
+                try await other.effect(fixture, user)
             }
         }
     }
@@ -246,11 +246,11 @@ struct LifeCycleTests {
 
     @Test("A start with the same settings changes nothing")
     func changesNothingWithSameSettings() async throws {
-        try await Machine.with { machine in
-            try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started {
                 try await logIn()
                 let before = FRAuth.shared
-                try FRAuth.start(options: machine.options)
+                try FRAuth.start(options: fixture.options)
                 #expect(FRAuth.shared === before)
             }
         }
@@ -258,30 +258,30 @@ struct LifeCycleTests {
 
     @Test("A changed setting removes the stored session without a network, and reports what the server still has")
     func removesStoredSessionOffline() async throws {
-        try await Machine.with { machine in
-            try await machine.started { try await logIn() }
-            try await machine.program {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started { try await logIn() }
+            try await fixture.program {
                 $0.transport = ScriptedTransport { (request) throws(TransportError) in
                     throw TransportError(.connect, host: "am.example.test", "no route")
                 }
             } _: {
-                var options = machine.options
+                var options = fixture.options
                 options.realm = "root"
                 try FRAuth.start(options: options)
                 #expect(FRUser.currentUser == nil)
                 let report = try #require(await FRAuth.shared?.formerSession())
                 #expect(report.local == .done && !report.tokens.isOver && !report.session.isOver && !report.isComplete)
             }
-            try await machine.started { #expect(FRUser.currentUser == nil) }
+            try await fixture.started { #expect(FRUser.currentUser == nil) }
         }
     }
 
     @Test("A journey of the old server that ends after a restart stores no session")
     func discardsLateJourneyOfOldServer() async throws {
-        try await Machine.with { machine in
-            try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started {
                 guard case .node(let node) = try await FRUser.login() else { throw Unexpected() }
-                var options = machine.options
+                var options = fixture.options
                 options.oauthClientId = "otherClient"
                 try FRAuth.start(options: options)
                 fill(node)
@@ -293,12 +293,12 @@ struct LifeCycleTests {
 
     @Test("64 programs started at the same time all find the stored user and session")
     func readsStoredSessionFromManyPrograms() async throws {
-        try await Machine.with { machine in
-            try await machine.started { try await logIn() }
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started { try await logIn() }
             let seen = await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<64 {
                     group.addTask {
-                        (try? await machine.started { FRUser.currentUser != nil && FRSession.currentSession != nil }) ?? false
+                        (try? await fixture.started { FRUser.currentUser != nil && FRSession.currentSession != nil }) ?? false
                     }
                 }
                 return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
@@ -309,13 +309,13 @@ struct LifeCycleTests {
 
     @Test("Apps of one access group share the session but not the tokens, and a logout ends it for all")
     func sharesSessionInAccessGroup() async throws {
-        try await Machine.with { machine in
-            var options = machine.options
+        try await FRAuthFixture.with { fixture in
+            var options = fixture.options
             options.keychainAccessGroup = "com.example.shared"
             let shared = options
             func run<R>(_ application: String, _ body: () async throws -> R) async throws -> R {
-                try await machine.program(application: application) {
-                    $0.lockFile = machine.directory.file("shared.lock")
+                try await fixture.program(application: application) {
+                    $0.lockFile = fixture.directory.file("shared.lock")
                 } _: {
                     try FRAuth.start(options: shared)
                     return try await body()
@@ -331,7 +331,7 @@ struct LifeCycleTests {
             }
             try await run("first") { #expect(FRSession.currentSession == nil) }
             let sessionToken = token.sessionToken.map { Token(value: $0) }
-            #expect(try await !machine.knows(try #require(sessionToken)))
+            #expect(try await !fixture.knows(try #require(sessionToken)))
             // The tokens of that session are unusable in the other app, while it runs and when it starts again.
             for isRunning in [true, false] {
                 let (old, oldToken) = try await run("first") {
@@ -339,28 +339,28 @@ struct LifeCycleTests {
                     let token = try #require(user.token)
                     try await run("second") { _ = await FRUser.currentUser?.logout().value }
                     guard isRunning else { return (nil as FRUser?, token) }
-                    try await expectNobody(user)
-                    #expect(try await !machine.takes(token))
+                    try await expectNoUser(user)
+                    #expect(try await !fixture.takes(token))
                     return (user, token)
                 }
                 #expect((old != nil) == isRunning)
                 try await run("first") {
                     let user = try await logIn()
                     #expect(user.token != nil && user.token != oldToken)
-                    #expect(try await !machine.takes(oldToken))
+                    #expect(try await !fixture.takes(oldToken))
                     _ = await user.logout().value
                 }
             }
             options.keychainAccessGroup = "a/b"
             let wrong = options
-            try await machine.program {
+            try await fixture.program {
                 #expect(throws: ConfigError.invalidAccessGroup("a/b")) { try FRAuth.start(options: wrong) }
             }
         }
     }
 
     /// Expects that no user is logged in after another app ended the session, and that the tokens are removed on request.
-    private func expectNobody(_ user: FRUser) async throws {
+    private func expectNoUser(_ user: FRUser) async throws {
         #expect(FRUser.currentUser == nil && FRSession.currentSession == nil && user.token == nil)
         await #expect(throws: AuthError.userAuthenticationRequired) { try await user.getAccessToken() }
         await #expect(throws: TokenError.nullToken) { try await user.getAccessToken() }
@@ -368,12 +368,12 @@ struct LifeCycleTests {
 
     @Test("FRAuth.lastStorageError says why the stored session cannot be read when currentUser is nil")
     func reportsStorageErrorWithoutVault() async throws {
-        try await Machine.with { machine in
-            try await machine.program {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.program {
                 $0.keychain = VaultProvider { () throws(StoreError) in throw StoreError(.noVault, "open vault", "make one first")
                 }
             } _: {
-                try FRAuth.start(options: machine.options)
+                try FRAuth.start(options: fixture.options)
                 #expect(FRUser.currentUser == nil && FRSession.currentSession == nil)
                 #expect(FRAuth.shared?.lastStorageError?.code == .noVault)
                 // The error comes before the user is asked for a password.

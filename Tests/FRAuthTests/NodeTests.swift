@@ -13,8 +13,8 @@ import struct SignetJourney.PolicyAdvice
 struct NodeTests {
     @Test("A journey with completion handlers goes from the first step to a session at a real server")
     func completesJourneyWithCompletionHandlers() async throws {
-        try await Machine.with { machine in
-            try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started {
                 let token = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Token, any Error>) in
                     FRSession.authenticate(authIndexValue: "Login") { (_: Token?, node, error) in
                         guard let node else { return done.resume(throwing: error ?? Unexpected()) }
@@ -33,8 +33,8 @@ struct NodeTests {
 
     @Test("A wrong password fails with the ForgeRock SDK's error code")
     func reportsWrongPassword() async throws {
-        try await Machine.with { machine in
-            try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started {
                 let code = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Int?, any Error>) in
                     FRSession.authenticate(authIndexValue: "Login") { (_: Token?, node, error) in
                         guard let node else { return done.resume(throwing: error ?? Unexpected()) }

@@ -16,8 +16,8 @@ import class SignetOAuth.SessionStore
 struct UserTests {
     @Test("A user logs in, reads the user info, renews the token and logs out locally and at the server")
     func completesLifeOfUser() async throws {
-        try await Machine.with { machine in
-            try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started {
                 let user = try await logIn()
                 let token = try #require(user.token)
                 #expect(token.scope == "openid profile email address" && token.tokenType == "Bearer" && !token.isExpired)
@@ -40,21 +40,21 @@ struct UserTests {
                 let leaving = user.logout()
                 #expect(FRUser.currentUser == nil && FRSession.currentSession == nil && user.token == nil)
                 #expect(await leaving.value.isComplete)
-                #expect(try await !machine.takes(renewed))
-                #expect(try await !machine.knows(session))
+                #expect(try await !fixture.takes(renewed))
+                #expect(try await !fixture.knows(session))
             }
         }
     }
 
     @Test("FRUser sends the ForgeRock SDK's requests under the SDK's action names")
     func sendsRequestsOfForgeRockSDK() async throws {
-        try await Machine.with { machine in
-            try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started {
                 let user = try await logIn()
                 _ = try await user.getUserInfo()
                 _ = await user.logout().value
             }
-            let names = machine.requests.names.filter { !["WELL_KNOWN", "KEYS"].contains($0) }
+            let names = fixture.requests.names.filter { !["WELL_KNOWN", "KEYS"].contains($0) }
             #expect(names.prefix(5) == ["START_AUTHENTICATE", "AUTHENTICATE", "AUTHORIZE", "EXCHANGE_TOKEN", "USER_INFO"])
             #expect(names.dropFirst(5).sorted() == ["LOGOUT", "REVOKE_TOKEN"])
         }
@@ -62,10 +62,10 @@ struct UserTests {
 
     @Test("FRUser's completion handlers are called once, and its synchronous calls return on a thread")
     func callsCompletionHandlersOnce() async throws {
-        try await Machine.with { machine in
-            try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started {
                 let user = try await logIn()
-                func told<Value: Sendable>(
+                func result<Value: Sendable>(
                     _ ask: (@escaping @Sendable (Value?, (any Error)?) -> Void) -> Void
                 ) async throws -> Value {
                     try await withCheckedThrowingContinuation { done in
@@ -73,11 +73,11 @@ struct UserTests {
                     }
                 }
                 let first = user.token
-                _ = try await told { user.getAccessToken(completion: $0) }
+                _ = try await result { user.getAccessToken(completion: $0) }
                 #expect(user.token == first)
-                _ = try await told { user.refresh(completion: $0) }
+                _ = try await result { user.refresh(completion: $0) }
                 #expect(user.token != first)
-                let info: UserInfo = try await told { user.getUserInfo(completion: $0) }
+                let info: UserInfo = try await result { user.getUserInfo(completion: $0) }
                 #expect(info.name == "Demo Person")
 
                 let second = user.token
@@ -86,7 +86,7 @@ struct UserTests {
                 let isAnother = try await onThread { try user.refreshSync().token != second }
                 #expect(isAnother)
 
-                _ = try await told { user.revokeAccessToken(completion: $0) } as FRUser
+                _ = try await result { user.revokeAccessToken(completion: $0) } as FRUser
                 #expect(user.token == nil && FRSession.currentSession != nil)
             }
         }
@@ -104,8 +104,8 @@ struct UserTests {
 
     @Test("FRUser.login and register run the configured journeys, and fail for a user who is logged in")
     func rejectsSecondLogin() async throws {
-        try await Machine.with { machine in
-            try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started {
                 let user = try await withCheckedThrowingContinuation { (done: CheckedContinuation<FRUser, any Error>) in
                     FRUser.login { (_: FRUser?, node, error) in
                         guard let node else { return done.resume(throwing: error ?? Unexpected()) }
@@ -126,46 +126,46 @@ struct UserTests {
                 // A journey can begin as soon as the logout is requested, before the server has answered it.
                 user.logout()
                 _ = try? await FRUser.register()
-                #expect(machine.requests.last("START_AUTHENTICATE")?.url.contains("authIndexValue=Register") == true)
+                #expect(fixture.requests.last("START_AUTHENTICATE")?.url.contains("authIndexValue=Register") == true)
             }
         }
     }
 
     @Test("A journey returns the type that the caller asks for: a session or an access token")
     func returnsRequestedType() async throws {
-        try await Machine.with { machine in
-            try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started {
                 let token = try await logInForSession()
                 #expect(FRSession.currentSession?.sessionToken == token)
                 #expect(FRUser.currentUser?.token == nil && FRUser.currentUser != nil)
                 _ = await FRSession.currentSession?.logout().value
-                #expect(try await !machine.knows(token))
+                #expect(try await !fixture.knows(token))
                 guard case .node(let node) = try await FRSession.authenticate(AccessToken.self, authIndexValue: "Login") else {
                     throw Unexpected()
                 }
                 fill(node)
                 guard case .success(let access?) = try await node.next(AccessToken.self) else { throw Unexpected() }
-                #expect(try await machine.takes(access))
+                #expect(try await fixture.takes(access))
             }
         }
     }
 
     @Test("Without an OAuth 2.0 client FRUser has no tokens, and an incomplete client names the missing setting")
     func logsInWithoutOAuthClient() async throws {
-        try await Machine.with { machine in
-            try await machine.program {
-                try FRAuth.start(options: FROptions(url: machine.url, realm: "alpha"))
+        try await FRAuthFixture.with { fixture in
+            try await fixture.program {
+                try FRAuth.start(options: FROptions(url: fixture.url, realm: "alpha"))
                 let token = try await logInForSession()
                 let user = try #require(FRUser.currentUser)
                 await #expect(throws: ConfigError.invalidSDKState) { try await user.getAccessToken() }
                 _ = await user.logout().value
-                #expect(try await !machine.knows(token))
+                #expect(try await !fixture.knows(token))
                 guard case .node(let node) = try await FRSession.authenticate(AccessToken.self, authIndexValue: "Login") else {
                     throw Unexpected()
                 }
                 fill(node)
                 await #expect(throws: AuthError.invalidOAuth2Client) { _ = try await node.next(AccessToken.self) }
-                var half = machine.options
+                var half = fixture.options
                 half.oauthScope = nil
                 try FRAuth.start(options: half)
                 #expect(FRUser.browser() == nil)
@@ -178,11 +178,11 @@ struct UserTests {
 
     @Test("Calls before the start, or without a logged-in user, fail with the ForgeRock SDK's errors")
     func failsWithoutUser() async throws {
-        try await Machine.with { machine in
-            try await machine.program {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.program {
                 #expect(FRUser.currentUser == nil && FRSession.currentSession == nil)
                 await #expect(throws: ConfigError.invalidSDKState) { _ = try await FRUser.login() }
-                try FRAuth.start(options: machine.options)
+                try FRAuth.start(options: fixture.options)
                 let user = try await logIn()
                 _ = await user.logout().value
                 await #expect(throws: TokenError.nullToken) { try await user.refresh() }
@@ -194,8 +194,8 @@ struct UserTests {
 
     @Test("A session that has ended at the server is removed, and the user has to log in again")
     func removesSessionEndedAtServer() async throws {
-        try await Machine.with { machine in
-            try await machine.started {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started {
                 let user = try await logIn()
                 let session = try #require(FRSession.currentSession?.sessionToken)
                 try await user.revokeAccessToken()
@@ -203,7 +203,7 @@ struct UserTests {
                 try await AsyncHTTPTransport().use { transport in
                     _ = try await transport.send(
                         HTTPRequest(
-                            "POST", "\(machine.url)/json/realms/root/realms/alpha/sessions?_action=logout",
+                            "POST", "\(fixture.url)/json/realms/root/realms/alpha/sessions?_action=logout",
                             headers: [
                                 "iPlanetDirectoryPro": session.value.text, "Accept-API-Version": "resource=3.1",
                                 "Content-Type": "application/json",
@@ -217,17 +217,17 @@ struct UserTests {
 
     @Test("The pinned keys of the settings apply to the app's own requests to any server")
     func pinsRequestsOfApp() async throws {
-        try await Machine.with { machine in
+        try await FRAuthFixture.with { fixture in
             let network = AsyncHTTPTransport()
             let scripted = ScriptedTransport(canPin: true) { (request) throws(TransportError) in
                 request.pins.isEmpty ? try await network.send(request) : HTTPResponse(status: 200)
             }
-            try await machine.program {
+            try await fixture.program {
                 $0.transport = scripted
             } _: {
-                try FRAuth.start(options: machine.options)
+                try FRAuth.start(options: fixture.options)
                 try await logIn()
-                var options = machine.options
+                var options = fixture.options
                 options.sslPinningPublicKeyHashes = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
                 try FRAuth.start(options: options)
                 let api = try #require(FRAuth.shared).authorizedTransport(for: [try Endpoint("https://api.example.test")])
@@ -241,17 +241,17 @@ struct UserTests {
 
     @Test("A logout without a network logs out locally, and reports what the server still has")
     func logsOutOffline() async throws {
-        try await Machine.with { machine in
+        try await FRAuthFixture.with { fixture in
             let isOffline = Mutex(false)
             let network = AsyncHTTPTransport()
             let transport = ScriptedTransport { (request) throws(TransportError) in
                 if isOffline.withLock({ $0 }) { throw TransportError(.connect, host: "am.example.test", "no route") }
                 return try await network.send(request)
             }
-            try await machine.program {
+            try await fixture.program {
                 $0.transport = transport
             } _: {
-                try FRAuth.start(options: machine.options)
+                try FRAuth.start(options: fixture.options)
                 let user = try await logIn()
                 let token = user.token
                 isOffline.withLock { $0 = true }
@@ -267,12 +267,12 @@ struct UserTests {
 
     @Test("An app's own store replaces the vault, and can be set only before the start")
     func replacesVaultByOwnStore() async throws {
-        try await Machine.with { machine in
-            try await machine.program {
+        try await FRAuthFixture.with { fixture in
+            try await fixture.program {
                 $0.keychain = VaultProvider { () throws(StoreError) in throw StoreError(.noVault, "open vault", "there is none") }
             } _: {
                 try FRAuth.setStore(try SessionStore.memory())
-                try FRAuth.start(options: machine.options)
+                try FRAuth.start(options: fixture.options)
                 await FRAuth.shared?.ready()
                 #expect(FRUser.currentUser == nil)
                 let user = try await logIn()
@@ -281,12 +281,12 @@ struct UserTests {
                 #expect(FRUser.currentUser?.token != token && FRUser.currentUser?.token != nil)
                 let store = try SessionStore.memory()
                 #expect(throws: ConfigError.invalidSDKState) { try FRAuth.setStore(store) }
-                var options = machine.options
+                var options = fixture.options
                 options.oauthScope = "openid"
                 try FRAuth.start(options: options)
                 #expect(FRUser.currentUser == nil)
                 #expect(await FRAuth.shared?.formerSession()?.isComplete == true)
-                #expect(try await !machine.takes(token))
+                #expect(try await !fixture.takes(token))
             }
         }
     }
@@ -305,8 +305,8 @@ struct TokenErrorTests {
             (503, "", 1_300_000), (404, "<html>", 5_000_003),
         ])
     func mapsTokenErrorCodes(status: Int, body: String, code: Int) async throws {
-        try await Machine.with { machine in
-            try await machine.started { try await logIn() }
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started { try await logIn() }
             let network = AsyncHTTPTransport()
             let transport = ScriptedTransport { (request) throws(TransportError) in
                 guard request.url.contains("access_token") || request.url.contains("authorize") else {
@@ -314,10 +314,10 @@ struct TokenErrorTests {
                 }
                 return HTTPResponse(status: status, body: Array(body.utf8))
             }
-            try await machine.program {
+            try await fixture.program {
                 $0.transport = transport
             } _: {
-                try FRAuth.start(options: machine.options)
+                try FRAuth.start(options: fixture.options)
                 let user = try #require(FRUser.currentUser)
                 let token = user.token
                 do {
@@ -339,8 +339,8 @@ struct TokenErrorTests {
             ("?error=login_required", 1_500_098), (nil, 1_500_008),
         ] as [(String?, Int)])
     func reportsRequiredInteraction(answer: String?, code: Int) async throws {
-        try await Machine.with { machine in
-            try await machine.started { try await logIn() }
+        try await FRAuthFixture.with { fixture in
+            try await fixture.started { try await logIn() }
             let network = AsyncHTTPTransport()
             let transport = ScriptedTransport { (request) throws(TransportError) in
                 guard request.url.contains("/authorize") else { return try await network.send(request) }
@@ -348,10 +348,10 @@ struct TokenErrorTests {
                 let back = answer.map { "\(query["redirect_uri"] ?? "")\($0)&state=\(query["state"] ?? "")" }
                 return HTTPResponse(status: 302, headers: ["Location": back ?? "/consent"])
             }
-            try await machine.program {
+            try await fixture.program {
                 $0.transport = transport
             } _: {
-                try FRAuth.start(options: machine.options)
+                try FRAuth.start(options: fixture.options)
                 let user = try #require(FRUser.currentUser)
                 try await user.revokeAccessToken()
                 do {

@@ -39,14 +39,14 @@ struct CallbackTests {
 
     @Test("100 concurrent enrollments call back once each, and only one succeeds")
     func callsBackOncePerConcurrentEnrollment() async throws {
-        let bench = try Bench(RecordingClient(Notebook()))
-        try bench.client.registerForRemoteNotifications("token-1")
+        let fixture = try ClientFixture(RecordingClient(ClientRecording()))
+        try fixture.client.registerForRemoteNotifications("token-1")
         let uri = try #require(URL(string: Sample.combined))
         let outcome = Outcome()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<100 {
                 group.addTask {
-                    bench.client.createMechanismFromUri(
+                    fixture.client.createMechanismFromUri(
                         uri: uri, onSuccess: { _ in outcome.succeeded() }, onError: { outcome.failed($0) })
                 }
             }
@@ -55,17 +55,17 @@ struct CallbackTests {
         #expect(outcome.successes.value == 1)
         #expect(outcome.failures.value == 99)
         #expect(outcome.failureCodes == [6_000_004])
-        #expect(bench.client.getAllAccounts().count == 1)
-        #expect(bench.client.getAllAccounts().first?.mechanisms.count == 2)
+        #expect(fixture.client.getAllAccounts().count == 1)
+        #expect(fixture.client.getAllAccounts().first?.mechanisms.count == 2)
     }
 
     @Test("100 concurrent answers to one notification call back once each, and one answer is sent")
     func callsBackOncePerConcurrentAnswer() async throws {
-        let bench = try Bench(RecordingClient(Notebook()))
-        try await bench.enrollBoth()
-        let notification = try bench.receive()
-        let other = try #require(bench.client.getNotification(identifier: notification.identifier))
-        let before = bench.transport.requests.count
+        let fixture = try ClientFixture(RecordingClient(ClientRecording()))
+        try await fixture.enrollBoth()
+        let notification = try fixture.receive()
+        let other = try #require(fixture.client.getNotification(identifier: notification.identifier))
+        let before = fixture.transport.requests.count
         let outcome = Outcome()
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<100 {
@@ -83,18 +83,18 @@ struct CallbackTests {
         #expect(outcome.successes.value == 1)
         #expect(outcome.failures.value == 99)
         #expect(outcome.failureCodes == [1_100_001])
-        #expect(bench.transport.requests.count == before + 1)
+        #expect(fixture.transport.requests.count == before + 1)
     }
 
     @Test("100 concurrent device token updates call back once each")
     func callsBackOncePerConcurrentTokenUpdate() async throws {
-        let bench = try Bench(RecordingClient(Notebook()))
-        try await bench.enrollBoth()
+        let fixture = try ClientFixture(RecordingClient(ClientRecording()))
+        try await fixture.enrollBoth()
         let outcome = Outcome()
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<100 {
                 group.addTask {
-                    bench.client.updateDeviceToken(
+                    fixture.client.updateDeviceToken(
                         "token-\(index % 3)",
                         FRAListener(onSuccess: { outcome.succeeded() }, onFailure: { outcome.failed($0) }))
                 }
@@ -106,17 +106,17 @@ struct CallbackTests {
 
     @Test("Callbacks run on Swift's global executor, not on the main thread or the caller's executor")
     @MainActor func callsBackOnGlobalExecutor() async throws {
-        let bench = try Bench(RecordingClient(Notebook()))
+        let fixture = try ClientFixture(RecordingClient(ClientRecording()))
         let (places, place) = AsyncStream<[Bool]>.makeStream()
-        let note: @Sendable () -> Void = {
+        let record: @Sendable () -> Void = {
             place.yield([
                 Thread.isMainThread, withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil },
             ])
         }
         let uri = try #require(URL(string: Sample.totp))
         await withTaskExecutorPreference(Blocking.executor) {
-            bench.client.createMechanismFromUri(uri: uri, onSuccess: { _ in note() }, onError: { _ in note() })
-            bench.client.updateDeviceToken("token", FRAListener(onSuccess: { note() }, onFailure: { _ in note() }))
+            fixture.client.createMechanismFromUri(uri: uri, onSuccess: { _ in record() }, onError: { _ in record() })
+            fixture.client.updateDeviceToken("token", FRAListener(onSuccess: { record() }, onFailure: { _ in record() }))
         }
         var iterator = places.makeAsyncIterator()
         for _ in 0..<2 { #expect(await iterator.next() == [false, true]) }
@@ -124,9 +124,9 @@ struct CallbackTests {
 
     @Test("The error callback is called for an error that occurs before any suspension")
     func callsBackForImmediateError() async throws {
-        let bench = try Bench(RecordingClient(Notebook()))
-        try await bench.enrollBoth()
-        let notification = try bench.receive()
+        let fixture = try ClientFixture(RecordingClient(ClientRecording()))
+        try await fixture.enrollBoth()
+        let notification = try fixture.receive()
         let outcome = Outcome()
         notification.accept(
             challengeResponse: "34", onSuccess: { outcome.succeeded() }, onError: { outcome.failed($0) })
@@ -142,18 +142,18 @@ struct CallbackTests {
         "1000 concurrent callers of several objects for one mechanism never get the same HOTP code twice",
         arguments: [false, true])
     func neverReturnsSameHOTPCodeTwice(withFaults: Bool) async throws {
-        let notebook = Notebook()
-        let bench = try Bench(RecordingClient(notebook))
-        let hotp = try #require(try await bench.client.createMechanismFromUri(Sample.hotp) as? HOTPMechanism)
-        let others = (0..<3).compactMap { _ in bench.client.getMechanismByUUID(hotp.mechanismUUID) as? HOTPMechanism }
+        let recording = ClientRecording()
+        let fixture = try ClientFixture(RecordingClient(recording))
+        let hotp = try #require(try await fixture.client.createMechanismFromUri(Sample.hotp) as? HOTPMechanism)
+        let others = (0..<3).compactMap { _ in fixture.client.getMechanismByUUID(hotp.mechanismUUID) as? HOTPMechanism }
         let objects = others + [hotp]
-        notebook.begin(withFaults ? .change(13) : nil)
+        recording.begin(withFaults ? .change(13) : nil)
         let codes = await withTaskGroup(of: String?.self) { group in
             for index in 0..<1000 { group.addTask { try? objects[index % objects.count].generateCode().code } }
             return await group.reduce(into: [String]()) { codes, code in if let code { codes.append(code) } }
         }
         #expect(codes.count == (withFaults ? 999 : 1000))
-        let stored = try #require(bench.client.getMechanismByUUID(hotp.mechanismUUID) as? HOTPMechanism)
+        let stored = try #require(fixture.client.getMechanismByUUID(hotp.mechanismUUID) as? HOTPMechanism)
         #expect(stored.counter == UInt64(7 + codes.count))
         let expected = try (7..<stored.counter).map { counter in
             OATHSettings(

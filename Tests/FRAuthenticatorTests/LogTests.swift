@@ -15,18 +15,18 @@ struct LogTests {
     @Test("The log has the lines of the levels that the app sets, and the SDK's failures as warnings", arguments: levels)
     func logsLinesOfChosenLevels(level: FRALog.LogLevel?, expected: [String]) throws {
         let lines = Lines()
-        var settings = Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start))
+        var settings = ClientFixture.settings(ScriptedTransport(ClientFixture.accept), ManualClock(Sample.start))
         settings.logger = Logger(label: "test") { _ in LineLog(lines: lines) }
         try FRAProcess.$current.withValue(FRAProcess(settings)) {
             if let level { FRALog.setLogLevel(level) }
-            try FRAClient.setStorage(storage: RecordingClient(Notebook())).get()
+            try FRAClient.setStorage(storage: RecordingClient(ClientRecording())).get()
             FRAClient.start()
             FRALog.v("v")
             FRALog.i("i")
             FRALog.w("w")
             FRALog.e("e")
             // The client has started: the change is refused and logged.
-            FRAClient.setStorage(storage: RecordingClient(Notebook()))
+            FRAClient.setStorage(storage: RecordingClient(ClientRecording()))
         }
         let beginnings = lines.all.map { String($0.split(separator: ":")[0]) }
         #expect(beginnings == expected)

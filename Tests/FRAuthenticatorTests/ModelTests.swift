@@ -14,11 +14,13 @@ struct ModelTests {
 
     /// One object of each kind.
     private static func objects() async throws -> (Account, TOTPMechanism, HOTPMechanism, PushMechanism, PushNotification) {
-        let bench = try Bench(RecordingClient(Notebook()))
-        let (_, totp, push) = try await bench.enrollBoth()
-        guard let hotp = try await bench.client.createMechanismFromUri(Sample.hotp) as? HOTPMechanism else { throw Unexpected() }
-        let notification = try bench.receive(kind: .number(choices: [34, 56, 82]))
-        return (try bench.whole().account, totp, hotp, push, notification)
+        let fixture = try ClientFixture(RecordingClient(ClientRecording()))
+        let (_, totp, push) = try await fixture.enrollBoth()
+        guard let hotp = try await fixture.client.createMechanismFromUri(Sample.hotp) as? HOTPMechanism else {
+            throw Unexpected()
+        }
+        let notification = try fixture.receive(kind: .number(choices: [34, 56, 82]))
+        return (try fixture.enrolled().account, totp, hotp, push, notification)
     }
 
     @Test("Models write the JSON members of the iOS SDK, with null for missing values")
@@ -157,9 +159,9 @@ struct ModelTests {
     @Test("An account stored as locked without a policy name is locked and can be unlocked")
     func unlocksAccountLockedWithoutPolicyName() throws {
         let json = #"{"issuer":"i","accountName":"a","timeAdded":1,"lock":true}"#
-        let notebook = Notebook()
-        _ = notebook.change("add") { $0.accounts["i-a"] = json }
-        let client = try Bench(RecordingClient(notebook)).client
+        let recording = ClientRecording()
+        _ = recording.change("add") { $0.accounts["i-a"] = json }
+        let client = try ClientFixture(RecordingClient(recording)).client
         let account = try #require(client.getAccount(identifier: "i-a"))
         #expect(account.lock && account.lockingPolicy == "unknown")
         let unlocked = try client.unlockAccount(account: account)

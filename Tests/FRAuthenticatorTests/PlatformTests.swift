@@ -34,31 +34,31 @@ struct PlatformTests {
     @Test("A client lists objects and removes empty accounts as the SDK of its platform does", arguments: expected.indices)
     func listsAndRemovesAsPlatformSDK(index: Int) async throws {
         let (platform, expected) = Self.expected[index]
-        let notebook = Notebook()
-        let bench = try Bench(RecordingClient(notebook), platform: platform)
-        try bench.client.registerForRemoteNotifications("token-1")
+        let recording = ClientRecording()
+        let fixture = try ClientFixture(RecordingClient(recording), platform: platform)
+        try fixture.client.registerForRemoteNotifications("token-1")
         for uri in [
             Sample.push, Sample.totp, Sample.totp.replacing("Harbor%20Bank", with: "Zed"),
             Sample.totp.replacing("Harbor%20Bank", with: "Anchor"),
         ] {
-            _ = try await bench.client.createMechanismFromUri(uri)
-            bench.clock.advance(by: 1)
+            _ = try await fixture.client.createMechanismFromUri(uri)
+            fixture.clock.advance(by: 1)
         }
         for id in ["1", "2", "3"] {
-            _ = try bench.receive(id)
-            bench.clock.advance(by: 1)
+            _ = try fixture.receive(id)
+            fixture.clock.advance(by: 1)
         }
-        #expect(bench.client.getAllAccounts().map(\.issuer) == expected.issuers)
-        let (account, totp, push) = try bench.whole()
+        #expect(fixture.client.getAllAccounts().map(\.issuer) == expected.issuers)
+        let (account, totp, push) = try fixture.enrolled()
         #expect(account.mechanisms.map(\.type) == expected.types)
-        #expect(bench.client.getAllNotifications().map(\.messageId) == expected.messages)
-        #expect(bench.client.getAllNotifications(mechanism: push).map(\.messageId) == expected.messages)
+        #expect(fixture.client.getAllNotifications().map(\.messageId) == expected.messages)
+        #expect(fixture.client.getAllNotifications(mechanism: push).map(\.messageId) == expected.messages)
         #expect(push.notifications.map(\.messageId) == expected.messages)
 
-        #expect(bench.client.removeMechanism(mechanism: push))
-        #expect(bench.client.getAccount(identifier: Sample.identifier) != nil, "the account still has a TOTP mechanism")
-        #expect(bench.client.removeMechanism(mechanism: totp))
-        #expect(bench.client.getAllAccounts().map(\.issuer) == expected.left)
-        #expect(bench.client.getAllNotifications().isEmpty)
+        #expect(fixture.client.removeMechanism(mechanism: push))
+        #expect(fixture.client.getAccount(identifier: Sample.identifier) != nil, "the account still has a TOTP mechanism")
+        #expect(fixture.client.removeMechanism(mechanism: totp))
+        #expect(fixture.client.getAllAccounts().map(\.issuer) == expected.left)
+        #expect(fixture.client.getAllNotifications().isEmpty)
     }
 }

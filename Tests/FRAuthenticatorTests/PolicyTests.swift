@@ -28,24 +28,24 @@ struct PolicyTests {
 
     private static let policies = #"{"custom":{"level":3}}"#
 
-    private func client(_ decision: Switch, _ notebook: Notebook = Notebook()) throws -> FRAClient {
-        let transport = ScriptedTransport(Bench.accept)
-        return try FRAClientBuilder(Bench.settings(transport, ManualClock(Sample.start)))
-            .withStorage(RecordingClient(notebook)).withPolicy(Switched(decision)).start()
+    private func client(_ decision: Switch, _ recording: ClientRecording = ClientRecording()) throws -> FRAClient {
+        let transport = ScriptedTransport(ClientFixture.accept)
+        return try FRAClientBuilder(ClientFixture.settings(transport, ManualClock(Sample.start)))
+            .withStorage(RecordingClient(recording)).withPolicy(Switched(decision)).start()
     }
 
     @Test("An account is locked while its policy is not met, and storage does not change")
     func locksAccountWhilePolicyIsNotMet() async throws {
         let decision = Switch()
-        let notebook = Notebook()
-        let client = try client(decision, notebook)
+        let recording = ClientRecording()
+        let client = try client(decision, recording)
         let uri = Sample.totp(policies: Self.policies)
         let totp = try #require(try await client.createMechanismFromUri(uri) as? TOTPMechanism)
         #expect(client.getAllAccounts()[0].lock == false)
         #expect(try totp.generateCode().code.count == 6)
 
         decision.set(false)
-        notebook.begin()
+        recording.begin()
         let account = client.getAllAccounts()[0]
         #expect(account.lock)
         #expect(account.lockingPolicy == "custom")
@@ -53,7 +53,7 @@ struct PolicyTests {
         account.displayIssuer = "Harbour"
         #expect(throws: AccountError.accountLocked("custom")) { try client.updateAccount(account: account) }
         #expect(throws: AccountError.failToUnlockAccountNotLocked) { try client.unlockAccount(account: account) }
-        #expect(notebook.changes == 0)
+        #expect(recording.changes == 0)
 
         decision.set(true)
         #expect(!client.getAllAccounts()[0].lock)
@@ -64,14 +64,14 @@ struct PolicyTests {
     func refusesEnrollmentWhenPolicyIsNotMet() async throws {
         let decision = Switch()
         decision.set(false)
-        let notebook = Notebook()
-        let client = try client(decision, notebook)
+        let recording = ClientRecording()
+        let client = try client(decision, recording)
         try client.registerForRemoteNotifications("token-1")
         await #expect(throws: AccountError.failToRegisterPolicyViolation("custom")) {
             try await client.createMechanismFromUri(Sample.combined(policies: Self.policies))
         }
-        #expect(notebook.content.accounts.isEmpty)
-        #expect(notebook.content.mechanisms.isEmpty)
+        #expect(recording.content.accounts.isEmpty)
+        #expect(recording.content.mechanisms.isEmpty)
     }
 
     @Test(
@@ -80,16 +80,16 @@ struct PolicyTests {
     func refusesEnrollmentForEveryFormOfURI(uri: String) async throws {
         let decision = Switch()
         decision.set(false)
-        let notebook = Notebook()
-        var settings = Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start))
+        let recording = ClientRecording()
+        var settings = ClientFixture.settings(ScriptedTransport(ClientFixture.accept), ManualClock(Sample.start))
         settings.endpoints = .allowingPlainHTTP(to: ["am.example.test"])
-        let client = try await FRAClientBuilder(settings).withStorage(RecordingClient(notebook)).withPolicy(Switched(decision))
+        let client = try await FRAClientBuilder(settings).withStorage(RecordingClient(recording)).withPolicy(Switched(decision))
             .start()
         try client.registerForRemoteNotifications("token-1")
         await #expect(throws: AccountError.failToRegisterPolicyViolation("custom")) {
             try await client.createMechanismFromUri(uri)
         }
-        #expect(notebook.content.accounts.isEmpty)
+        #expect(recording.content.accounts.isEmpty)
     }
 
     private static var plainHTTP: String {
@@ -142,8 +142,8 @@ struct PolicyTests {
 
     @Test("Removing a changed account also removes a mechanism that was enrolled after the account was read")
     func removesMechanismsEnrolledAfterAccountWasRead() async throws {
-        let notebook = Notebook()
-        let client = try client(Switch(), notebook)
+        let recording = ClientRecording()
+        let client = try client(Switch(), recording)
         try client.registerForRemoteNotifications("token-1")
         _ = try await client.createMechanismFromUri(Sample.totp(policies: Self.policies))
         let account = client.getAllAccounts()[0]
@@ -152,13 +152,13 @@ struct PolicyTests {
         let updated = try client.updateAccount(account: account)
         #expect(updated)
         #expect(client.removeAccount(account: account))
-        #expect(notebook.content.accounts.isEmpty && notebook.content.mechanisms.isEmpty)
+        #expect(recording.content.accounts.isEmpty && recording.content.mechanisms.isEmpty)
     }
 
     @Test("A locked account receives notifications, refuses to answer them and can be removed")
     func lockedAccountReceivesButDoesNotAnswerPush() async throws {
-        let notebook = Notebook()
-        let client = try client(Switch(), notebook)
+        let recording = ClientRecording()
+        let client = try client(Switch(), recording)
         try client.registerForRemoteNotifications("token-1")
         let push = try #require(
             try await client.createMechanismFromUri(Sample.combined(policies: Self.policies)) as? PushMechanism)
@@ -169,8 +169,8 @@ struct PolicyTests {
         await #expect(throws: AccountError.accountLocked("custom")) { try await notification.deny() }
         #expect(notification.isPending)
         #expect(client.removeAccount(account: account))
-        #expect(notebook.content.accounts.isEmpty)
-        #expect(notebook.content.notifications.isEmpty)
+        #expect(recording.content.accounts.isEmpty)
+        #expect(recording.content.notifications.isEmpty)
     }
 
     /// An evaluator that also refuses every account on demand, and URIs of one issuer.
@@ -196,8 +196,10 @@ struct PolicyTests {
     @Test("A subclass of the policy evaluator decides about accounts and enrollment URIs")
     func usesSubclassOfPolicyEvaluator() async throws {
         let decision = Switch()
-        let client = try await FRAClientBuilder(Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start)))
-            .withStorage(RecordingClient(Notebook())).withPolicyEvaluator(Subclass(decision)).start()
+        let client = try await FRAClientBuilder(
+            ClientFixture.settings(ScriptedTransport(ClientFixture.accept), ManualClock(Sample.start))
+        )
+        .withStorage(RecordingClient(ClientRecording())).withPolicyEvaluator(Subclass(decision)).start()
         try client.registerForRemoteNotifications("token-1")
         await #expect(throws: AccountError.failToRegisterPolicyViolation("origin")) {
             try await client.createMechanismFromUri(Sample.totp.replacing("Harbor", with: "Elsewhere") + "\n")
@@ -223,8 +225,8 @@ struct PolicyTests {
     @Test("The builder's policies replace the default ones in any order of calls, and need a name")
     func builderPoliciesReplaceDefaultPolicies() async throws {
         func builder() -> FRAClientBuilder {
-            FRAClientBuilder(Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start)))
-                .withStorage(RecordingClient(Notebook()))
+            FRAClientBuilder(ClientFixture.settings(ScriptedTransport(ClientFixture.accept), ManualClock(Sample.start)))
+                .withStorage(RecordingClient(ClientRecording()))
         }
         let uri = Sample.totp(policies: #"{"biometricAvailable":{},"last":{},"first":{}}"#)
         for client in [

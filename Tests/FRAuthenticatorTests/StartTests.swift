@@ -10,8 +10,8 @@ import Testing
 /// Tests of the shared client; each test has an `FRAProcess` of its own.
 @Suite("Start of the shared client")
 struct StartTests {
-    private static func process(_ transport: ScriptedTransport = ScriptedTransport(Bench.accept)) -> FRAProcess {
-        FRAProcess(Bench.settings(transport, ManualClock(Sample.start)))
+    private static func process(_ transport: ScriptedTransport = ScriptedTransport(ClientFixture.accept)) -> FRAProcess {
+        FRAProcess(ClientFixture.settings(transport, ManualClock(Sample.start)))
     }
 
     @Test("Starting creates the shared client and fixes its storage client and policy evaluator")
@@ -21,13 +21,13 @@ struct StartTests {
 
     private func begin() throws {
         #expect(FRAClient.shared == nil)
-        let notebook = Notebook()
-        #expect(throws: Never.self) { try FRAClient.setStorage(storage: RecordingClient(notebook)).get() }
+        let recording = ClientRecording()
+        #expect(throws: Never.self) { try FRAClient.setStorage(storage: RecordingClient(recording)).get() }
         try FRAClient.setPolicyEvaluator(policyEvaluator: FRAPolicyEvaluator())
         FRAClient.start()
         let client = try #require(FRAClient.shared)
 
-        let other = Notebook()
+        let other = ClientRecording()
         #expect(throws: FRAError.invalidStateForChangingStorage) {
             try FRAClient.setStorage(storage: RecordingClient(other)).get()
         }
@@ -39,18 +39,18 @@ struct StartTests {
         FRAClient.start()
         #expect(FRAClient.shared !== client)
         _ = FRAClient.shared?.getAllAccounts()
-        let listings = notebook.calls.filter { $0 == "getAllAccounts" }
+        let listings = recording.calls.filter { $0 == "getAllAccounts" }
         #expect(listings.count == 2)
         #expect(other.calls.isEmpty)
     }
 
     @Test("The app sets a transport and interceptors before the start, and cannot change them after it")
     func startFixesTransportAndInterceptors() async throws {
-        let transport = ScriptedTransport(Bench.accept)
+        let transport = ScriptedTransport(ClientFixture.accept)
         try await FRAProcess.$current.withValue(Self.process(ScriptedTransport { _ in HTTPResponse(status: 500) })) {
-            #expect(throws: Never.self) { try FRAClient.setStorage(storage: RecordingClient(Notebook())).get() }
+            #expect(throws: Never.self) { try FRAClient.setStorage(storage: RecordingClient(ClientRecording())).get() }
             try FRAClient.setTransport(transport: transport)
-            try FRAClient.setInterceptors(interceptors: [Stamp()])
+            try FRAClient.setInterceptors(interceptors: [HeaderInterceptor()])
             await FRAClient.start()
             for change in [
                 { try FRAClient.setTransport(transport: transport) }, { try FRAClient.setInterceptors(interceptors: []) },
@@ -66,20 +66,22 @@ struct StartTests {
     @Test("The app cannot change the transport during a start, but can after the start has failed")
     func refusesTransportDuringStart() throws {
         let meanwhile = Tally()
-        var settings = Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start))
+        var settings = ClientFixture.settings(ScriptedTransport(ClientFixture.accept), ManualClock(Sample.start))
         settings.vault = VaultDirectory(path: "/nowhere")
         // The start logs why there is no client before it ends.
         settings.logger = Logger(
             label: "test",
             factory: { _ in
                 Listening {
-                    if (try? FRAClient.setTransport(transport: ScriptedTransport(Bench.accept))) == nil { meanwhile.add() }
+                    if (try? FRAClient.setTransport(transport: ScriptedTransport(ClientFixture.accept))) == nil {
+                        meanwhile.add()
+                    }
                 }
             })
         try FRAProcess.$current.withValue(FRAProcess(settings)) {
             FRAClient.start()
             #expect(meanwhile.value == 1)
-            try FRAClient.setTransport(transport: ScriptedTransport(Bench.accept))
+            try FRAClient.setTransport(transport: ScriptedTransport(ClientFixture.accept))
         }
     }
 
@@ -87,7 +89,7 @@ struct StartTests {
     func opensVaultWithoutStorageClient() async throws {
         try await TemporaryDirectory.with { directory in
             let place = VaultDirectory(path: directory.file("vault"))
-            var settings = Bench.settings(ScriptedTransport(Bench.accept), ManualClock(Sample.start))
+            var settings = ClientFixture.settings(ScriptedTransport(ClientFixture.accept), ManualClock(Sample.start))
             settings.vault = place
             // Without a vault there is no client, and the error says how to create a vault. The start creates no vault itself.
             FRAProcess.$current.withValue(FRAProcess(settings)) {
@@ -118,13 +120,13 @@ struct StartTests {
 
     @Test("The push handler takes device tokens and notifications, and sends servers a changed token")
     func pushHandlerTakesTokensAndNotifications() async throws {
-        let transport = ScriptedTransport(Bench.accept)
+        let transport = ScriptedTransport(ClientFixture.accept)
         try await FRAProcess.$current.withValue(Self.process(transport)) { try await handOver(transport) }
     }
 
     private func handOver(_ transport: ScriptedTransport) async throws {
-        let notebook = Notebook()
-        FRAClient.setStorage(storage: RecordingClient(notebook))
+        let recording = ClientRecording()
+        FRAClient.setStorage(storage: RecordingClient(recording))
         #expect(FRAPushHandler.shared.deviceToken == nil)
         await FRAClient.start()
         let handler = FRAPushHandler.shared
@@ -151,7 +153,7 @@ struct StartTests {
         #expect(handler.deviceToken == "AB02")
         handler.application(application, didFailToRegisterForRemoteNotificationsWithError: Unexpected())
         #expect(handler.deviceToken == nil)
-        #expect(notebook.content.token == nil)
+        #expect(recording.content.token == nil)
     }
 
     @Test("A mechanism decoded from JSON throws an error when there is no shared client")
@@ -168,7 +170,7 @@ struct StartTests {
 }
 
 /// Adds a header with the action of a request.
-private struct Stamp: RequestInterceptor {
+private struct HeaderInterceptor: RequestInterceptor {
     func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
         var request = request
         request.headers.append("X-Action", action.name)
@@ -178,16 +180,16 @@ private struct Stamp: RequestInterceptor {
 
 /// Calls a closure at each line that is logged.
 private struct Listening: LogHandler {
-    let hear: @Sendable () -> Void
+    let onLog: @Sendable () -> Void
     var metadata = Logger.Metadata()
     var logLevel = Logger.Level.trace
 
-    init(_ hear: @escaping @Sendable () -> Void) { self.hear = hear }
+    init(_ onLog: @escaping @Sendable () -> Void) { self.onLog = onLog }
 
     subscript(metadataKey key: String) -> Logger.MetadataValue? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) { hear() }
+    func log(event: LogEvent) { onLog() }
 }

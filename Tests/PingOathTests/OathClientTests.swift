@@ -10,9 +10,11 @@ import Testing
 
 @Suite("OathClient")
 struct OathClientTests {
-    @Test("Credentials are enrolled, listed, used, saved and deleted in every kind of storage", arguments: Place.allCases)
-    func credentialLifeCycle(place: Place) async throws {
-        try await place.with { use in
+    @Test(
+        "Credentials are enrolled, listed, used, saved and deleted in every kind of storage",
+        arguments: ClientStorageKind.allCases)
+    func credentialLifeCycle(storage: ClientStorageKind) async throws {
+        try await storage.with { use in
             let clock = ManualClock(Sample.start)
             let client = try await OathClient.createClient { config in
                 use(config)
@@ -47,9 +49,9 @@ struct OathClientTests {
         }
     }
 
-    @Test("A client reads the credentials that another client stored", arguments: Place.lasting)
-    func reopensStorage(place: Place) async throws {
-        try await place.with { use in
+    @Test("A client reads the credentials that another client stored", arguments: ClientStorageKind.persistent)
+    func reopensStorage(storage: ClientStorageKind) async throws {
+        try await storage.with { use in
             let first = try await OathClient.createClient(configure: use)
             let credential = try await first.addCredentialFromUri(Sample.hotp)
             _ = try await first.generateCode(credential.id)
@@ -60,13 +62,13 @@ struct OathClientTests {
         }
     }
 
-    static let crowds: [(Place, Int)] = [
+    static let crowds: [(ClientStorageKind, Int)] = [
         (.memory, 1000), (.ownStorage, 1000), (.ownDelegate, 100), (.sqlite, 100), (.vault, 100),
     ]
 
     @Test("Concurrent calls never use a counter twice", arguments: crowds)
-    func concurrentCallsUseEachCounterOnce(place: Place, count: Int) async throws {
-        try await place.with { use in
+    func concurrentCallsUseEachCounterOnce(storage: ClientStorageKind, count: Int) async throws {
+        try await storage.with { use in
             let client = try await OathClient.createClient { config in
                 use(config)
                 config.timeoutMs = 600_000
@@ -105,9 +107,10 @@ struct OathClientTests {
     }
 
     @Test(
-        "A credential locked or unlocked by the app is stored as locked or unlocked when it is saved", arguments: Place.allCases)
-    func savesAppLock(place: Place) async throws {
-        try await place.with { use in
+        "A credential locked or unlocked by the app is stored as locked or unlocked when it is saved",
+        arguments: ClientStorageKind.allCases)
+    func savesAppLock(storage: ClientStorageKind) async throws {
+        try await storage.with { use in
             let client = try await OathClient.createClient(configure: use)
             var credential = try await client.addCredentialFromUri(Sample.totp)
             credential.lockCredential(policyName: "lost phone")
@@ -221,7 +224,7 @@ struct OathClientTests {
     func enrollsCombinedURI() async throws {
         let store = AccountRecords(unsealed: MemoryStore())
         let oath = try await OathClient.createClient { $0.storage = store }
-        let push = try await PushBench { $0.storage = store }
+        let push = try await PushClientFixture { $0.storage = store }
         let code = try await oath.addCredentialFromUri(Sample.combined)
         let registered = try await push.enroll(Sample.combined)
         #expect(code.id != registered.id)

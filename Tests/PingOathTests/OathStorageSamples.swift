@@ -23,7 +23,7 @@ private class CustomStorageDelegate<T: Codable>: StorageDelegate<T> {
 /// app's: here the document's own class, and a logger that keeps its lines.
 @Suite("Storage samples for the OATH and push modules")
 struct OathStorageSamples {
-    private let customLogger = LineKeeper()
+    private let customLogger = RecordingLogger()
 
     private func myCustomStorage() -> CustomStorage<StoredAccounts> { CustomStorage() }
 

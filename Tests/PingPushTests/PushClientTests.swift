@@ -12,25 +12,26 @@ import Testing
 struct PushClientTests {
     @Test(
         "A push credential is registered, used, and deleted with its notifications in every kind of storage",
-        arguments: Place.allCases)
-    func pushCredentialLifeCycle(place: Place) async throws {
-        try await place.with { use in
-            let bench = try await PushBench { use($0) }
-            let client = bench.client
+        arguments: ClientStorageKind.allCases)
+    func pushCredentialLifeCycle(storage: ClientStorageKind) async throws {
+        try await storage.with { use in
+            let fixture = try await PushClientFixture { use($0) }
+            let client = fixture.client
             await #expect {
                 try await client.addCredentialFromUri(Sample.push)
             } throws: {
                 if case PushError.deviceTokenNotSet = $0 { true } else { false }
             }
-            #expect(bench.transport.requests.isEmpty)
-            let credential = try await bench.enroll()
+            #expect(fixture.transport.requests.isEmpty)
+            let credential = try await fixture.enroll()
             #expect(try await client.getDeviceToken() == "token-1")
             #expect(try await client.getCredentials() == [credential])
             #expect(credential.registrationEndpoint == Sample.endpoint + "register")
             #expect(credential.authenticationEndpoint == Sample.endpoint + "authenticate")
             #expect(credential.updateEndpoint == Sample.endpoint + "refresh")
 
-            let data = try PushBench.message(to: credential.id, kind: .number(choices: [34, 56, 82]), userID: "user-7f3a")
+            let data = try PushClientFixture.message(
+                to: credential.id, kind: .number(choices: [34, 56, 82]), userID: "user-7f3a")
             let notification = try #require(try await client.processNotification(messageData: data))
             #expect(try await client.processNotification(messageData: data) == notification)
             #expect(try await client.getAllNotifications() == [notification])
@@ -42,9 +43,9 @@ struct PushClientTests {
             #expect(try await client.approveChallengeNotification(notification.id, challengeResponse: " 34 "))
             #expect(try await client.getNotification(notificationId: notification.id)?.approved == true)
             #expect(try await client.getPendingNotifications().isEmpty)
-            let sent = bench.transport.requests.count
+            let sent = fixture.transport.requests.count
             #expect(try await !client.denyNotification(notification.id), "the notification is already answered")
-            #expect(bench.transport.requests.count == sent)
+            #expect(fixture.transport.requests.count == sent)
 
             #expect(try await client.deleteCredential(credentialId: credential.id))
             #expect(try await !client.deleteCredential(credentialId: credential.id))
@@ -55,11 +56,11 @@ struct PushClientTests {
 
     @Test("A notification exposes its values under the documented names")
     func notificationProperties() async throws {
-        let bench = try await PushBench()
-        let credential = try await bench.enroll()
+        let fixture = try await PushClientFixture()
+        let credential = try await fixture.enroll()
         let notification = try #require(
-            try await bench.client.processNotification(
-                messageData: PushBench.message(to: credential.id, kind: .number(choices: [34, 56, 82]))))
+            try await fixture.client.processNotification(
+                messageData: PushClientFixture.message(to: credential.id, kind: .number(choices: [34, 56, 82]))))
         #expect(notification.credentialId == credential.id && notification.messageId == "AUTHENTICATE:1")
         #expect(notification.messageText == "Login at Harbor Bank" && notification.ttl == 120)
         #expect(notification.numbersChallenge == "34,56,82" && notification.getNumbersChallenge() == [34, 56, 82])
@@ -72,25 +73,25 @@ struct PushClientTests {
 
     @Test("A forged message, a message for an unknown credential or an unreadable message stores nothing")
     func clientRefusesInvalidMessages() async throws {
-        let bench = try await PushBench()
-        let (client, credential) = (bench.client, try await bench.enroll())
-        let forged = try PushBench.message(to: credential.id, secret: Secret([UInt8](repeating: 7, count: 32)))
+        let fixture = try await PushClientFixture()
+        let (client, credential) = (fixture.client, try await fixture.enroll())
+        let forged = try PushClientFixture.message(to: credential.id, secret: Secret([UInt8](repeating: 7, count: 32)))
         await #expect {
             _ = try await client.processNotification(messageData: forged)
         } throws: {
             if case PushError.messageParsingFailed(let text) = $0 { text.contains("signature") } else { false }
         }
-        let foreign = try PushBench.message(to: "stranger")
+        let foreign = try PushClientFixture.message(to: "stranger")
         await #expect {
             _ = try await client.processNotification(messageData: foreign)
         } throws: {
             if case PushError.credentialNotFound("stranger") = $0 { true } else { false }
         }
-        let nobodys: [[String: Any]] = [
+        let unaddressed: [[String: Any]] = [
             [:], ["message": "a.b.c"], ["messageId": "1"], ["messageId": "1", "message": "hello"],
             ["messageId": "1", "message": "e30.e30.e30"], ["messageId": 1, "message": 2],
         ]
-        for data in nobodys { #expect(try await client.processNotification(messageData: data) == nil) }
+        for data in unaddressed { #expect(try await client.processNotification(messageData: data) == nil) }
         #expect(try await client.processNotification(message: "hello") == nil)
         #expect(try await client.processNotification(userInfo: ["aps": ["alert": "hi"], 7: 8]) == nil)
         #expect(try await client.getAllNotifications().isEmpty)
@@ -98,36 +99,37 @@ struct PushClientTests {
 
     @Test("A message is accepted as a dictionary, as text and as a push service's userInfo")
     func acceptsMessageForms() async throws {
-        let bench = try await PushBench()
-        let credential = try await bench.enroll()
-        let data = try PushBench.message(to: credential.id)
+        let fixture = try await PushClientFixture()
+        let credential = try await fixture.enroll()
+        let data = try PushClientFixture.message(to: credential.id)
         let message = try #require(data["message"] as? String)
-        let aps = try await bench.client.processNotification(
+        let aps = try await fixture.client.processNotification(
             userInfo: ["aps": ["data": message, "messageId": "inside", "alert": "x"]])
         #expect(aps?.messageId == "inside")
-        let above = try await bench.client.processNotification(
+        let above = try await fixture.client.processNotification(
             userInfo: ["aps": ["data": message, "messageId": "inside"], "messageId": "above"])
         #expect(above?.messageId == "above")
-        let text = try await bench.client.processNotification(message: message)
+        let text = try await fixture.client.processNotification(message: message)
         let signature = try #require(message.split(separator: ".").last)
         #expect(text?.messageId == String(signature.prefix(8)))
-        #expect(try await bench.client.getAllNotifications().count == 3)
+        #expect(try await fixture.client.getAllNotifications().count == 3)
     }
 
     @Test(
-        "Processing the same message 100 times at once stores one notification", arguments: [Place.memory, .ownStorage, .sqlite])
-    func processesMessageOnce(place: Place) async throws {
-        try await place.with { use in
-            let bench = try await PushBench { config in
+        "Processing the same message 100 times at once stores one notification",
+        arguments: [ClientStorageKind.memory, .ownStorage, .sqlite])
+    func processesMessageOnce(storage: ClientStorageKind) async throws {
+        try await storage.with { use in
+            let fixture = try await PushClientFixture { config in
                 use(config)
                 // A hundred calls wait for one another, however slow the machine is.
                 config.timeoutMs = 600_000
             }
-            let id = try await bench.enroll().id
-            let client = bench.client
+            let id = try await fixture.enroll().id
+            let client = fixture.client
             let ids = try await withThrowingTaskGroup(of: String?.self) { group in
                 for _ in 0..<100 {
-                    group.addTask { try await client.processNotification(messageData: PushBench.message(to: id))?.id }
+                    group.addTask { try await client.processNotification(messageData: PushClientFixture.message(to: id))?.id }
                 }
                 return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
             }
@@ -154,41 +156,41 @@ struct PushClientTests {
     func sendsValidAnswers(
         row: (PushKind, name: String, answer: @Sendable (PushClient, String) async throws -> Bool, isSent: Bool?)
     ) async throws {
-        let bench = try await PushBench()
-        let credential = try await bench.enroll()
+        let fixture = try await PushClientFixture()
+        let credential = try await fixture.enroll()
         let notification = try #require(
-            try await bench.client.processNotification(messageData: PushBench.message(to: credential.id, kind: row.0)))
-        let before = bench.transport.requests.count
+            try await fixture.client.processNotification(messageData: PushClientFixture.message(to: credential.id, kind: row.0)))
+        let before = fixture.transport.requests.count
         if row.isSent == true {
-            #expect(try await row.answer(bench.client, notification.id))
-            #expect(bench.transport.requests.count == before + 1)
-            #expect(try await bench.client.getNotification(notificationId: notification.id)?.approved == (row.name != "deny"))
+            #expect(try await row.answer(fixture.client, notification.id))
+            #expect(fixture.transport.requests.count == before + 1)
+            #expect(try await fixture.client.getNotification(notificationId: notification.id)?.approved == (row.name != "deny"))
         } else {
             await #expect {
-                _ = try await row.answer(bench.client, notification.id)
+                _ = try await row.answer(fixture.client, notification.id)
             } throws: {
                 if case PushError.invalidParameterValue = $0 { true } else { false }
             }
-            #expect(bench.transport.requests.count == before)
-            #expect(try await bench.client.getPendingNotifications() == [notification])
+            #expect(fixture.transport.requests.count == before)
+            #expect(try await fixture.client.getPendingNotifications() == [notification])
         }
     }
 
     @Test("An expired notification cannot be answered: the call returns false and sends no request")
     func expiredNotificationIsNotAnswered() async throws {
-        let bench = try await PushBench()
-        let credential = try await bench.enroll()
+        let fixture = try await PushClientFixture()
+        let credential = try await fixture.enroll()
         let notification = try #require(
-            try await bench.client.processNotification(messageData: PushBench.message(to: credential.id)))
-        bench.clock.advance(by: 121)
-        let before = bench.transport.requests.count
-        #expect(try await !bench.client.approveNotification(notification.id))
-        #expect(try await !bench.client.denyNotification(notification.id))
-        #expect(bench.transport.requests.count == before)
-        #expect(try await bench.client.getPendingNotifications().isEmpty)
-        #expect(try await bench.client.getAllNotifications().count == 1)
+            try await fixture.client.processNotification(messageData: PushClientFixture.message(to: credential.id)))
+        fixture.clock.advance(by: 121)
+        let before = fixture.transport.requests.count
+        #expect(try await !fixture.client.approveNotification(notification.id))
+        #expect(try await !fixture.client.denyNotification(notification.id))
+        #expect(fixture.transport.requests.count == before)
+        #expect(try await fixture.client.getPendingNotifications().isEmpty)
+        #expect(try await fixture.client.getAllNotifications().count == 1)
         await #expect {
-            try await bench.client.denyNotification("nobody")
+            try await fixture.client.denyNotification("nobody")
         } throws: {
             if case PushError.notificationNotFound("nobody") = $0 { true } else { false }
         }
@@ -199,57 +201,57 @@ struct PushClientTests {
         arguments: [500, 503, 401])
     func resendsRefusedDeviceToken(status: Int) async throws {
         let isRefusing = Toggle()
-        let bench = try await PushBench {
+        let fixture = try await PushClientFixture {
             $0.storage = MemoryStorage()
         } answer: { _ in
             HTTPResponse(status: isRefusing.isOn ? status : 200)
         }
-        _ = try await bench.enroll()
-        func updates() -> Int { bench.transport.requests.filter { $0.url.hasSuffix("refresh") }.count }
-        #expect(try await bench.client.setDeviceToken("token-1"))
+        _ = try await fixture.enroll()
+        func updates() -> Int { fixture.transport.requests.filter { $0.url.hasSuffix("refresh") }.count }
+        #expect(try await fixture.client.setDeviceToken("token-1"))
         #expect(updates() == 0, "the registration already sent the token")
         isRefusing.turnOn()
-        #expect(try await !bench.client.setDeviceToken("token-2"))
-        #expect(try await !bench.client.setDeviceToken("token-2"))
+        #expect(try await !fixture.client.setDeviceToken("token-2"))
+        #expect(try await !fixture.client.setDeviceToken("token-2"))
         #expect(updates() == 2)
         isRefusing.turnOff()
-        #expect(try await bench.client.setDeviceToken("token-2"))
-        #expect(try await bench.client.setDeviceToken("token-2"))
+        #expect(try await fixture.client.setDeviceToken("token-2"))
+        #expect(try await fixture.client.setDeviceToken("token-2"))
         #expect(updates() == 3)
-        await #expect(throws: PushError.self) { try await bench.client.setDeviceToken("") }
+        await #expect(throws: PushError.self) { try await fixture.client.setDeviceToken("") }
     }
 
     @Test("A token set for one credential is sent to its server, and to the others by the next call for all")
     func setsTokenForOneCredential() async throws {
-        let bench = try await PushBench()
-        let first = try await bench.enroll()
+        let fixture = try await PushClientFixture()
+        let first = try await fixture.enroll()
         let second = PushCredential(
             issuer: "Other", accountName: "mira", serverEndpoint: "https://other.example.test/push", sharedSecret: Sample.secret)
-        try await bench.client.saveCredential(second)
-        #expect(try await !bench.client.setDeviceToken("token-2", credentialId: "nobody"))
-        #expect(try await bench.client.getDeviceToken() == "token-1")
-        #expect(try await bench.client.setDeviceToken("token-2", credentialId: first.id))
-        #expect(bench.transport.requests.last?.url == Sample.endpoint + "refresh")
-        #expect(try await bench.client.setDeviceToken("token-2"))
-        #expect(bench.transport.requests.suffix(1).map(\.url) == ["https://other.example.test/push?_action=refresh"])
+        try await fixture.client.saveCredential(second)
+        #expect(try await !fixture.client.setDeviceToken("token-2", credentialId: "nobody"))
+        #expect(try await fixture.client.getDeviceToken() == "token-1")
+        #expect(try await fixture.client.setDeviceToken("token-2", credentialId: first.id))
+        #expect(fixture.transport.requests.last?.url == Sample.endpoint + "refresh")
+        #expect(try await fixture.client.setDeviceToken("token-2"))
+        #expect(fixture.transport.requests.suffix(1).map(\.url) == ["https://other.example.test/push?_action=refresh"])
     }
 
     @Test("A credential saved after the token was set receives the token with the next call")
     func sendsTokenToLaterCredential() async throws {
-        let bench = try await PushBench()
-        try await bench.client.setDeviceToken("token-1")
+        let fixture = try await PushClientFixture()
+        try await fixture.client.setDeviceToken("token-1")
         let saved = PushCredential(
             issuer: "Other", accountName: "mira", serverEndpoint: "https://other.example.test/push", sharedSecret: Sample.secret)
-        try await bench.client.saveCredential(saved)
-        #expect(try await bench.client.setDeviceToken("token-1"))
-        #expect(bench.transport.requests.map(\.url) == ["https://other.example.test/push?_action=refresh"])
+        try await fixture.client.saveCredential(saved)
+        #expect(try await fixture.client.setDeviceToken("token-1"))
+        #expect(fixture.transport.requests.map(\.url) == ["https://other.example.test/push?_action=refresh"])
     }
 
     @Test("Cleaning up the notifications of an unknown credential leaves no record behind")
     func cleanupOfUnknownCredential() async throws {
         let inner = MemoryStore()
-        let bench = try await PushBench { $0.storage = AccountRecords(unsealed: inner) }
-        #expect(try await bench.client.cleanupNotifications(credentialId: "nobody") == 0)
+        let fixture = try await PushClientFixture { $0.storage = AccountRecords(unsealed: inner) }
+        #expect(try await fixture.client.cleanupNotifications(credentialId: "nobody") == 0)
         let left = try inner.read { (records: any RecordReader) throws(StoreError) in
             try records.records(.index, after: nil, limit: 9).count
         }
@@ -259,22 +261,22 @@ struct PushClientTests {
     @Test("A failed registration stores nothing, and the same URI can be enrolled again", arguments: [400, 404, 500])
     func retriesFailedRegistration(status: Int) async throws {
         let isRefusing = Toggle()
-        let bench = try await PushBench {
+        let fixture = try await PushClientFixture {
             $0.storage = MemoryStorage()
         } answer: { _ throws(TransportError) in
             HTTPResponse(status: isRefusing.isOn ? status : 200)
         }
         isRefusing.turnOn()
         await #expect {
-            _ = try await bench.enroll()
+            _ = try await fixture.enroll()
         } throws: {
             if case PushError.registrationFailed = $0 { true } else { false }
         }
-        #expect(try await bench.client.getCredentials().isEmpty)
+        #expect(try await fixture.client.getCredentials().isEmpty)
         isRefusing.turnOff()
-        let credential = try await bench.enroll()
+        let credential = try await fixture.enroll()
         await #expect {
-            _ = try await bench.enroll()
+            _ = try await fixture.enroll()
         } throws: {
             if case PushError.duplicateCredential(credential.id) = $0 { true } else { false }
         }
@@ -282,8 +284,8 @@ struct PushClientTests {
 
     @Test("A closed client refuses further calls with an error")
     func closedClientRefusesCalls() async throws {
-        let bench = try await PushBench()
-        let (client, credential) = (bench.client, try await bench.enroll())
+        let fixture = try await PushClientFixture()
+        let (client, credential) = (fixture.client, try await fixture.enroll())
         await client.close()
         await client.close()
         let calls: [@Sendable () async throws -> Void] = [
@@ -319,7 +321,7 @@ struct PushClientTests {
             PushCredential(
                 id: "1", issuer: "X", accountName: "mira", serverEndpoint: "http://127.0.0.1:1/push", sharedSecret: Sample.secret)
         )
-        let data = try PushBench.message(to: "1", sentAt: SystemWallClock().now)
+        let data = try PushClientFixture.message(to: "1", sentAt: SystemWallClock().now)
         let notification = try #require(try await client.processNotification(messageData: data))
         await #expect {
             _ = try await client.approveNotification(notification.id)

@@ -10,7 +10,7 @@ import Testing
 struct PushCredentialTests {
     @Test("The Ping SDK's JSON of a push credential is read with its secret and written without it")
     func readsPingPushJSON() async throws {
-        let bench = try await PushBench()
+        let fixture = try await PushClientFixture()
         let json = """
             {"id":"5A1F","userId":"u","resourceId":"","issuer":"Harbor Bank","displayIssuer":"Harbor Bank","accountName":"mira",
             "displayAccountName":"mira","serverEndpoint":"https://am.example.test/am/json/alpha/push/sns/message",
@@ -20,11 +20,11 @@ struct PushCredentialTests {
         let credential = try JSONDecoder().decode(PushCredential.self, from: Data(json.utf8))
         #expect(credential.resourceId == "5A1F")
         #expect(credential.updateEndpoint == Sample.endpoint + "refresh")
-        let saved = try await bench.client.saveCredential(credential)
+        let saved = try await fixture.client.saveCredential(credential)
         #expect(saved.platform == .pingAM && saved.serverEndpoint + "?_action=" == Sample.endpoint)
-        let notification = try await bench.client.processNotification(messageData: PushBench.message(to: "5A1F"))
-        #expect(try await bench.client.approveNotification(#require(notification).id))
-        #expect(bench.transport.requests.map(\.url) == [Sample.endpoint + "authenticate"])
+        let notification = try await fixture.client.processNotification(messageData: PushClientFixture.message(to: "5A1F"))
+        #expect(try await fixture.client.approveNotification(#require(notification).id))
+        #expect(fixture.transport.requests.map(\.url) == [Sample.endpoint + "authenticate"])
         let written = try String(decoding: JSONEncoder().encode(saved), as: UTF8.self)
         #expect(!written.contains("haredSecret") && !written.contains("wh4B"))
         #expect("\(saved)\(String(reflecting: saved))".contains("wh4B") == false)
@@ -32,7 +32,7 @@ struct PushCredentialTests {
 
     @Test("An invalid push credential is not saved")
     func refusesInvalidPushCredential() async throws {
-        let bench = try await PushBench()
+        let fixture = try await PushClientFixture()
         let secret = Sample.secret
         func made(
             _ id: String? = nil, issuer: String = "X", endpoint: String = "https://am.example.test/push",
@@ -44,7 +44,7 @@ struct PushCredentialTests {
         }
         for credential in [made(issuer: ""), made(endpoint: "http://am.example.test/push"), made("1", ""), made("1", "AAAA")] {
             await #expect {
-                try await bench.client.saveCredential(credential)
+                try await fixture.client.saveCredential(credential)
             } throws: { error in
                 if case PushError.invalidParameterValue(let text) = error {
                     !text.contains("am.example.test/push")
@@ -53,7 +53,7 @@ struct PushCredentialTests {
                 }
             }
         }
-        #expect(try await bench.client.getCredentials().isEmpty)
+        #expect(try await fixture.client.getCredentials().isEmpty)
     }
 
     @Test("Names of push types and platforms are read in any letter case, and unknown names are refused")

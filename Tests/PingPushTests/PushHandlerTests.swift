@@ -14,11 +14,11 @@ struct PushHandlerTests {
     @Test("Messages of another platform are verified, stored and answered by its handler", arguments: [true, false])
     func customHandlerLifeCycle(isText: Bool) async throws {
         let handler = Carrier()
-        let bench = try await PushBench {
+        let fixture = try await PushClientFixture {
             $0.storage = MemoryStorage()
             $0.customPushHandlers = ["carrier": handler]
         }
-        let client = bench.client
+        let client = fixture.client
         try await client.saveCredential(
             PushCredential(
                 id: "bird-1", issuer: "Loft", accountName: "mira", serverEndpoint: "https://loft.example.test/push",
@@ -43,7 +43,7 @@ struct PushHandlerTests {
         #expect(try await client.denyNotification(second.id))
         #expect(try await client.setDeviceToken("token-2"))
         #expect(handler.calls == ["approve bird-1 1 3", "deny bird-1 2", "token bird-1 token-2"])
-        #expect(bench.transport.requests.isEmpty)
+        #expect(fixture.transport.requests.isEmpty)
 
         handler.isRefusing.turnOn()
         let third = try #require(try await deliver("3"))
@@ -59,22 +59,22 @@ struct PushHandlerTests {
     @Test("A handler registered as pingam replaces the built-in one and receives the shared secret")
     func replacesBuiltInHandler() async throws {
         let handler = Carrier()
-        let bench = try await PushBench {
+        let fixture = try await PushClientFixture {
             $0.storage = MemoryStorage()
             $0.customPushHandlers = ["pingam": handler]
         }
-        let credential = try await bench.enroll()
+        let credential = try await fixture.enroll()
         #expect(handler.calls == ["register \(credential.id) REGISTER:1 amlbcookie=01 token-1 32"])
         let notification = try #require(
-            try await bench.client.processNotification(message: "carrier|1|\(credential.id)|wax"))
-        #expect(try await bench.client.approveChallengeNotification(notification.id, challengeResponse: "3"))
-        #expect(bench.transport.requests.isEmpty)
+            try await fixture.client.processNotification(message: "carrier|1|\(credential.id)|wax"))
+        #expect(try await fixture.client.approveChallengeNotification(notification.id, challengeResponse: "3"))
+        #expect(fixture.transport.requests.isEmpty)
     }
 
     @Test("A credential whose platform has no handler cannot answer")
     func missingHandler() async throws {
         let store = AccountRecords(unsealed: MemoryStore())
-        let first = try await PushBench {
+        let first = try await PushClientFixture {
             $0.storage = store
             $0.customPushHandlers = ["carrier": Carrier()]
         }
@@ -83,7 +83,7 @@ struct PushHandlerTests {
                 id: "bird-1", issuer: "Loft", accountName: "mira", serverEndpoint: "https://loft.example.test/push",
                 sharedSecret: Sample.secret, platform: "carrier"))
         let notification = try #require(try await first.client.processNotification(message: "carrier|1|bird-1|wax"))
-        let second = try await PushBench { $0.storage = store }
+        let second = try await PushClientFixture { $0.storage = store }
         #expect(try await second.client.processNotification(message: "carrier|2|bird-1|wax") == nil)
         await #expect {
             _ = try await second.client.denyNotification(notification.id)
@@ -97,8 +97,8 @@ struct PushHandlerTests {
         let credential = PushCredential(
             id: "1", issuer: "X", accountName: "mira", serverEndpoint: "https://am.example.test/push",
             sharedSecret: Sample.secret)
-        let message = try PushBench.message(to: "1")
-        let forged = try PushBench.message(to: "1", secret: Secret([UInt8](repeating: 7, count: 32)))
+        let message = try PushClientFixture.message(to: "1")
+        let forged = try PushClientFixture.message(to: "1", secret: Secret([UInt8](repeating: 7, count: 32)))
         let handler = Plain()
         #expect(try handler.verify(messageData: message, credential: credential))
         #expect(try !handler.verify(messageData: forged, credential: credential))

@@ -22,10 +22,11 @@ func run(_ arguments: [String]) throws(StoreError) -> String {
     case "remember":
         try protector.remember(epoch: UInt64(rest[1]) ?? 0, ofVault: rest[0])
         return "remembered"
-    case "climb": return try climb(protector, vault: rest[0], from: rest[1], by: rest[2], to: rest[3])
-    case "insist": return insist(protector, wrapped: bytes(rest[0]), context: bytes(rest[1]), refusals: Int(rest[2]) ?? 0)
+    case "store-epochs": return try storeEpochs(protector, vault: rest[0], from: rest[1], by: rest[2], to: rest[3])
+    case "retry-unwrap":
+        return retryUnwrap(protector, wrapped: bytes(rest[0]), context: bytes(rest[1]), refusals: Int(rest[2]) ?? 0)
     case "credential": return try credential(rest[0])
-    default: throw StoreError(.failed, "probe", "there is no verb \(arguments[2])")
+    default: throw StoreError(.failed, "probe", "there is no command \(arguments[2])")
     }
 }
 
@@ -39,7 +40,7 @@ func text(_ availability: KeyProtectorAvailability) -> String {
 }
 
 /// Stores every epoch of a sequence, and goes on when another process was ahead.
-func climb(
+func storeEpochs(
     _ protector: SecretServiceProtector, vault: String, from: String, by: String, to: String
 ) throws(StoreError) -> String {
     var refused = 0
@@ -52,14 +53,14 @@ func climb(
         }
         // A stored epoch is never forgotten, whatever another process stores.
         guard let known = try protector.epoch(ofVault: vault), known >= epoch else {
-            throw StoreError(.corrupt, "climb", "epoch \(epoch) is forgotten")
+            throw StoreError(.corrupt, "store-epochs", "epoch \(epoch) is forgotten")
         }
     }
-    return "climbed, refused \(refused)"
+    return "stored, refused \(refused)"
 }
 
 /// Opens repeatedly until a number of refusals, or up to a limit, and counts each outcome.
-func insist(_ protector: SecretServiceProtector, wrapped: [UInt8], context: [UInt8], refusals: Int) -> String {
+func retryUnwrap(_ protector: SecretServiceProtector, wrapped: [UInt8], context: [UInt8], refusals: Int) -> String {
     var outcomes: [String: Int] = [:]
     var left = refusals
     for _ in 0..<20_000 where left > 0 {

@@ -25,7 +25,7 @@ struct DynamicConfigurationSamples {
 
     @Test("The example starts the SDK, and a user logs in")
     func startsSDKWithDocumentedOptions() async throws {
-        try await Tenant.with { tenant in
+        try await TenantFixture.with { tenant in
             try await tenant.program {
                 try start()
                 try await personLogsIn()
@@ -36,7 +36,7 @@ struct DynamicConfigurationSamples {
 
     @Test("FRAuthConfig.plist, read when no FROptions object is present, gives the same settings")
     func readsDocumentedPropertyList() async throws {
-        try await Tenant.with { tenant in
+        try await TenantFixture.with { tenant in
             let plist: [String: Any] = [
                 "forgerock_url": "https://tenant.forgeblocks.com/am", "forgerock_realm": "alpha",
                 "forgerock_cookie_name": "46b42b4229cd7a3", "forgerock_oauth_client_id": "iosClient",
@@ -59,7 +59,7 @@ struct DynamicConfigurationSamples {
 
     @Test("The first start does not log the user out if a session is present")
     func keepsUserOnDocumentedFirstStart() async throws {
-        try await Tenant.with { tenant in
+        try await TenantFixture.with { tenant in
             try await tenant.program {
                 try start()
                 try await personLogsIn()
@@ -73,7 +73,7 @@ struct DynamicConfigurationSamples {
 
     @Test("A second start with a changed configuration removes and revokes existing sessions and tokens")
     func revokesSessionOnChangedConfiguration() async throws {
-        try await Tenant.with { tenant in
+        try await TenantFixture.with { tenant in
             try await tenant.program {
                 try start()
                 try await personLogsIn()
@@ -92,7 +92,7 @@ struct DynamicConfigurationSamples {
     @Test("Dynamic configuration does not change request interceptors and callback overrides")
     func keepsInterceptorsAndCallbackOverrides() async throws {
         final class NamePrompt: SingleValueCallback {}
-        try await Tenant.with { tenant in
+        try await TenantFixture.with { tenant in
             try await tenant.program {
                 CallbackFactory.shared.registerCallback(callbackType: "NameCallback", callbackClass: NamePrompt.self)
                 try start()

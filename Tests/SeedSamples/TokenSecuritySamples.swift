@@ -31,9 +31,9 @@ struct TokenSecuritySamples {
     /// Runs a program in which a user has logged in.
     private func loggedIn(
         refreshTokens: RegisteredClient.RefreshTokens = .rotate(),
-        _ body: @escaping @Sendable (Tenant, FRUser) async throws -> Void
+        _ body: @escaping @Sendable (TenantFixture, FRUser) async throws -> Void
     ) async throws {
-        try await Tenant.with(refreshTokens: refreshTokens) { tenant in
+        try await TenantFixture.with(refreshTokens: refreshTokens) { tenant in
             try await tenant.program {
                 try FRAuth.start(options: Self.options)
                 try await personLogsIn()
@@ -57,7 +57,7 @@ struct TokenSecuritySamples {
 
     @Test("An app can provide a custom storage mechanism for its tokens")
     func takesCustomTokenStore() async throws {
-        try await Tenant.with { tenant in
+        try await TenantFixture.with { tenant in
             try await tenant.program {
                 try FRAuth.setStore(
                     SessionStore(
@@ -118,7 +118,7 @@ struct TokenSecuritySamples {
 
     @Test("Apps of one group share an SSO token, and the SDK removes tokens obtained with another one")
     func removesTokensOfOtherSSOToken() async throws {
-        try await Tenant.with { tenant in
+        try await TenantFixture.with { tenant in
             var options = Self.options
             options.keychainAccessGroup = "com.example.group"
             let shared = options
@@ -181,12 +181,12 @@ struct TokenSecuritySamples {
             // Another client revokes the token.
             _ = try await tenant.send(
                 HTTPRequest(
-                    "POST", "\(Tenant.host)/am/oauth2/realms/root/realms/alpha/token/revoke",
+                    "POST", "\(TenantFixture.host)/am/oauth2/realms/root/realms/alpha/token/revoke",
                     headers: ["Content-Type": "application/x-www-form-urlencoded"],
                     body: Array("client_id=iosClient&token=\(token.value.text)".utf8)))
-            let api = try #require(FRAuth.shared).authorizedTransport(for: [try Endpoint(Tenant.host)])
+            let api = try #require(FRAuth.shared).authorizedTransport(for: [try Endpoint(TenantFixture.host)])
             let response = try await api.send(
-                HTTPRequest("GET", "\(Tenant.host)/am/oauth2/realms/root/realms/alpha/userinfo"))
+                HTTPRequest("GET", "\(TenantFixture.host)/am/oauth2/realms/root/realms/alpha/userinfo"))
             #expect(response.status == 200)
             #expect(user.token?.value != token.value)
         }

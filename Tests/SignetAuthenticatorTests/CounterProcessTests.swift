@@ -41,7 +41,7 @@ struct CounterProcessTests {
         try await TemporaryDirectory.with { directory in
             let path = directory.file("vault")
             let records = AccountRecords(try VaultDirectory(path: path).createVault(.keyFile))
-            _ = try await Bench(store: records).authenticator.enroll(uri: Sample.hotp)
+            _ = try await AuthenticatorFixture(store: records).authenticator.enroll(uri: Sample.hotp)
             try await body(path, records)
         }
     }

@@ -12,10 +12,10 @@ import Testing
 @Suite("Damaged records")
 struct DamagedRecordTests {
     private let inner = MemoryStore()
-    private let bench: Bench
+    private let fixture: AuthenticatorFixture
 
     init() {
-        bench = Bench(store: AccountRecords(unsealed: inner))
+        fixture = AuthenticatorFixture(store: AccountRecords(unsealed: inner))
     }
 
     private func damage(_ key: RecordKey) throws {
@@ -24,13 +24,13 @@ struct DamagedRecordTests {
 
     @Test("A damaged device token does not stop an enrollment, is reported, and is quarantined by the next token")
     func damagedTokenIsQuarantined() async throws {
-        _ = try await bench.authenticator.updateDeviceToken("token-2")
+        _ = try await fixture.authenticator.updateDeviceToken("token-2")
         try damage(RecordKey(.deviceToken, "current"))
-        #expect(try await bench.authenticator.damagedRecords().map(\.kind) == [.deviceToken])
-        let push = try await bench.enrollPush()
-        #expect(try await bench.authenticator.updateDeviceToken("token-2").map(\.mechanism.uid) == [push.uid])
-        #expect(try bench.state().token?.token == "token-2")
-        #expect(try await bench.authenticator.damagedRecords().isEmpty)
+        #expect(try await fixture.authenticator.damagedRecords().map(\.kind) == [.deviceToken])
+        let push = try await fixture.enrollPush()
+        #expect(try await fixture.authenticator.updateDeviceToken("token-2").map(\.mechanism.uid) == [push.uid])
+        #expect(try fixture.state().token?.token == "token-2")
+        #expect(try await fixture.authenticator.damagedRecords().isEmpty)
         let kept = try inner.read { (records: any RecordReader) throws(StoreError) in
             try records.records(.quarantined, after: nil, limit: 9)
         }
@@ -48,48 +48,48 @@ struct DamagedRecordTests {
         }
         let sealed = try inner.all(.deviceToken)
         #expect(sealed.count == 1 && sealed != [[1, 2, 3]])
-        let bench = Bench(store: AccountRecords(vault))
-        _ = try await bench.authenticator.updateDeviceToken("token-2")
+        let fixture = AuthenticatorFixture(store: AccountRecords(vault))
+        _ = try await fixture.authenticator.updateDeviceToken("token-2")
         #expect(try inner.all(.quarantined) == sealed)
         try vault.rotateKey { _ in protector }
         #expect(try inner.all(.quarantined) == sealed)
-        #expect(try bench.state().token?.token == "token-2")
+        #expect(try fixture.state().token?.token == "token-2")
     }
 
     @Test("A damaged account record is removed with its account")
     func damagedAccountIsRemoved() async throws {
-        let push = try await bench.enrollPush()
-        _ = try await bench.authenticator.receive(try bench.delivery(to: push))
+        let push = try await fixture.enrollPush()
+        _ = try await fixture.authenticator.receive(try fixture.delivery(to: push))
         try damage(RecordKey(.account, Sample.account.issuer, Sample.account.accountName))
-        #expect(try await bench.authenticator.removeAccount(Sample.account))
-        #expect(try bench.state() == Bench().state())
-        #expect(try await bench.authenticator.damagedRecords().isEmpty)
-        #expect(try await !bench.authenticator.removeAccount(Sample.account))
+        #expect(try await fixture.authenticator.removeAccount(Sample.account))
+        #expect(try fixture.state() == AuthenticatorFixture().state())
+        #expect(try await fixture.authenticator.damagedRecords().isEmpty)
+        #expect(try await !fixture.authenticator.removeAccount(Sample.account))
     }
 
     @Test("A damaged mechanism is removed with its messages, and the account stays")
     func damagedMechanismIsRemoved() async throws {
-        _ = try await bench.authenticator.enroll(uri: Sample.totp)
-        let enrolled = try await bench.authenticator.enroll(uri: Sample.push).mechanisms.first { $0.push != nil }
+        _ = try await fixture.authenticator.enroll(uri: Sample.totp)
+        let enrolled = try await fixture.authenticator.enroll(uri: Sample.push).mechanisms.first { $0.push != nil }
         let push = try #require(enrolled)
-        _ = try await bench.authenticator.receive(try bench.delivery(to: push))
+        _ = try await fixture.authenticator.receive(try fixture.delivery(to: push))
         try damage(RecordKey(.mechanism, push.uid))
-        #expect(try await bench.authenticator.removeMechanism(push.uid))
-        let state = try bench.state()
+        #expect(try await fixture.authenticator.removeMechanism(push.uid))
+        let state = try fixture.state()
         #expect(state.mechanisms.map(\.kindName) == [.totp] && state.accounts.count == 1 && state.notifications.isEmpty)
-        #expect(try await bench.authenticator.damagedRecords().isEmpty)
-        #expect(try await bench.enrollPush().uid == push.uid)
+        #expect(try await fixture.authenticator.damagedRecords().isEmpty)
+        #expect(try await fixture.enrollPush().uid == push.uid)
     }
 
     @Test("A damaged message is removed, and the other messages stay")
     func damagedNotificationIsRemoved() async throws {
-        let push = try await bench.enrollPush()
-        let first = try await bench.authenticator.receive(try bench.delivery(to: push, id: "1"))
-        let second = try await bench.authenticator.receive(try bench.delivery(to: push, id: "2"))
+        let push = try await fixture.enrollPush()
+        let first = try await fixture.authenticator.receive(try fixture.delivery(to: push, id: "1"))
+        let second = try await fixture.authenticator.receive(try fixture.delivery(to: push, id: "2"))
         try damage(RecordKey(.notification, first.id))
-        #expect(try await bench.authenticator.removeNotification(first.id))
-        #expect(try await bench.authenticator.notifications(of: push.uid) == [second])
-        #expect(try await bench.authenticator.damagedRecords().isEmpty)
+        #expect(try await fixture.authenticator.removeNotification(first.id))
+        #expect(try await fixture.authenticator.notifications(of: push.uid) == [second])
+        #expect(try await fixture.authenticator.damagedRecords().isEmpty)
     }
 
     @Test("A push listener continues after a damaged message, which it reports, and after a busy store")
@@ -104,14 +104,14 @@ struct DamagedRecordTests {
             let transport = AsyncHTTPTransport()
             let authenticator = Authenticator(store: records, transport: transport, device: LiveServer.device)
             // The store is busy once, for the first message.
-            store.heal()
+            store.reset()
             store.inject(StoreFault(.busy, at: .commit, .call(1)))
-            let seen = Seen()
-            await #expect(throws: Enough.self) {
+            let seen = DistinctItems()
+            await #expect(throws: StopListening.self) {
                 try await PushStreamListener(authenticator, mechanismUID: mechanism.uid).run { event in
                     switch event {
                     case .disconnected(let error, _): _ = seen.add("\((error as? StoreError)?.code ?? .failed)")
-                    case .received(let notification): if seen.add(notification.messageID) == 3 { throw Enough() }
+                    case .received(let notification): if seen.add(notification.messageID) == 3 { throw StopListening() }
                     case .connected, .refused: break
                     }
                 }
@@ -122,12 +122,13 @@ struct DamagedRecordTests {
             try inner.write { (records: any RecordWriter) throws(StoreError) in
                 try records.put([1, 2, 3], RecordKey(.notification, stored[1].id))
             }
-            let later = Seen()
-            await #expect(throws: Enough.self) {
+            let later = DistinctItems()
+            await #expect(throws: StopListening.self) {
                 try await PushStreamListener(authenticator, mechanismUID: mechanism.uid).run { event in
                     switch event {
-                    case .refused(let error): if later.add("\((error as? StoreError)?.code ?? .failed)") == 2 { throw Enough() }
-                    case .received(let notification): if later.add(notification.id) == 2 { throw Enough() }
+                    case .refused(let error):
+                        if later.add("\((error as? StoreError)?.code ?? .failed)") == 2 { throw StopListening() }
+                    case .received(let notification): if later.add(notification.id) == 2 { throw StopListening() }
                     case .connected, .disconnected: break
                     }
                 }

@@ -12,10 +12,10 @@ struct EnrollmentTests {
     @Test("Enrollment stores the account and its mechanisms, and another authenticator reads them", arguments: StoreKind.allCases)
     func storesAccount(kind: StoreKind) async throws {
         try await kind.withStore { store in
-            let bench = Bench(store: store)
-            let enrolled = try await bench.authenticator.enroll(uri: Sample.combined)
+            let fixture = AuthenticatorFixture(store: store)
+            let enrolled = try await fixture.authenticator.enroll(uri: Sample.combined)
             #expect(enrolled.mechanisms.map(\.kindName) == [.push, .totp])
-            let again = try await Bench(store: store).authenticator.accounts()
+            let again = try await AuthenticatorFixture(store: store).authenticator.accounts()
             #expect(again == [enrolled])
             #expect(again[0].account.backgroundColor == "#336699")
         }
@@ -23,10 +23,10 @@ struct EnrollmentTests {
 
     @Test("Enrollment for push sends the registration request of the protocol")
     func sendsRegistrationRequest() async throws {
-        let bench = Bench()
-        let mechanism = try await bench.enrollPush()
-        let request = try #require(bench.transport.requests.first)
-        #expect(bench.transport.requests.count == 1)
+        let fixture = AuthenticatorFixture()
+        let mechanism = try await fixture.enrollPush()
+        let request = try #require(fixture.transport.requests.first)
+        #expect(fixture.transport.requests.count == 1)
         #expect(request.method == "POST")
         #expect(request.url == Sample.endpoint + "register")
         #expect(request.headers["accept-api-version"] == "resource=1.0, protocol=1.0")
@@ -54,54 +54,56 @@ struct EnrollmentTests {
         ])
     func failedRegistrationStoresNothing(response: HTTPResponse) async throws {
         let healthy = Toggle()
-        let bench = Bench { _ in healthy.isOn ? HTTPResponse(status: 200) : response }
-        await #expect { try await bench.authenticator.enroll(uri: Sample.combined) } throws: { error in
+        let fixture = AuthenticatorFixture { _ in healthy.isOn ? HTTPResponse(status: 200) : response }
+        await #expect { try await fixture.authenticator.enroll(uri: Sample.combined) } throws: { error in
             code(error) == (response.status == 400 ? .refusedByServer : .serverMisbehaved)
         }
-        #expect(try await bench.authenticator.accounts().isEmpty)
+        #expect(try await fixture.authenticator.accounts().isEmpty)
         healthy.turnOn()
-        #expect(try await bench.authenticator.enroll(uri: Sample.combined).mechanisms.count == 2)
+        #expect(try await fixture.authenticator.enroll(uri: Sample.combined).mechanisms.count == 2)
     }
 
     @Test("A network failure during enrollment stores nothing", arguments: TransportError.Code.allCases)
     func networkFailureStoresNothing(code: TransportError.Code) async throws {
-        let bench = Bench { _ throws(TransportError) in throw TransportError(code, host: "am.example.test", "on purpose") }
-        await #expect { try await bench.authenticator.enroll(uri: Sample.combined) } throws: {
+        let fixture = AuthenticatorFixture { _ throws(TransportError) in
+            throw TransportError(code, host: "am.example.test", "on purpose")
+        }
+        await #expect { try await fixture.authenticator.enroll(uri: Sample.combined) } throws: {
             ($0 as? TransportError)?.code == code
         }
-        #expect(try await bench.authenticator.accounts().isEmpty)
+        #expect(try await fixture.authenticator.accounts().isEmpty)
     }
 
     @Test("A second mechanism of the same kind is refused before any request, with the first one's id")
     func refusesDuplicateMechanism() async throws {
-        let bench = Bench()
-        let first = try await bench.enrollPush()
-        await #expect { try await bench.authenticator.enroll(uri: Sample.combined) } throws: { error in
+        let fixture = AuthenticatorFixture()
+        let first = try await fixture.enrollPush()
+        await #expect { try await fixture.authenticator.enroll(uri: Sample.combined) } throws: { error in
             (error as? AuthenticatorError)?.mechanismUID == first.uid && code(error) == .duplicateMechanism
         }
-        #expect(bench.transport.requests.count == 1)
-        #expect(try await bench.authenticator.accounts().flatMap(\.mechanisms) == [first])
+        #expect(fixture.transport.requests.count == 1)
+        #expect(try await fixture.authenticator.accounts().flatMap(\.mechanisms) == [first])
     }
 
     @Test("Accounts whose names are equal when joined stay separate accounts")
     func keepsAmbiguousNamesApart() async throws {
-        let bench = Bench()
+        let fixture = AuthenticatorFixture()
         let key = "secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"
-        _ = try await bench.authenticator.enroll(uri: "otpauth://totp/a-b:c?\(key)")
-        _ = try await bench.authenticator.enroll(uri: "otpauth://totp/a:b-c?\(key)")
-        #expect(try await bench.authenticator.accounts().count == 2)
+        _ = try await fixture.authenticator.enroll(uri: "otpauth://totp/a-b:c?\(key)")
+        _ = try await fixture.authenticator.enroll(uri: "otpauth://totp/a:b-c?\(key)")
+        #expect(try await fixture.authenticator.accounts().count == 2)
     }
 
     @Test("100 concurrent enrollments of one URI enroll it once", arguments: StoreKind.allCases)
     func concurrentEnrollmentsEnrollOnce(kind: StoreKind) async throws {
         try await kind.withStore { store in
-            let bench = Bench(store: store)
+            let fixture = AuthenticatorFixture(store: store)
             let successes = await withTaskGroup(of: Bool.self) { group in
-                for _ in 0..<100 { group.addTask { (try? await bench.authenticator.enroll(uri: Sample.totp)) != nil } }
+                for _ in 0..<100 { group.addTask { (try? await fixture.authenticator.enroll(uri: Sample.totp)) != nil } }
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
             #expect(successes == 1)
-            let mechanisms = try await bench.authenticator.accounts().flatMap(\.mechanisms)
+            let mechanisms = try await fixture.authenticator.accounts().flatMap(\.mechanisms)
             #expect(mechanisms.count == 1)
         }
     }
@@ -119,8 +121,8 @@ struct EnrollmentTests {
             ("<https://am.example.test/stream>; rel=\"other\"", nil),
         ] as [(String, String?)])
     func followsStreamLinkWithinOrigin(header: String, server: String?) async throws {
-        let bench = Bench { _ in HTTPResponse(status: 200, headers: ["Link": header]) }
-        #expect(try await bench.enrollPush().push?.streamEndpoint?.url == server)
+        let fixture = AuthenticatorFixture { _ in HTTPResponse(status: 200, headers: ["Link": header]) }
+        #expect(try await fixture.enrollPush().push?.streamEndpoint?.url == server)
     }
 }
 

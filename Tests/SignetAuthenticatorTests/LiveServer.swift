@@ -45,7 +45,7 @@ struct LiveServer {
     func listen(for mechanism: Mechanism, _ handle: @Sendable (PushStreamListener.Event) async throws -> Void) async throws {
         do {
             try await PushStreamListener(authenticator, mechanismUID: mechanism.uid).run(handle)
-        } catch is Enough {}
+        } catch is StopListening {}
     }
 
     /// Returns the first new message that waits for an answer.
@@ -53,7 +53,7 @@ struct LiveServer {
         let now = SystemWallClock().now
         let known = Set(try await authenticator.notifications().map(\.id))
         try await listen(for: mechanism) { event in
-            if case .received(let notification) = event, !known.contains(notification.id) { throw Enough() }
+            if case .received(let notification) = event, !known.contains(notification.id) { throw StopListening() }
         }
         guard
             let new = try await authenticator.notifications().first(where: {

@@ -98,13 +98,16 @@ struct PushGatewayTests {
             let mechanism = try await server.enrollPush(pushGateway: gateway)
             let push = try #require(mechanism.push)
             let found = try PushStreamCredentials(push, mechanismUID: mechanism.uid)
-            let door = try #require(found)
-            #expect(door.scheme == "Signet-Inbox")
+            let credentials = try #require(found)
+            #expect(credentials.scheme == "Signet-Inbox")
             // A push stream's challenge is not answered: an attacker in the middle could relay a real server's nonce.
             #expect(
-                PushStreamChallenge.nonce(in: ["WWW-Authenticate": "Signet-Push-Stream nonce=\"n\""], scheme: door.scheme) == nil)
-            #expect(PushStreamChallenge.nonce(in: ["WWW-Authenticate": "Signet-Inbox nonce=\"n\""], scheme: door.scheme) == "n")
-            let authorization = try door.authorization("n")
+                PushStreamChallenge.nonce(in: ["WWW-Authenticate": "Signet-Push-Stream nonce=\"n\""], scheme: credentials.scheme)
+                    == nil)
+            #expect(
+                PushStreamChallenge.nonce(in: ["WWW-Authenticate": "Signet-Inbox nonce=\"n\""], scheme: credentials.scheme) == "n"
+            )
+            let authorization = try credentials.authorization("n")
             #expect(authorization.hasPrefix("Signet-Inbox "))
             let jws = try CompactJWS(String(authorization.dropFirst("Signet-Inbox ".count)))
             #expect(throws: JWSError.self) { _ = try jws.payload(verifiedWith: push.secret) }

@@ -22,7 +22,7 @@ struct PushStreamAccessTests {
             let waiting = try await server.begin(journey)
             let notification = try await server.nextNotification(for: mechanism)
             let number = waiting.hiddenValue("pushChallengeNumber").flatMap(Int.init)
-            _ = try await server.authenticator.approve(notification.id, number: number, presence: Willing())
+            _ = try await server.authenticator.approve(notification.id, number: number, presence: ConfirmingPresence())
             #expect(try await server.finish(waiting) == nil)
         }
     }
@@ -44,9 +44,9 @@ struct PushStreamAccessTests {
         try await LiveServer.with { server in
             let mechanism = try await server.enrollPush()
             for _ in 0..<3 { _ = try await server.begin("PushLogin") }
-            let seen = Seen()
+            let seen = DistinctItems()
             try await server.listen(for: mechanism) { event in
-                if case .received(let notification) = event, seen.add(notification.messageID) == 3 { throw Enough() }
+                if case .received(let notification) = event, seen.add(notification.messageID) == 3 { throw StopListening() }
             }
             #expect(try await server.authenticator.notifications().count == 3)
             _ = try await server.begin("PushLogin")
@@ -108,14 +108,14 @@ struct PushStreamAccessTests {
 
     @Test("A listener reports a lost connection and reconnects with growing pauses")
     func listenerReportsLostConnection() async throws {
-        let pauses = Seen()
+        let pauses = DistinctItems()
         try await LiveServer.with { server in
             let mechanism = try await server.enrollPush()
             let cut = Authenticator(store: server.store, transport: Unreachable(), device: LiveServer.device)
-            await #expect(throws: Enough.self) {
+            await #expect(throws: StopListening.self) {
                 try await PushStreamListener(cut, mechanismUID: mechanism.uid).run { event in
                     guard case .disconnected(_, let pause) = event else { return }
-                    if pauses.add("\(pause)") == 2 { throw Enough() }
+                    if pauses.add("\(pause)") == 2 { throw StopListening() }
                 }
             }
         }
@@ -123,10 +123,10 @@ struct PushStreamAccessTests {
     }
 }
 
-struct Enough: Error {}
+struct StopListening: Error {}
 
 /// The distinct items that were seen, in order.
-final class Seen: Sendable {
+final class DistinctItems: Sendable {
     private let items = Mutex<[String]>([])
     var all: [String] { items.withLock { $0 } }
     func add(_ item: String) -> Int {
@@ -140,7 +140,7 @@ final class Seen: Sendable {
 /// A network that is down.
 private struct Unreachable: HTTPTransport {
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        throw TransportError(.connect, host: "desk", "on purpose")
+        throw TransportError(.connect, host: "am.example.test", "on purpose")
     }
 
     func stream(

@@ -12,7 +12,7 @@ struct RemoteStoreTests {
     @Test("64 store calls can wait for one another without blocking the threads of the app's tasks")
     func waitingBlocksNoThreads() async throws {
         let count = 64
-        let store = RemoteAccountRecords(AccountRecords(unsealed: MeetingStore(callers: count)))
+        let store = RemoteAccountRecords(AccountRecords(unsealed: BarrierStore(callers: count)))
         let found = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<count {
                 group.addTask {
@@ -36,7 +36,7 @@ struct RemoteStoreTests {
         await #expect { try await authenticator.enroll(uri: Sample.totp) } throws: {
             ($0 as? StoreError)?.code == .outcomeUnknown
         }
-        inner.heal()
+        inner.reset()
         #expect(try await authenticator.accounts().isEmpty)
     }
 
@@ -64,36 +64,37 @@ struct RemoteStoreTests {
 
     private func authenticator(over store: any AccountStore) -> Authenticator {
         Authenticator(
-            store: store, transport: Bench().transport, device: PushDevice(token: "token-1", name: "Mira's laptop"),
+            store: store, transport: AuthenticatorFixture().transport,
+            device: PushDevice(token: "token-1", name: "Mira's laptop"),
             clock: ManualClock(Sample.start))
     }
 }
 
 /// A store in which every call waits until `callers` calls are waiting.
-private final class MeetingStore: RecordStore {
+private final class BarrierStore: RecordStore {
     private let inner = MemoryStore()
     private let callers: Int
-    private let present = Mutex(0)
-    private let door = DispatchSemaphore(value: 0)
+    private let waiting = Mutex(0)
+    private let semaphore = DispatchSemaphore(value: 0)
 
     init(callers: Int) { self.callers = callers }
 
     func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {
-        meet()
+        waitForCallers()
         return try inner.read(body)
     }
 
     func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
-        meet()
+        waitForCallers()
         return try inner.write(body)
     }
 
-    private func meet() {
-        let isLast = present.withLock { present in
-            present += 1
-            return present == callers
+    private func waitForCallers() {
+        let isLast = waiting.withLock { waiting in
+            waiting += 1
+            return waiting == callers
         }
-        guard isLast else { return door.wait() }
-        for _ in 1..<callers { door.signal() }
+        guard isLast else { return semaphore.wait() }
+        for _ in 1..<callers { semaphore.signal() }
     }
 }

@@ -12,7 +12,7 @@ import Testing
 @Suite("Recovery of unsaved answers and registrations")
 struct RepairTests {
     /// A server that accepts each answer and registration once, as AM does after it has forgotten the message.
-    private final class Once: Sendable {
+    private final class SingleUseServer: Sendable {
         private let seen = Mutex<Set<[UInt8]>>([])
         func answer(_ request: HTTPRequest) -> HTTPResponse {
             HTTPResponse(status: seen.withLock { $0.insert(request.body).inserted } ? 200 : 400)
@@ -20,16 +20,16 @@ struct RepairTests {
     }
 
     /// Returns an authenticator of another process: over the same store, and without this one's state in memory.
-    private func another(_ bench: Bench) -> Authenticator {
+    private func another(_ fixture: AuthenticatorFixture) -> Authenticator {
         Authenticator(
-            store: bench.store, transport: bench.transport, device: PushDevice(token: "token-1", name: "Mira's laptop"),
-            clock: bench.clock)
+            store: fixture.store, transport: fixture.transport, device: PushDevice(token: "token-1", name: "Mira's laptop"),
+            clock: fixture.clock)
     }
 
-    /// Returns a bench whose server loses the first answer and responds to later ones with `status`.
-    private func bench(losing code: TransportError.Code, then status: Int) -> Bench {
+    /// Returns a fixture whose server loses the first answer and responds to later ones with `status`.
+    private func fixture(losing code: TransportError.Code, then status: Int) -> AuthenticatorFixture {
         let calls = Mutex(0)
-        return Bench { request throws(TransportError) in
+        return AuthenticatorFixture { request throws(TransportError) in
             guard request.url.hasSuffix("authenticate") else { return HTTPResponse(status: 200) }
             let isFirst = calls.withLock { count in
                 count += 1
@@ -45,26 +45,26 @@ struct RepairTests {
         arguments: ["approve", "deny", "receive", "notifications", "notification"])
     func nextCallStoresAcceptedAnswer(next: String) async throws {
         let inner = FaultyStore(MemoryStore())
-        let server = Once()
-        let bench = Bench(store: AccountRecords(unsealed: inner)) { server.answer($0) }
-        let push = try await bench.enrollPush()
-        let delivery = try bench.delivery(to: push)
-        let id = try await bench.authenticator.receive(delivery).id
-        inner.heal()
+        let server = SingleUseServer()
+        let fixture = AuthenticatorFixture(store: AccountRecords(unsealed: inner)) { server.answer($0) }
+        let push = try await fixture.enrollPush()
+        let delivery = try fixture.delivery(to: push)
+        let id = try await fixture.authenticator.receive(delivery).id
+        inner.reset()
         inner.inject(StoreFault(.full, at: .commit, .call(2)))
-        await #expect { try await bench.authenticator.approve(id) } throws: { ($0 as? StoreError)?.code == .full }
-        inner.heal()
-        #expect(try bench.state().notifications.map(\.decision) == [nil])
-        let sent = bench.transport.requests.count
+        await #expect { try await fixture.authenticator.approve(id) } throws: { ($0 as? StoreError)?.code == .full }
+        inner.reset()
+        #expect(try fixture.state().notifications.map(\.decision) == [nil])
+        let sent = fixture.transport.requests.count
         switch next {
-        case "approve": #expect(try await bench.authenticator.approve(id).decision == .approved)
-        case "deny": await #expect { try await bench.authenticator.deny(id) } throws: { code($0) == .alreadyAnswered }
-        case "receive": #expect(try await bench.authenticator.receive(delivery).decision == .approved)
-        case "notifications": #expect(try await bench.authenticator.notifications().map(\.decision) == [.approved])
-        default: #expect(try await bench.authenticator.notification(id).decision == .approved)
+        case "approve": #expect(try await fixture.authenticator.approve(id).decision == .approved)
+        case "deny": await #expect { try await fixture.authenticator.deny(id) } throws: { code($0) == .alreadyAnswered }
+        case "receive": #expect(try await fixture.authenticator.receive(delivery).decision == .approved)
+        case "notifications": #expect(try await fixture.authenticator.notifications().map(\.decision) == [.approved])
+        default: #expect(try await fixture.authenticator.notification(id).decision == .approved)
         }
-        #expect(bench.transport.requests.count == sent)
-        #expect(try bench.state().notifications.map(\.decision) == [.approved])
+        #expect(fixture.transport.requests.count == sent)
+        #expect(try fixture.state().notifications.map(\.decision) == [.approved])
     }
 
     @Test(
@@ -72,101 +72,101 @@ struct RepairTests {
         arguments: [200, 400], [true, false])
     func otherProcessRepeatsAnswer(repeated: Int, sameAnswer: Bool) async throws {
         let inner = FaultyStore(MemoryStore())
-        let server = Once()
-        let bench = Bench(store: AccountRecords(unsealed: inner)) { request in
+        let server = SingleUseServer()
+        let fixture = AuthenticatorFixture(store: AccountRecords(unsealed: inner)) { request in
             let response = server.answer(request)
             return response.status == 400 ? HTTPResponse(status: repeated) : response
         }
-        let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
-        inner.heal()
+        let id = try await fixture.authenticator.receive(try fixture.delivery(to: try await fixture.enrollPush())).id
+        inner.reset()
         inner.inject(StoreFault(.full, at: .commit, .call(2)))
-        await #expect { try await bench.authenticator.approve(id) } throws: { $0 is StoreError }
-        inner.heal()
+        await #expect { try await fixture.authenticator.approve(id) } throws: { $0 is StoreError }
+        inner.reset()
         if sameAnswer {
-            #expect(try await another(bench).approve(id).decision == .approved)
-            #expect(try bench.state().notifications.map(\.decision) == [.approved])
+            #expect(try await another(fixture).approve(id).decision == .approved)
+            #expect(try fixture.state().notifications.map(\.decision) == [.approved])
         } else {
             // A different answer is a different request, which the server accepts.
-            #expect(try await another(bench).deny(id).decision == .denied)
+            #expect(try await another(fixture).deny(id).decision == .denied)
         }
     }
 
     @Test("An answer that the server refused is not stored by a later call")
     func refusedAnswerIsNotStored() async throws {
         let status = Mutex(200)
-        let bench = Bench { _ in HTTPResponse(status: status.withLock { $0 }) }
-        let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
+        let fixture = AuthenticatorFixture { _ in HTTPResponse(status: status.withLock { $0 }) }
+        let id = try await fixture.authenticator.receive(try fixture.delivery(to: try await fixture.enrollPush())).id
         status.withLock { $0 = 400 }
         for _ in 0..<2 {
-            await #expect { try await bench.authenticator.approve(id) } throws: { code($0) == .refusedByServer }
-            #expect(try bench.state().notifications.map(\.decision) == [nil])
+            await #expect { try await fixture.authenticator.approve(id) } throws: { code($0) == .refusedByServer }
+            #expect(try fixture.state().notifications.map(\.decision) == [nil])
         }
     }
 
     @Test("An answer that timed out counts as accepted when the server refuses its repetition")
     func repeatedAnswerAfterTimeoutIsAccepted() async throws {
-        let bench = bench(losing: .timeout, then: 400)
-        let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
-        await #expect { try await bench.authenticator.approve(id) } throws: { ($0 as? TransportError)?.isRetryable == true }
-        #expect(try bench.state().notifications.map(\.decision) == [nil])
-        #expect(try await bench.authenticator.approve(id).decision == .approved)
+        let fixture = fixture(losing: .timeout, then: 400)
+        let id = try await fixture.authenticator.receive(try fixture.delivery(to: try await fixture.enrollPush())).id
+        await #expect { try await fixture.authenticator.approve(id) } throws: { ($0 as? TransportError)?.isRetryable == true }
+        #expect(try fixture.state().notifications.map(\.decision) == [nil])
+        #expect(try await fixture.authenticator.approve(id).decision == .approved)
     }
 
     @Test("An answer refused after a concurrent answer timed out counts as accepted")
     func concurrentAnswerAfterTimeoutIsAccepted() async throws {
-        let bench = bench(losing: .timeout, then: 400)
-        let push = try await bench.enrollPush()
-        let id = try await bench.authenticator.receive(try bench.delivery(to: push, kind: .biometric)).id
-        let authenticator = bench.authenticator
-        let quick = SlowPerson {}
-        let slow = SlowPerson {
+        let fixture = fixture(losing: .timeout, then: 400)
+        let push = try await fixture.enrollPush()
+        let id = try await fixture.authenticator.receive(try fixture.delivery(to: push, kind: .biometric)).id
+        let authenticator = fixture.authenticator
+        let quick = DelayedPresence {}
+        let slow = DelayedPresence {
             await #expect { try await authenticator.approve(id, presence: quick) } throws: {
                 ($0 as? TransportError)?.code == .timeout
             }
         }
         #expect(try await authenticator.approve(id, presence: slow).decision == .approved)
-        #expect(try bench.state().notifications.map(\.decision) == [.approved])
+        #expect(try fixture.state().notifications.map(\.decision) == [.approved])
     }
 
     @Test(
         "An answer does not count as accepted when the first attempt failed before it was sent",
         arguments: [TransportError.Code.connect, .tls, .invalidRequest, .wrongKey, .cannotPin])
     func unsentAnswerIsNotAccepted(code: TransportError.Code) async throws {
-        let bench = bench(losing: code, then: 400)
-        let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
-        for _ in 0..<2 { await #expect(throws: (any Error).self) { try await bench.authenticator.approve(id) } }
-        #expect(try bench.state().notifications.map(\.decision) == [nil])
+        let fixture = fixture(losing: code, then: 400)
+        let id = try await fixture.authenticator.receive(try fixture.delivery(to: try await fixture.enrollPush())).id
+        for _ in 0..<2 { await #expect(throws: (any Error).self) { try await fixture.authenticator.approve(id) } }
+        #expect(try fixture.state().notifications.map(\.decision) == [nil])
     }
 
     @Test("An answer does not count as accepted when a gateway refuses its repetition", arguments: [401, 403, 404, 429])
     func gatewayRefusalIsNotAcceptance(status: Int) async throws {
-        let bench = bench(losing: .timeout, then: status)
-        let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
-        for _ in 0..<2 { await #expect(throws: (any Error).self) { try await bench.authenticator.approve(id) } }
-        #expect(try bench.state().notifications.map(\.decision) == [nil])
+        let fixture = fixture(losing: .timeout, then: status)
+        let id = try await fixture.authenticator.receive(try fixture.delivery(to: try await fixture.enrollPush())).id
+        for _ in 0..<2 { await #expect(throws: (any Error).self) { try await fixture.authenticator.approve(id) } }
+        #expect(try fixture.state().notifications.map(\.decision) == [nil])
     }
 
     @Test(
         "An approval is not sent when the message is denied or the account locked during the presence check",
         arguments: [true, false])
     func rechecksAfterPresence(isLock: Bool) async throws {
-        let bench = Bench()
-        let push = try await bench.enrollPush()
-        let id = try await bench.authenticator.receive(try bench.delivery(to: push, kind: .biometric)).id
-        let (authenticator, account) = (bench.authenticator, push.account)
-        let presence = SlowPerson {
+        let fixture = AuthenticatorFixture()
+        let push = try await fixture.enrollPush()
+        let id = try await fixture.authenticator.receive(try fixture.delivery(to: push, kind: .biometric)).id
+        let (authenticator, account) = (fixture.authenticator, push.account)
+        let presence = DelayedPresence {
             if isLock { _ = try await authenticator.lock(account, policy: "mine") } else { _ = try await authenticator.deny(id) }
         }
-        let sent = bench.transport.requests.count
+        let sent = fixture.transport.requests.count
         await #expect {
             try await authenticator.approve(id, presence: presence)
         } throws: { code($0) == (isLock ? .accountLocked : .alreadyAnswered) }
-        #expect(bench.transport.requests.count == sent + (isLock ? 0 : 1))
-        #expect(try bench.state().notifications.map(\.decision) == [isLock ? nil : .denied])
+        #expect(fixture.transport.requests.count == sent + (isLock ? 0 : 1))
+        #expect(try fixture.state().notifications.map(\.decision) == [isLock ? nil : .denied])
     }
 
     /// Confirms the user's presence after another operation has run.
-    private struct SlowPerson: UserPresence {
+    private struct DelayedPresence: UserPresence {
         let meanwhile: @Sendable () async throws -> Void
         func confirm(_ notification: PushNotification) async throws { try await meanwhile() }
     }
@@ -174,15 +174,15 @@ struct RepairTests {
     @Test("A message removed while its answer is sent is not stored again")
     func removedMessageStaysRemoved() async throws {
         let removed = Mutex<(@Sendable () async throws -> Void)?>(nil)
-        let bench = Bench { request in
+        let fixture = AuthenticatorFixture { request in
             if request.url.hasSuffix("authenticate") { try? await removed.withLock { $0 }?() }
             return HTTPResponse(status: 200)
         }
-        let id = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush())).id
-        let authenticator = bench.authenticator
+        let id = try await fixture.authenticator.receive(try fixture.delivery(to: try await fixture.enrollPush())).id
+        let authenticator = fixture.authenticator
         removed.withLock { $0 = { try await authenticator.removeAccount(Sample.account) } }
-        #expect(try await bench.authenticator.approve(id).decision == .approved)
-        #expect(try bench.state() == Bench().state())
+        #expect(try await fixture.authenticator.approve(id).decision == .approved)
+        #expect(try fixture.state() == AuthenticatorFixture().state())
     }
 
     @Test(
@@ -190,19 +190,19 @@ struct RepairTests {
         arguments: [true, false])
     func unsavedRegistrationCanBeRepeated(inSameProcess: Bool) async throws {
         let inner = FaultyStore(MemoryStore())
-        let bench = Bench(store: AccountRecords(unsealed: inner))
+        let fixture = AuthenticatorFixture(store: AccountRecords(unsealed: inner))
         inner.inject(StoreFault(.full, at: .commit))
-        await #expect { try await bench.authenticator.enroll(uri: Sample.combined) } throws: { error in
+        await #expect { try await fixture.authenticator.enroll(uri: Sample.combined) } throws: { error in
             code(error) == .registeredNotStored && (error as? AuthenticatorError)?.storeError?.code == .full
         }
-        inner.heal()
-        #expect(try bench.state() == Bench().state())
-        let next = inSameProcess ? bench.authenticator : another(bench)
+        inner.reset()
+        #expect(try fixture.state() == AuthenticatorFixture().state())
+        let next = inSameProcess ? fixture.authenticator : another(fixture)
         let account = try await next.enroll(uri: Sample.combined)
         // The server sees the same device, whether it is asked again or not.
-        #expect(bench.transport.requests.count == (inSameProcess ? 1 : 2))
-        #expect(Set(bench.transport.requests).count == 1)
-        let sent = try JSON.value(of: bench.transport.requests[0].body)
+        #expect(fixture.transport.requests.count == (inSameProcess ? 1 : 2))
+        #expect(Set(fixture.transport.requests).count == 1)
+        let sent = try JSON.value(of: fixture.transport.requests[0].body)
         let jws = try CompactJWS(try #require(sent["jwt"]?.string))
         let claims = try JSON.value(of: jws.payload(verifiedWith: Secret(try Base64.decode(Sample.secret))))
         let push = account.mechanisms.first { $0.kindName == .push }
@@ -212,25 +212,25 @@ struct RepairTests {
     @Test("100 concurrent registrations with one URI register one device and store it once", arguments: StoreKind.allCases)
     func concurrentRegistrationsRegisterOneDevice(kind: StoreKind) async throws {
         try await kind.withStore { store in
-            let bench = Bench(store: store)
+            let fixture = AuthenticatorFixture(store: store)
             let successes = await withTaskGroup(of: Bool.self) { group in
-                for _ in 0..<100 { group.addTask { (try? await bench.authenticator.enroll(uri: Sample.combined)) != nil } }
+                for _ in 0..<100 { group.addTask { (try? await fixture.authenticator.enroll(uri: Sample.combined)) != nil } }
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
             #expect(successes == 1)
-            #expect(Set(bench.transport.requests).count == 1)
-            let stored = try bench.state()
+            #expect(Set(fixture.transport.requests).count == 1)
+            let stored = try fixture.state()
             #expect(stored.mechanisms.map(\.kindName) == [.push, .totp])
         }
     }
 
     @Test("One invitation under two account names registers two separate devices")
     func sameInvitationForTwoAccounts() async throws {
-        let bench = Bench()
-        let first = try await bench.enrollPush()
+        let fixture = AuthenticatorFixture()
+        let first = try await fixture.enrollPush()
         let uri = Sample.push.replacing("Harbor%20Bank:mira", with: "Harbor%20Bank:somebody")
-        let second = try await bench.authenticator.enroll(uri: uri).mechanisms[0]
+        let second = try await fixture.authenticator.enroll(uri: uri).mechanisms[0]
         #expect(first.uid != second.uid)
-        #expect(try Set(bench.state().mechanisms) == [first, second])
+        #expect(try Set(fixture.state().mechanisms) == [first, second])
     }
 }

@@ -19,15 +19,15 @@ struct RetentionTests {
     @Test("Messages are kept per mechanism by count, by age or by both", arguments: cases, StoreKind.allCases)
     func keepsMessagesByRule(expected: (NotificationRetention, Range<Int>), kind: StoreKind) async throws {
         try await kind.withStore { store in
-            let bench = Bench(store: store, retention: expected.0)
-            let other = try await bench.enrollOther()
-            let kept = try await bench.authenticator.receive(try bench.delivery(to: other, id: "kept"))
-            let push = try await bench.enrollPush()
-            try await bench.receive(40, to: push)
-            let left = try await bench.authenticator.notifications(of: push.uid).map(\.messageID)
+            let fixture = AuthenticatorFixture(store: store, retention: expected.0)
+            let other = try await fixture.enrollOther()
+            let kept = try await fixture.authenticator.receive(try fixture.delivery(to: other, id: "kept"))
+            let push = try await fixture.enrollPush()
+            try await fixture.receive(40, to: push)
+            let left = try await fixture.authenticator.notifications(of: push.uid).map(\.messageID)
             #expect(left == expected.1.reversed().map(String.init))
-            #expect(try await bench.authenticator.notifications(of: other.uid) == [kept])
-            #expect(try await bench.authenticator.notifications().count == left.count + 1)
+            #expect(try await fixture.authenticator.notifications(of: other.uid) == [kept])
+            #expect(try await fixture.authenticator.notifications().count == left.count + 1)
         }
     }
 
@@ -49,32 +49,32 @@ struct RetentionTests {
         arguments: imports, StoreKind.allCases)
     func ordersImportedMessages(row: (NotificationRetention, [Range<Int>], Set<Int>), kind: StoreKind) async throws {
         try await kind.withStore { store in
-            let bench = Bench(store: store, retention: row.0)
-            let push = try await bench.enrollPush()
-            func move(to hour: Int) { bench.clock.move(to: Sample.start.addingTimeInterval(Double(hour) * 3600)) }
+            let fixture = AuthenticatorFixture(store: store, retention: row.0)
+            let push = try await fixture.enrollPush()
+            func move(to hour: Int) { fixture.clock.move(to: Sample.start.addingTimeInterval(Double(hour) * 3600)) }
             move(to: 49)
-            try await bench.receive(11, to: push, from: 50)
+            try await fixture.receive(11, to: push, from: 50)
             for hours in row.1 {
                 var content = ImportContent()
                 // In the order of an archive: the newest first.
-                content.notifications = hours.reversed().map { bench.notification(hour: $0, push) }
-                #expect(try await bench.authenticator.importAccounts(content).notificationCount == hours.count)
+                content.notifications = hours.reversed().map { fixture.notification(hour: $0, push) }
+                #expect(try await fixture.authenticator.importAccounts(content).notificationCount == hours.count)
             }
             move(to: 99)
-            try await bench.receive(1, to: push, from: 100)
-            let left = try await bench.authenticator.notifications(of: push.uid).map(\.messageID)
+            try await fixture.receive(1, to: push, from: 100)
+            let left = try await fixture.authenticator.notifications(of: push.uid).map(\.messageID)
             #expect(left == row.2.sorted(by: >).map(String.init))
-            #expect(try await bench.authenticator.notifications().count == left.count)
+            #expect(try await fixture.authenticator.notifications().count == left.count)
         }
     }
 
     @Test("A restored backup with more messages than the limit is cut to the newest when a message arrives")
     func trimsRestoredMessages() async throws {
-        let first = Bench(retention: .all)
+        let first = AuthenticatorFixture(retention: .all)
         let push = try await first.enrollPush()
         try await first.receive(40, to: push)
         let archive = try await first.authenticator.archive(includingNotifications: true)
-        let second = Bench(retention: .newest(10))
+        let second = AuthenticatorFixture(retention: .newest(10))
         #expect(try await second.authenticator.importAccounts(archive.content).notificationCount == 40)
         second.clock.move(to: first.clock.now)
         try await second.receive(1, to: push, from: 40)
@@ -85,20 +85,20 @@ struct RetentionTests {
     @Test("Removing single messages keeps the order and the count of the others", arguments: StoreKind.allCases)
     func removesSingleMessages(kind: StoreKind) async throws {
         try await kind.withStore { store in
-            let bench = Bench(store: store, retention: .newest(30))
-            let push = try await bench.enrollPush()
-            try await bench.receive(30, to: push)
+            let fixture = AuthenticatorFixture(store: store, retention: .newest(30))
+            let push = try await fixture.enrollPush()
+            try await fixture.receive(30, to: push)
             for number in [0, 5, 11, 12, 29, 24] {
-                #expect(try await bench.authenticator.removeNotification(bench.id(number, push)))
-                #expect(try await !bench.authenticator.removeNotification(bench.id(number, push)))
+                #expect(try await fixture.authenticator.removeNotification(fixture.id(number, push)))
+                #expect(try await !fixture.authenticator.removeNotification(fixture.id(number, push)))
             }
             // Six messages can arrive before the first must be removed.
-            try await bench.receive(6, to: push, from: 30)
+            try await fixture.receive(6, to: push, from: 30)
             let left = Set((0..<36).map(String.init)).subtracting(["0", "5", "11", "12", "29", "24"])
-            #expect(try await Set(bench.authenticator.notifications(of: push.uid).map(\.messageID)) == left)
-            try await bench.receive(1, to: push, from: 36)
+            #expect(try await Set(fixture.authenticator.notifications(of: push.uid).map(\.messageID)) == left)
+            try await fixture.receive(1, to: push, from: 36)
             #expect(
-                try await Set(bench.authenticator.notifications(of: push.uid).map(\.messageID))
+                try await Set(fixture.authenticator.notifications(of: push.uid).map(\.messageID))
                     == left.subtracting(["1"]).union(["36"]))
         }
     }
@@ -106,64 +106,64 @@ struct RetentionTests {
     @Test("Records are found without an index of an earlier version and with a damaged index", arguments: [false, true])
     func findsRecordsWithoutIndex(isDamaged: Bool) async throws {
         let inner = MemoryStore()
-        let bench = Bench(store: AccountRecords(unsealed: inner), retention: .newest(20))
-        let push = try await bench.enrollPush()
-        _ = try await bench.authenticator.enroll(uri: Sample.totp)
-        try await bench.receive(20, to: push)
+        let fixture = AuthenticatorFixture(store: AccountRecords(unsealed: inner), retention: .newest(20))
+        let push = try await fixture.enrollPush()
+        _ = try await fixture.authenticator.enroll(uri: Sample.totp)
+        try await fixture.receive(20, to: push)
         try inner.write { (records: any RecordWriter) throws(StoreError) in
             for record in try records.records(.index, after: nil, limit: 1000) {
                 let key = RecordKey(.index, name: record.name)
                 if isDamaged { try records.put([1, 2, 3], key) } else { try records.remove(key) }
             }
         }
-        #expect(try await bench.authenticator.notifications(of: push.uid).count == 20)
-        #expect(try await bench.authenticator.account(Sample.account)?.mechanisms.count == 2)
-        await #expect { try await bench.authenticator.enroll(uri: Sample.totp) } throws: { code($0) == .duplicateMechanism }
-        try await bench.receive(1, to: push, from: 20)
+        #expect(try await fixture.authenticator.notifications(of: push.uid).count == 20)
+        #expect(try await fixture.authenticator.account(Sample.account)?.mechanisms.count == 2)
+        await #expect { try await fixture.authenticator.enroll(uri: Sample.totp) } throws: { code($0) == .duplicateMechanism }
+        try await fixture.receive(1, to: push, from: 20)
         #expect(
-            try await bench.authenticator.notifications(of: push.uid).map(\.messageID) == (1...20).reversed().map(String.init))
-        #expect(try await bench.authenticator.removeAccount(Sample.account))
-        #expect(try bench.state() == Bench().state())
+            try await fixture.authenticator.notifications(of: push.uid).map(\.messageID) == (1...20).reversed().map(String.init))
+        #expect(try await fixture.authenticator.removeAccount(Sample.account))
+        #expect(try fixture.state() == AuthenticatorFixture().state())
         #expect(try inner.names(.index).isEmpty)
     }
 
     @Test("Removing an account leaves no index page, also after a lost page was rebuilt")
     func removesRebuiltIndexPages() async throws {
         let inner = MemoryStore()
-        let bench = Bench(store: AccountRecords(unsealed: inner), retention: .newest(24))
-        let push = try await bench.enrollPush()
-        try await bench.receive(12, to: push)
+        let fixture = AuthenticatorFixture(store: AccountRecords(unsealed: inner), retention: .newest(24))
+        let push = try await fixture.enrollPush()
+        try await fixture.receive(12, to: push)
         let before = try inner.names(.index)
-        try await bench.receive(12, to: push, from: 12)
+        try await fixture.receive(12, to: push, from: 12)
         let page = try #require(try inner.names(.index).subtracting(before).first)
         try inner.write { (records: any RecordWriter) throws(StoreError) in
             try records.remove(RecordKey(.index, name: page))
-            for number in 0..<12 { try records.remove(RecordKey(.notification, bench.id(number, push))) }
+            for number in 0..<12 { try records.remove(RecordKey(.notification, fixture.id(number, push))) }
         }
-        try await bench.receive(1, to: push, from: 24)
+        try await fixture.receive(1, to: push, from: 24)
         #expect(
-            try await bench.authenticator.notifications(of: push.uid).map(\.messageID) == (12...24).reversed().map(String.init))
-        #expect(try await bench.authenticator.removeAccount(Sample.account))
+            try await fixture.authenticator.notifications(of: push.uid).map(\.messageID) == (12...24).reversed().map(String.init))
+        #expect(try await fixture.authenticator.removeAccount(Sample.account))
         #expect(try inner.names(.index).isEmpty)
     }
 
     @Test("100 messages received at once are stored up to the limit", arguments: StoreKind.allCases)
     func concurrentMessagesRespectLimit(kind: StoreKind) async throws {
         try await kind.withStore { store in
-            let bench = Bench(store: store, retention: .newest(40))
-            let push = try await bench.enrollPush()
-            let deliveries = try (0..<100).map { try bench.delivery(to: push, id: "\($0)") }
+            let fixture = AuthenticatorFixture(store: store, retention: .newest(40))
+            let push = try await fixture.enrollPush()
+            let deliveries = try (0..<100).map { try fixture.delivery(to: push, id: "\($0)") }
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for delivery in deliveries { group.addTask { _ = try await bench.authenticator.receive(delivery) } }
+                for delivery in deliveries { group.addTask { _ = try await fixture.authenticator.receive(delivery) } }
                 try await group.waitForAll()
             }
-            #expect(try await bench.authenticator.notifications(of: push.uid).count == 40)
-            #expect(try await bench.authenticator.notifications().count == 40)
+            #expect(try await fixture.authenticator.notifications(of: push.uid).count == 40)
+            #expect(try await fixture.authenticator.notifications().count == 40)
         }
     }
 }
 
-extension Bench {
+extension AuthenticatorFixture {
     /// Enrolls another account for push.
     func enrollOther() async throws -> Mechanism {
         let uri = Sample.push.replacing("Harbor%20Bank:mira", with: "Other:mira").replacing("REGISTER:1", with: "REGISTER:2")

@@ -13,85 +13,86 @@ import Testing
 struct StoreFaultTests {
     @Test(
         "An operation that meets a store error takes effect completely or not at all, and can be repeated",
-        arguments: Act.allCases, StoreError.Code.allCases)
-    func operationIsAtomicUnderStoreErrors(act: Act, code: StoreError.Code) async throws {
-        for call in try await act.calls() {
-            try await check(act, StoreFault(code, at: call.operation, .call(call.number)), FaultyBench())
+        arguments: UserOperation.allCases, StoreError.Code.allCases)
+    func operationIsAtomicUnderStoreErrors(operation: UserOperation, code: StoreError.Code) async throws {
+        for call in try await operation.calls() {
+            try await check(operation, StoreFault(code, at: call.operation, .call(call.number)), FaultyFixture())
             guard call.operation == .commit else { continue }
-            try await check(act, StoreFault(code, at: .commit, .call(call.number), isDurable: true), FaultyBench())
+            try await check(operation, StoreFault(code, at: .commit, .call(call.number), isDurable: true), FaultyFixture())
         }
     }
 
     /// Makes one store call fail during an operation and checks what is stored afterwards.
-    private func check(_ act: Act, _ fault: StoreFault, _ bench: FaultyBench) async throws {
-        let place: Comment = "\(act), \(fault.error.code) at \(fault.operation), \(fault.occasion), durable: \(fault.isDurable)"
-        let subject = try await act.prepare(bench)
-        let before = try bench.state()
-        bench.store.heal()
-        bench.store.inject(fault)
+    private func check(_ operation: UserOperation, _ fault: StoreFault, _ fixture: FaultyFixture) async throws {
+        let comment: Comment =
+            "\(operation), \(fault.error.code) at \(fault.operation), \(fault.occasion), durable: \(fault.isDurable)"
+        let subject = try await operation.prepare(fixture)
+        let before = try fixture.state()
+        fixture.store.reset()
+        fixture.store.inject(fault)
         do {
-            try await act.perform(bench, subject)
+            try await operation.perform(fixture, subject)
             // An unreadable index is rebuilt without an error.
             let isOfOneRecord = [.corrupt, .keyMismatch, .newerFormat].contains(fault.error.code)
-            #expect(fault.operation == .record && isOfOneRecord, "the injected fault was not reported: \(place)")
-            bench.store.heal()
+            #expect(fault.operation == .record && isOfOneRecord, "the injected fault was not reported: \(comment)")
+            fixture.store.reset()
             // A token that could not be read after it was sent is sent again.
-            if act == .updateToken { try await act.perform(bench, subject) }
-            return try await act.checkDone(bench, place)
+            if operation == .updateToken { try await operation.perform(fixture, subject) }
+            return try await operation.checkDone(fixture, comment)
         } catch let error as StoreError {
-            #expect(error == fault.error, place)
+            #expect(error == fault.error, comment)
         } catch let error as AuthenticatorError where error.code == .registeredNotStored {
-            #expect(error.storeError == fault.error, place)
+            #expect(error.storeError == fault.error, comment)
         }
-        bench.store.heal()
-        let state = try bench.state()
-        #expect(!state.hasOrphans, place)
-        if fault.isDurable, !act.isNote(fault.occasion) {
-            try await act.checkDone(bench, place)
+        fixture.store.reset()
+        let state = try fixture.state()
+        #expect(!state.hasOrphans, comment)
+        if fault.isDurable, !operation.onlyRecordsIntent(fault.occasion) {
+            try await operation.checkDone(fixture, comment)
         } else {
-            #expect(state == before || act.isPartOf(fault.occasion), place)
+            #expect(state == before || operation.mayBePartial(fault.occasion), comment)
         }
         do {
-            try await act.perform(bench, subject)
+            try await operation.perform(fixture, subject)
         } catch let error as AuthenticatorError {
             // A durable commit has taken effect, whatever error was reported.
-            #expect(fault.isDurable && error.code == act.refusalWhenDone, place)
+            #expect(fault.isDurable && error.code == operation.refusalWhenDone, comment)
         }
-        try await act.checkDone(bench, place)
-        let shown = bench.shown.all
-        #expect(Set(shown).count == shown.count, place)
+        try await operation.checkDone(fixture, comment)
+        let shown = fixture.shown.all
+        #expect(Set(shown).count == shown.count, comment)
     }
 
     @Test("A counter is never given twice, whatever store call fails between", arguments: [false, true])
     func neverReusesCounterAfterStoreError(isDurable: Bool) async throws {
-        let bench = try FaultyBench()
-        let subject = try await Act.code.prepare(bench)
+        let fixture = try FaultyFixture()
+        let subject = try await UserOperation.code.prepare(fixture)
         for round in 0..<60 {
             let operation = StoreCall.Operation.allCases[round % StoreCall.Operation.allCases.count]
             if round % 3 > 0 {
-                bench.store.inject(StoreFault(.failed, at: operation, isDurable: isDurable && operation == .commit))
+                fixture.store.inject(StoreFault(.failed, at: operation, isDurable: isDurable && operation == .commit))
             }
-            try? await Act.code.perform(bench, subject)
-            bench.store.heal()
+            try? await UserOperation.code.perform(fixture, subject)
+            fixture.store.reset()
         }
-        let shown = bench.shown.all
+        let shown = fixture.shown.all
         #expect(shown.count >= 20)
         #expect(Set(shown).count == shown.count)
         // A counter is skipped only if a commit failed and was durable.
-        let next = try await Act.nextCounter(bench)
+        let next = try await UserOperation.nextCounter(fixture)
         #expect(isDurable ? next > 7 + UInt64(shown.count) : next == 7 + UInt64(shown.count))
     }
 
     @Test("A counter is never given twice to 100 concurrent callers when a third of the commits fail")
     func neverReusesCounterUnderConcurrentFaults() async throws {
-        let bench = try FaultyBench()
-        let subject = try await Act.code.prepare(bench)
-        bench.store.inject(StoreFault(.failed, at: .commit, .when { $0.number % 6 == 0 }))
-        bench.store.inject(StoreFault(.failed, at: .commit, .when { $0.number % 6 == 3 }, isDurable: true))
+        let fixture = try FaultyFixture()
+        let subject = try await UserOperation.code.prepare(fixture)
+        fixture.store.inject(StoreFault(.failed, at: .commit, .when { $0.number % 6 == 0 }))
+        fixture.store.inject(StoreFault(.failed, at: .commit, .when { $0.number % 6 == 3 }, isDurable: true))
         await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<100 { group.addTask { try? await Act.code.perform(bench, subject) } }
+            for _ in 0..<100 { group.addTask { try? await UserOperation.code.perform(fixture, subject) } }
         }
-        let shown = bench.shown.all
+        let shown = fixture.shown.all
         #expect(shown.count == 67)
         #expect(Set(shown).count == shown.count)
     }

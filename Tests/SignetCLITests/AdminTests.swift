@@ -23,10 +23,10 @@ struct AdminTests {
         "The curl recipe and every call in docs/reference/admin.md work as documented",
         .enabled(if: missing.isEmpty, "needs \(missing.joined(separator: ", "))"))
     func runsDocumentedRecipe() async throws {
-        try await Workplace.with(vault: false) { place in
+        try await CommandLineFixture.with(vault: false) { cli in
             let folder = URL(filePath: Program.path).deletingLastPathComponent().path(percentEncoded: false)
-            let script = "cd '\(place.directory.path)'\n" + (try Self.recipe())
-            let process = try place.start(
+            let script = "cd '\(cli.directory.path)'\n" + (try Self.recipe())
+            let process = try cli.start(
                 ["-c", script], program: "bash",
                 environment: ["PATH": "\(folder):\(Program.environment["PATH"] ?? "/usr/bin:/bin")"],
                 ownGroup: true)
@@ -54,23 +54,23 @@ struct AdminTests {
         "The server writes its admin token to a file of mode 0600 and announces the path, not the token",
         arguments: [false, true])
     func writesPrivateTokenFile(isNamed: Bool) async throws {
-        try await Workplace.with(vault: false) { place in
-            let named = place.directory.file("token")
-            let process = try place.start(
+        try await CommandLineFixture.with(vault: false) { cli in
+            let named = cli.directory.file("token")
+            let process = try cli.start(
                 ["serve", "--state", "memory", "--port", "0", "--json"]
                     + (isNamed ? ["--admin-token-file", named] : ["--admin"]),
-                environment: ["XDG_RUNTIME_DIR": place.directory.path])
-            let ready = try await process.said { output, _ in output.hasSuffix("\n") }
+                environment: ["XDG_RUNTIME_DIR": cli.directory.path])
+            let ready = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }
             let path = try #require(ready.json["admin"]?["tokenFile"]?.string)
             #expect(ready.json["admin"]?["url"]?.string == (ready.json["url"]?.string ?? "") + "/admin")
-            #expect(path.hasPrefix(place.directory.path) && (path == named) == isNamed)
+            #expect(path.hasPrefix(cli.directory.path) && (path == named) == isNamed)
             let token = try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .newlines)
             #expect(token.count == 43 && !ready.output.contains(token))
             #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
             process.signal(SIGTERM)
             try await process.end().succeeds()
             #expect(FileManager.default.fileExists(atPath: path) == isNamed)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == (isNamed ? ["token"] : []))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: cli.directory.path) == (isNamed ? ["token"] : []))
         }
     }
 
@@ -83,9 +83,9 @@ struct AdminTests {
 
     @Test("An admin token file without a valid token, or readable by other users, is refused", arguments: badFiles)
     func refusesBadTokenFile(content: String, mode: mode_t, exit: Int32, word: String) async throws {
-        try await Workplace.with(vault: false) { place in
-            let path = try place.write(content.utf8, to: "token", mode: mode)
-            let outcome = try await place.signet("serve", "--port", "0", "--admin-token-file", path)
+        try await CommandLineFixture.with(vault: false) { cli in
+            let path = try cli.write(content.utf8, to: "token", mode: mode)
+            let outcome = try await cli.signet("serve", "--port", "0", "--admin-token-file", path)
             outcome.fails(exit, path, word)
             #expect(!outcome.errors.contains("0123456789"))
         }
@@ -93,9 +93,9 @@ struct AdminTests {
 
     @Test("A server started without --admin has no administration API")
     func disablesAdminByDefault() async throws {
-        try await Workplace.with(vault: false) { place in
-            let process = try place.start(["serve", "--port", "0", "--json"])
-            let ready = try await process.said { output, _ in output.hasSuffix("\n") }
+        try await CommandLineFixture.with(vault: false) { cli in
+            let process = try cli.start(["serve", "--port", "0", "--json"])
+            let ready = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }
             #expect(ready.json["admin"] == nil)
             let client = try ClientSocket(port: Endpoint(try #require(ready.json["url"]?.string)).port)
             client.send("GET /am/admin/clock HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer x\r\n\r\n")

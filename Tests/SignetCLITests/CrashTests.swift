@@ -8,47 +8,47 @@ import Testing
 struct CrashTests {
     @Test("signet init killed at any moment leaves a whole vault, or can be run again")
     func survivesKilledInit() async throws {
-        try await Workplace.with(vault: false) { place in
+        try await CommandLineFixture.with(vault: false) { cli in
             for round in 0..<30 {
-                let environment = ["SIGNET_HOME": place.directory.file("vault\(round)")]
-                let child = try place.start(["init", "--protect", "keyfile"], environment: environment)
+                let environment = ["SIGNET_HOME": cli.directory.file("vault\(round)")]
+                let child = try cli.start(["init", "--protect", "keyfile"], environment: environment)
                 try await Task.sleep(for: Self.date(round))
                 child.signal(SIGKILL)
                 _ = await child.end()
-                let second = try await place.signet("init", "--protect", "keyfile", environment: environment)
+                let second = try await cli.signet("init", "--protect", "keyfile", environment: environment)
                 #expect(second.status == 0 || second.status == 73, "\(second.errors)")
-                try await place.signet("enroll", OATHSample.uri(), environment: environment).succeeds()
+                try await cli.signet("enroll", OATHSample.uri(), environment: environment).succeeds()
             }
         }
     }
 
     @Test("signet init replaces an empty key file, and refuses and keeps one with other content")
     func replacesEmptyKeyFile() async throws {
-        try await Workplace.with(vault: false) { place in
-            try #require(mkdir(place.home, 0o700) == 0)
-            let key = try place.write([1, 2, 3], to: "vault/vault.key")
-            try await place.signet("init", "--protect", "keyfile").fails(78, "32 bytes")
+        try await CommandLineFixture.with(vault: false) { cli in
+            try #require(mkdir(cli.home, 0o700) == 0)
+            let key = try cli.write([1, 2, 3], to: "vault/vault.key")
+            try await cli.signet("init", "--protect", "keyfile").fails(78, "32 bytes")
             #expect(FileManager.default.contents(atPath: key) == Data([1, 2, 3]))
-            #expect(try place.vaultFiles().count == 1)
-            _ = try place.write([], to: "vault/vault.key")
-            try await place.signet("init", "--protect", "keyfile").succeeds()
-            try await place.signet("enroll", OATHSample.uri()).succeeds()
+            #expect(try cli.vaultFiles().count == 1)
+            _ = try cli.write([], to: "vault/vault.key")
+            try await cli.signet("init", "--protect", "keyfile").succeeds()
+            try await cli.signet("enroll", OATHSample.uri()).succeeds()
         }
     }
 
     @Test("signet enroll killed at any moment has stored the whole account or nothing")
     func survivesKilledEnroll() async throws {
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             let oath = OATHSettings(secret: try OATHSample.secret)
             let server = try FakePushServer()
             for round in 0..<30 {
                 let uri = try PushInvitation.sample(port: server.port).uri(account: "person\(round)", oath: oath)
-                let child = try place.start(["enroll", uri])
+                let child = try cli.start(["enroll", uri])
                 try await Task.sleep(for: Self.date(round))
                 child.signal(SIGKILL)
                 _ = await child.end()
             }
-            let accounts = try await place.accounts()
+            let accounts = try await cli.accounts()
             for account in accounts {
                 let types = account["mechanisms"]?.array?.compactMap { $0["type"]?.string }
                 #expect(types?.sorted() == ["push", "totp"])
@@ -58,9 +58,9 @@ struct CrashTests {
 
     @Test("A killed signet demo takes its server with it")
     func stopsServerOfKilledDemo() async throws {
-        try await Workplace.with(vault: false) { place in
-            let demo = try place.start(["demo"], ownGroup: true)
-            try await demo.said { output, _ in output.contains("make a vault") }
+        try await CommandLineFixture.with(vault: false) { cli in
+            let demo = try cli.start(["demo"], ownGroup: true)
+            try await demo.waitForOutput { output, _ in output.contains("make a vault") }
             demo.signal(SIGKILL)
             _ = await demo.end()
             let isGone = try await eventually { try ProcessGroup.members(of: demo.identifier).isEmpty }

@@ -8,14 +8,14 @@ import Testing
 struct DemoTests {
     @Test("signet demo runs to its end, says so, and leaves no files behind", .timeLimit(.minutes(3)))
     func runsDemoToEnd() async throws {
-        try await Workplace.with(vault: false) { place in
-            let outcome = try await place.start(["demo"], ownGroup: true).end(within: .seconds(150))
+        try await CommandLineFixture.with(vault: false) { cli in
+            let outcome = try await cli.start(["demo"], ownGroup: true).end(within: .seconds(150))
             try outcome.succeeds()
             #expect(outcome.errors == "")
             #expect(outcome.output.contains("steps did what they say.") && !outcome.output.contains("✗"))
             // TMPDIR names the temporary directory.
-            #expect(outcome.output.contains("Everything is in \(place.directory.path)/signet-demo-"))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+            #expect(outcome.output.contains("Everything is in \(cli.directory.path)/signet-demo-"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: cli.directory.path) == [])
         }
     }
 
@@ -33,22 +33,22 @@ struct DemoTests {
         .timeLimit(.minutes(2)), arguments: RequestTime.allCases,
         [(SIGINT, true), (SIGINT, false), (SIGTERM, false)] as [(Int32, Bool)])
     func interruptsDemo(date: RequestTime, how: (Int32, Bool)) async throws {
-        try await Workplace.with(vault: false) { place in
-            let demo = try place.start(["demo"], ownGroup: true)
-            try await demo.said { output, _ in output.contains(date.rawValue) }
+        try await CommandLineFixture.with(vault: false) { cli in
+            let demo = try cli.start(["demo"], ownGroup: true)
+            try await demo.waitForOutput { output, _ in output.contains(date.rawValue) }
             demo.signal(how.0, group: how.1)
             let outcome = await demo.end()
             #expect(outcome.status == 130, "\(outcome.output)\(outcome.errors)")
             #expect(outcome.errors.contains("interrupted"))
             #expect(try ProcessGroup.members(of: demo.identifier) == [])
-            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: cli.directory.path) == [])
         }
     }
 
     @Test("signet demo fails with a message when no temporary directory can be made")
     func failsWithoutTemporaryDirectory() async throws {
-        try await Workplace.with(vault: false) { place in
-            let outcome = try await place.signet("demo", environment: ["TMPDIR": place.directory.file("none")])
+        try await CommandLineFixture.with(vault: false) { cli in
+            let outcome = try await cli.signet("demo", environment: ["TMPDIR": cli.directory.file("none")])
             #expect(outcome.status != 0)
             #expect(outcome.errors.contains("no folder can be made in"), "\(outcome.errors)")
         }

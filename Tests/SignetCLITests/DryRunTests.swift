@@ -33,23 +33,23 @@ struct DryRunTests {
     }
 
     /// The members of a row that `--json` also prints.
-    static let told: Set<String> = [
+    static let reported: Set<String> = [
         "type", "issuer", "account", "digits", "period", "algorithm", "counter", "registrationEndpoint", "authenticationEndpoint",
         "loadBalancer", "image", "backgroundColor", "messageId", "policies", "uid", "oathResourceId", "pushResourceId",
     ]
     /// The members of a row that are secret, derived from secrets, or not part of an enrollment.
-    static let untold: Set<String> = ["name", "uri", "secretHex", "codeAt1735689600", "firstCodes"]
+    static let unreported: Set<String> = ["name", "uri", "secretHex", "codeAt1735689600", "firstCodes"]
 
     @Test("signet enroll --dry-run shows the members of an accepted URI without its secrets", arguments: try Row.all("accept"))
     func showsAcceptedURI(row: Row) async throws {
-        try await Workplace.with(vault: false) { place in
-            let json = try await place.signet("enroll", "--dry-run", "--json", row.uri).succeeds()
+        try await CommandLineFixture.with(vault: false) { cli in
+            let json = try await cli.signet("enroll", "--dry-run", "--json", row.uri).succeeds()
             let shown = try #require(json.json.object)
-            for (name, value) in row.members where !Self.untold.contains(name) {
-                #expect(Self.told.contains(name), "the vectors have a member that is new here: \(name)")
+            for (name, value) in row.members where !Self.unreported.contains(name) {
+                #expect(Self.reported.contains(name), "the vectors have a member that is new here: \(name)")
                 #expect(shown[name] == value, "\(name)")
             }
-            let text = try await place.signet("enroll", "--dry-run", "-", input: .text(row.uri + "\n")).succeeds()
+            let text = try await cli.signet("enroll", "--dry-run", "-", input: .text(row.uri + "\n")).succeeds()
             #expect(text.output.hasPrefix("Would enroll "))
             for outcome in [json, text] {
                 for secret in try Self.secrets(of: row) {
@@ -57,7 +57,7 @@ struct DryRunTests {
                 }
                 #expect(outcome.errors == "")
             }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: cli.directory.path) == [])
         }
     }
 
@@ -66,36 +66,36 @@ struct DryRunTests {
         arguments: try Row.all("refuse"))
     func refusesBadURI(row: Row) async throws {
         let part = try #require(row.members["wrong"]?.string)
-        try await Workplace.with(vault: false) { place in
+        try await CommandLineFixture.with(vault: false) { cli in
             var outcomes = [
-                try await place.signet("enroll", "--dry-run", "-", input: .text(row.uri)),
-                try await place.signet("enroll", "--dry-run", "--json", "-", input: .text(row.uri + "\n")),
+                try await cli.signet("enroll", "--dry-run", "-", input: .text(row.uri)),
+                try await cli.signet("enroll", "--dry-run", "--json", "-", input: .text(row.uri + "\n")),
             ]
             let error = try #require(outcomes[1].jsonError?.object)
             #expect(Set(error.keys) == ["code", "message", "part"])
             #expect(error["part"]?.string == part)
             #expect(error["code"]?.string?.hasPrefix("enrollment.") == true)
             // Without `://` an argument is the name of a file.
-            if row.uri.contains("://") { outcomes.append(try await place.signet("enroll", "--dry-run", row.uri)) }
+            if row.uri.contains("://") { outcomes.append(try await cli.signet("enroll", "--dry-run", row.uri)) }
             for outcome in outcomes {
                 outcome.fails(65, part)
                 for value in row.values() where value.count > 5 {
                     #expect(!outcome.errors.localizedCaseInsensitiveContains(value), "\(outcome.errors)")
                 }
             }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: cli.directory.path) == [])
         }
     }
 
     @Test("signet enroll --dry-run neither changes nor opens an existing vault", arguments: [true, false])
     func dryRunIgnoresVault(isWhole: Bool) async throws {
-        try await Workplace.with { place in
-            if !isWhole { try Data("noise".utf8).write(to: URL(filePath: place.home + "/vault.sqlite")) }
-            let before = try place.vaultFiles()
+        try await CommandLineFixture.with { cli in
+            if !isWhole { try Data("noise".utf8).write(to: URL(filePath: cli.home + "/vault.sqlite")) }
+            let before = try cli.vaultFiles()
             let row = try #require(try Row.all("accept").first)
-            try await place.signet("enroll", "--dry-run", row.uri).succeeds()
-            #expect(try place.vaultFiles() == before)
-            if isWhole { #expect(try await place.accounts().isEmpty) }
+            try await cli.signet("enroll", "--dry-run", row.uri).succeeds()
+            #expect(try cli.vaultFiles() == before)
+            if isWhole { #expect(try await cli.accounts().isEmpty) }
         }
     }
 
@@ -103,8 +103,8 @@ struct DryRunTests {
     func dryRunSendsNothing() async throws {
         let server = try RawServer { _ in Issue.record("a client connected") }
         let uri = try PushInvitation.sample(port: server.port).uri()
-        try await Workplace.with(vault: false) { place in
-            let outcome = try await place.signet("enroll", "--dry-run", "--json", uri).succeeds()
+        try await CommandLineFixture.with(vault: false) { cli in
+            let outcome = try await cli.signet("enroll", "--dry-run", "--json", uri).succeeds()
             #expect(outcome.json["registrationEndpoint"]?.string == "http://127.0.0.1:\(server.port)/register")
         }
     }
@@ -113,10 +113,10 @@ struct DryRunTests {
     func refusesPlainHTTP() async throws {
         let invitation = try PushInvitation.sample(
             url: "http://am.example.test", policy: .allowingPlainHTTP(to: ["am.example.test"]))
-        try await Workplace.with(vault: false) { place in
-            try await place.signet("enroll", "--dry-run", invitation.uri()).fails(65, "r: ", "plain http")
-            try await place.signet("enroll", "--dry-run", "--allow-http", "other.test", invitation.uri()).fails(65, "plain http")
-            try await place.signet("enroll", "--dry-run", "--allow-http", "am.example.test", invitation.uri()).succeeds()
+        try await CommandLineFixture.with(vault: false) { cli in
+            try await cli.signet("enroll", "--dry-run", invitation.uri()).fails(65, "r: ", "plain http")
+            try await cli.signet("enroll", "--dry-run", "--allow-http", "other.test", invitation.uri()).fails(65, "plain http")
+            try await cli.signet("enroll", "--dry-run", "--allow-http", "am.example.test", invitation.uri()).succeeds()
         }
     }
 

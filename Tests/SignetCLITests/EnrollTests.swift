@@ -19,22 +19,22 @@ struct EnrollTests {
     func enrollsFromEverySource(source: Source) async throws {
         let image = try QRDrawing(text: Self.uri).image(scale: 4)
         let (png, jpeg) = (try PNGCodec.encode(image), try JPEGSample(of: image).bytes)
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             let outcome: Outcome =
                 switch source {
-                case .argument: try await place.signet("enroll", Self.uri)
-                case .text: try await place.signet("enroll", "-", input: .text(Self.uri))
-                case .textWithLineEnd: try await place.signet("enroll", "-", input: .text(Self.uri + "\r\n"))
-                case .pngInput: try await place.signet("enroll", "-", input: .bytes(png))
-                case .jpegInput: try await place.signet("enroll", "-", input: .bytes(jpeg))
-                case .pngFile: try await place.signet("enroll", place.write(png, to: "code.png"))
-                case .jpegFile: try await place.signet("enroll", place.write(jpeg, to: "code.jpg"))
-                case .misnamedFile: try await place.signet("enroll", place.write(png, to: "code.jpg"))
+                case .argument: try await cli.signet("enroll", Self.uri)
+                case .text: try await cli.signet("enroll", "-", input: .text(Self.uri))
+                case .textWithLineEnd: try await cli.signet("enroll", "-", input: .text(Self.uri + "\r\n"))
+                case .pngInput: try await cli.signet("enroll", "-", input: .bytes(png))
+                case .jpegInput: try await cli.signet("enroll", "-", input: .bytes(jpeg))
+                case .pngFile: try await cli.signet("enroll", cli.write(png, to: "code.png"))
+                case .jpegFile: try await cli.signet("enroll", cli.write(jpeg, to: "code.jpg"))
+                case .misnamedFile: try await cli.signet("enroll", cli.write(png, to: "code.jpg"))
                 }
             try outcome.succeeds()
             #expect(outcome.output.hasPrefix("Enrolled Harbor: mira\n"))
             #expect(!outcome.output.contains(OATHSample.secretText))
-            let account = try #require(try await place.accounts().first)
+            let account = try #require(try await cli.accounts().first)
             #expect(account["issuer"]?.string == "Harbor" && account["account"]?.string == "mira")
             let types = account["mechanisms"]?.array?.compactMap { $0["type"]?.string }
             #expect(types == ["totp"])
@@ -43,42 +43,42 @@ struct EnrollTests {
 
     @Test("Enrolling the same account twice exits with 73 and keeps the stored account")
     func refusesDuplicateAccount() async throws {
-        try await Workplace.with { place in
-            try await place.signet("enroll", Self.uri).succeeds()
-            let before = try await place.accounts()
-            let again = try await place.signet("enroll", "--json", Self.uri)
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", Self.uri).succeeds()
+            let before = try await cli.accounts()
+            let again = try await cli.signet("enroll", "--json", Self.uri)
             again.fails(73, "Harbor: mira has a totp mechanism already")
             #expect(again.jsonError?["code"]?.string == "authenticator.duplicateMechanism")
-            #expect(try await place.accounts() == before)
-            try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
-            #expect(try await place.accounts().first?["mechanisms"]?.array?.count == 2)
+            #expect(try await cli.accounts() == before)
+            try await cli.signet("enroll", OATHSample.uri("hotp")).succeeds()
+            #expect(try await cli.accounts().first?["mechanisms"]?.array?.count == 2)
         }
     }
 
     @Test("Two and ten processes that enroll different accounts at the same time all succeed")
     func enrollsAccountsInParallel() async throws {
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             let names = (0..<10).map { "person\($0)" }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for name in names {
-                    group.addTask { try await place.start(["enroll", OATHSample.uri(account: name)]).end().succeeds() }
+                    group.addTask { try await cli.start(["enroll", OATHSample.uri(account: name)]).end().succeeds() }
                 }
                 try await group.waitForAll()
             }
-            let enrolled = try await place.accounts().compactMap { $0["account"]?.string }
+            let enrolled = try await cli.accounts().compactMap { $0["account"]?.string }
             #expect(enrolled.sorted() == names)
         }
     }
 
     @Test("Of ten processes that enroll the same account at the same time one succeeds and nine exit with 73")
     func enrollsSameAccountOnce() async throws {
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             let outcomes = try await withThrowingTaskGroup(of: Int32.self) { group in
-                for _ in 0..<10 { group.addTask { try await place.start(["enroll", Self.uri]).end().status } }
+                for _ in 0..<10 { group.addTask { try await cli.start(["enroll", Self.uri]).end().status } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(outcomes.sorted() == [0] + Array(repeating: 73, count: 9))
-            #expect(try await place.accounts().count == 1)
+            #expect(try await cli.accounts().count == 1)
         }
     }
 
@@ -102,32 +102,32 @@ struct EnrollTests {
             }
         }
 
-        func path(at place: Workplace) throws -> String {
+        func path(at cli: CommandLineFixture) throws -> String {
             let code = try QRDrawing(text: EnrollTests.uri).image(scale: 4)
             switch self {
-            case .noCode: return try place.write(PNGCodec.encode(GrayImage(width: 200, height: 200)), to: "x.png")
+            case .noCode: return try cli.write(PNGCodec.encode(GrayImage(width: 200, height: 200)), to: "x.png")
             case .twoCodes:
                 let other = try QRDrawing(text: OATHSample.uri(account: "noa")).image(scale: 4)
-                return try place.write(PNGCodec.encode(Self.sideBySide(code, other)), to: "x.png")
-            case .foreignCode: return try place.write(QRDrawing(text: "https://example.test/").png(), to: "x.png")
+                return try cli.write(PNGCodec.encode(Self.sideBySide(code, other)), to: "x.png")
+            case .foreignCode: return try cli.write(QRDrawing(text: "https://example.test/").png(), to: "x.png")
             case .large:
-                let path = try place.write([0x89, 0x50, 0x4E, 0x47], to: "x.png")
+                let path = try cli.write([0x89, 0x50, 0x4E, 0x47], to: "x.png")
                 try #require(truncate(path, 50_000_000) == 0)
                 return path
-            case .text: return try place.write(EnrollTests.uri.utf8, to: "x.png")
-            case .folder: return place.directory.path
+            case .text: return try cli.write(EnrollTests.uri.utf8, to: "x.png")
+            case .folder: return cli.directory.path
             case .pipe:
-                try #require(mkfifo(place.directory.file("x.png"), 0o600) == 0)
-                return place.directory.file("x.png")
-            case .missing: return place.directory.file("none.png")
-            case .cutShort: return try place.write(PNGCodec.encode(code).dropLast(200), to: "x.png")
-            case .empty: return try place.write([], to: "x.png")
+                try #require(mkfifo(cli.directory.file("x.png"), 0o600) == 0)
+                return cli.directory.file("x.png")
+            case .missing: return cli.directory.file("none.png")
+            case .cutShort: return try cli.write(PNGCodec.encode(code).dropLast(200), to: "x.png")
+            case .empty: return try cli.write([], to: "x.png")
             case .bomb:
                 var file = try PNGCodec.encode(code)
                 // The IHDR chunk with 30000 x 30000 pixels, 8 bits gray, and its checksum.
                 let header: [UInt8] = [0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30, 8, 0, 0, 0, 0, 0x43, 0x4C, 0xA7, 0x66]
                 file.replaceSubrange(16..<33, with: header)
-                return try place.write(file, to: "x.png")
+                return try cli.write(file, to: "x.png")
             }
         }
 
@@ -151,29 +151,29 @@ struct EnrollTests {
 
     @Test("A source without an enrollment is refused with a reason, and the vault is not changed", arguments: BadSource.allCases)
     func refusesBadSource(source: BadSource) async throws {
-        try await Workplace.with { place in
-            let path = try source.path(at: place)
-            let before = try place.vaultFiles()
-            let outcome = try await place.signet("enroll", path)
+        try await CommandLineFixture.with { cli in
+            let path = try source.path(at: cli)
+            let before = try cli.vaultFiles()
+            let outcome = try await cli.signet("enroll", path)
             outcome.fails(source.status, "signet: ")
             for word in source.words { #expect(outcome.errors.contains(word), "\(outcome.errors)") }
-            let json = try await place.signet("enroll", "--json", path)
+            let json = try await cli.signet("enroll", "--json", path)
             json.fails(source.status)
             let line = json.jsonError?["message"]?.string.map { "signet: \($0)\n" }
             #expect(outcome.errors == line)
-            #expect(try place.vaultFiles() == before)
-            #expect(try await place.accounts().isEmpty)
+            #expect(try cli.vaultFiles() == before)
+            #expect(try await cli.accounts().isEmpty)
         }
     }
 
     @Test("Standard input of 11 million bytes, or neither picture nor text, is refused with the reason")
     func refusesBadStandardInput() async throws {
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             let large = [UInt8](repeating: 0x20, count: 11_000_000)
-            try await place.signet("enroll", "-", input: .bytes(large)).fails(65, "too large", "10 million")
-            try await place.signet("enroll", "-", input: .bytes([0xFF, 0xFE, 0x00])).fails(65, "neither", "nor text")
-            try await place.signet("enroll", "-").fails(65, "scheme")
-            #expect(try await place.accounts().isEmpty)
+            try await cli.signet("enroll", "-", input: .bytes(large)).fails(65, "too large", "10 million")
+            try await cli.signet("enroll", "-", input: .bytes([0xFF, 0xFE, 0x00])).fails(65, "neither", "nor text")
+            try await cli.signet("enroll", "-").fails(65, "scheme")
+            #expect(try await cli.accounts().isEmpty)
         }
     }
 }

@@ -29,10 +29,10 @@ struct LoginAnswerTests {
 
     @Test("signet login answers every callback type without a terminal")
     func answersEveryCallback() async throws {
-        try await LoginTests.withServer { server, place in
+        try await LoginTests.withServer { server, cli in
             for (journey, answers, input) in Self.journeys {
                 let known = server.credentials
-                let login = try await place.start(
+                let login = try await cli.start(
                     ["login", server.url, "--force", "--journey", journey, "--profile", "\(journey)"] + known.arguments
                         + answers.flatMap { ["--answer", $0] }, input: .text(known.input + input)
                 ).end()
@@ -44,12 +44,12 @@ struct LoginAnswerTests {
 
     @Test("A new user registers with attributes, a security question and terms, and answers the question later")
     func registersNewUser() async throws {
-        try await LoginTests.withServer { server, place in
+        try await LoginTests.withServer { server, cli in
             let answers = [
                 "username=mira", "password=-", "givenName=Mira", "mail=mira@example.test", "question=a question of my own",
                 "ownquestion=Whose desk?", "answer=-", "terms=yes",
             ]
-            let login = try await place.start(
+            let login = try await cli.start(
                 ["login", server.url, "--journey", "Registration"] + answers.flatMap { ["--answer", $0] },
                 input: .text("Correct horse 1\nmine\n")
             ).end()
@@ -60,17 +60,17 @@ struct LoginAnswerTests {
 
     @Test("A secret given as an argument is refused before anything is sent, and is not repeated")
     func refusesSecretArguments() async throws {
-        try await LoginTests.withServer { server, place in
+        try await LoginTests.withServer { server, cli in
             for name in [
                 "password", "Password", "one time password", "link", "code", "Recovery Code", "verification-code", "OTP", "PIN",
             ] {
-                let outcome = try await place.signet(
+                let outcome = try await cli.signet(
                     "login", "http://127.0.0.1:1/am", "--answer", "\(name)=hunter2")
                 outcome.fails(64, "--answer \(name)=-")
                 #expect(!outcome.errors.contains("hunter2"))
             }
             // A name that is known to be secret only when the server asks for it.
-            let outcome = try await place.signet(
+            let outcome = try await cli.signet(
                 "login", server.url, "--answer", "name=demo", "--answer", "PasswordCallback=hunter2")
             outcome.fails(64, "'Password'", "--answer PasswordCallback=-")
             #expect(!outcome.errors.contains("hunter2"))
@@ -79,18 +79,18 @@ struct LoginAnswerTests {
 
     @Test("A one-time code is treated as a secret, whichever callback asks for it and whichever name answers it")
     func treatsCodesAsSecrets() async throws {
-        try await LoginTests.withServer { server, place in
+        try await LoginTests.withServer { server, cli in
             // The server asks for the code of a new authenticator in a name callback.
             let known = server.credentials
             for name in ["name", "NameCallback", "IDToken1"] {
-                let outcome = try await place.start(
+                let outcome = try await cli.start(
                     ["login", server.url, "--journey", "OATHRegistration"] + known.arguments
                         + ["--answer", "\(name)=123456"], input: .text(known.input)
                 ).end()
                 outcome.fails(64, "'Enter verification code'", "--answer \(name)=-")
                 #expect(!outcome.errors.contains("123456"))
             }
-            let missing = try await server.logIn(place, "--journey", "OATHRegistration")
+            let missing = try await server.logIn(cli, "--journey", "OATHRegistration")
             missing.fails(64, "--answer code=-")
             #expect(!missing.errors.contains("code=VALUE"))
         }
@@ -109,10 +109,10 @@ struct LoginAnswerTests {
 
     @Test("A line of standard input that is too long is refused with that reason")
     func refusesLongInputLine() async throws {
-        try await LoginTests.withServer { server, place in
+        try await LoginTests.withServer { server, cli in
             let known = server.credentials
             let long = String(repeating: "x", count: 70_000) + "\n"
-            try await place.start(["login", server.url] + known.arguments, input: .text(long)).end().fails(
+            try await cli.start(["login", server.url] + known.arguments, input: .text(long)).end().fails(
                 65, "a line of standard input is longer than 64 KiB")
         }
     }
@@ -121,8 +121,8 @@ struct LoginAnswerTests {
         "A malformed --answer exits with 64 and is not repeated",
         arguments: ["hunter2", "", "=hunter2"])
     func refusesMalformedAnswer(answer: String) async throws {
-        try await Workplace.with { place in
-            let outcome = try await place.signet("login", "http://127.0.0.1:1/am", "--answer", answer)
+        try await CommandLineFixture.with { cli in
+            let outcome = try await cli.signet("login", "http://127.0.0.1:1/am", "--answer", answer)
             outcome.fails(64, "NAME=-")
             #expect(!outcome.errors.contains("hunter2"))
         }
@@ -130,17 +130,17 @@ struct LoginAnswerTests {
 
     @Test("A missing answer exits with 64 and shows the option; an answer that is not offered exits with 65")
     func reportsMissingAnswer() async throws {
-        try await LoginTests.withServer { server, place in
-            try await place.signet("login", server.url).fails(64, "'User Name'", "--answer name=-", "--answer name=VALUE")
-            let half = try await place.signet("login", server.url, "--answer", "name=demo", "--json")
+        try await LoginTests.withServer { server, cli in
+            try await cli.signet("login", server.url).fails(64, "'User Name'", "--answer name=-", "--answer name=VALUE")
+            let half = try await cli.signet("login", server.url, "--answer", "name=demo", "--json")
             half.fails(64, "'Password'", "--answer password=-")
             #expect(!half.errors.contains("password=VALUE") && half.jsonError?["part"]?.string == "password")
-            try await place.signet("login", server.url, "--answer", "name=demo", "--answer", "password=-").fails(
+            try await cli.signet("login", server.url, "--answer", "name=demo", "--answer", "password=-").fails(
                 64, "standard input ended", "'Password'")
-            try await server.logIn(place, "--journey", "ChoiceCallback", "--answer", "choice=Fax").fails(
+            try await server.logIn(cli, "--journey", "ChoiceCallback", "--answer", "choice=Fax").fails(
                 65, "'Second factor'", "'SMS'")
-            try await server.logIn(place, "--journey", "ChoiceCallback", "--answer", "choice=4").fails(65, "'Second factor'")
-            let spare = try await server.logIn(place, "--answer", "color=red").succeeds()
+            try await server.logIn(cli, "--journey", "ChoiceCallback", "--answer", "choice=4").fails(65, "'Second factor'")
+            let spare = try await server.logIn(cli, "--answer", "color=red").succeeds()
             #expect(spare.errors.contains("The server did not ask for: color"))
         }
     }

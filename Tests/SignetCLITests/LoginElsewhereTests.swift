@@ -16,16 +16,17 @@ struct LoginElsewhereTests {
 
     /// A server in this process, so that a test can read its emails.
     private func withServer(
-        _ body: (_ server: DevServer, _ url: String, _ transport: AsyncHTTPTransport, _ place: Workplace) async throws -> Void
+        _ body: (_ server: DevServer, _ url: String, _ transport: AsyncHTTPTransport, _ cli: CommandLineFixture) async throws ->
+            Void
     ) async throws {
         let configuration = ServerConfiguration {
             $0.users = [User(name: "demo", password: Secret(Self.password.utf8))]
-            $0.clients = [RegisteredClient(id: "app", redirectURIs: [LoginProfile.usualRedirectURI])]
+            $0.clients = [RegisteredClient(id: "app", redirectURIs: [LoginProfile.defaultRedirectURI])]
             $0.devicePollInterval = 1
         }
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             try await TestServer.live(configuration) { server in
-                try await body(server.devServer, server.url, server.transport, place)
+                try await body(server.devServer, server.url, server.transport, cli)
             }
         }
     }
@@ -40,21 +41,22 @@ struct LoginElsewhereTests {
     }
 
     /// An environment in which `xdg-open` opens nothing.
-    private func withoutBrowser(_ place: Workplace, opens: Bool) throws -> [String: String] {
-        let folder = place.directory.file("bin")
+    private func withoutBrowser(_ cli: CommandLineFixture, opens: Bool) throws -> [String: String] {
+        let folder = cli.directory.file("bin")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        let path = try place.write("#!/bin/sh\nexit \(opens ? 0 : 3)\n".utf8, to: "bin/xdg-open", mode: 0o700)
+        let path = try cli.write("#!/bin/sh\nexit \(opens ? 0 : 3)\n".utf8, to: "bin/xdg-open", mode: 0o700)
         #expect(path.hasSuffix("bin/xdg-open"))
         return ["PATH": "\(folder):\(Program.environment["PATH"] ?? "/usr/bin:/bin")"]
     }
 
     @Test("signet login --browser succeeds, and prints the address when no browser opens by itself", arguments: [true, false])
     func logsInWithBrowser(opens: Bool) async throws {
-        try await withServer { _, url, transport, place in
-            let login = try place.start(
-                ["login", url, "--client", "app", "--browser", "--json"], environment: try withoutBrowser(place, opens: opens))
-            let said = try await login.said { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }.errors
-            let address = try #require(said.firstMatch(of: /\n  (http\S+)/)).1
+        try await withServer { _, url, transport, cli in
+            let login = try cli.start(
+                ["login", url, "--client", "app", "--browser", "--json"], environment: try withoutBrowser(cli, opens: opens))
+            let output = try await login.waitForOutput { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }
+                .errors
+            let address = try #require(output.firstMatch(of: /\n  (http\S+)/)).1
             let cookie = try await session(url, transport)
             let answer = try await transport.send(HTTPRequest("GET", String(address), headers: ["iPlanetDirectoryPro": cookie]))
             let back = try #require(answer.headers["Location"])
@@ -62,9 +64,9 @@ struct LoginElsewhereTests {
             #expect(try await transport.send(HTTPRequest("GET", back)).status == 200)
             let outcome = try await login.end().succeeds()
             #expect(outcome.json["subject"]?.string == "demo" && outcome.json["session"]?.bool == false)
-            try await place.signet("token").succeeds()
-            #expect(try await place.signet("userinfo", "--json").succeeds().json["sub"]?.string == "demo")
-            #expect(try await place.signet("logout", "--json").succeeds().json["tokens"]?.string == "done")
+            try await cli.signet("token").succeeds()
+            #expect(try await cli.signet("userinfo", "--json").succeeds().json["sub"]?.string == "demo")
+            #expect(try await cli.signet("logout", "--json").succeeds().json["tokens"]?.string == "done")
         }
     }
 
@@ -77,20 +79,21 @@ struct LoginElsewhereTests {
             }
         }
         defer { asking.stop() }
-        try await withServer { _, url, transport, place in
+        try await withServer { _, url, transport, cli in
             let bye = "http://127.0.0.1:\(asking.port)/bye"
-            let settings = try place.write(#"{"endpoints":{"endSession":"\#(bye)"}}"#.utf8, to: "settings.json")
-            let login = try place.start(
+            let settings = try cli.write(#"{"endpoints":{"endSession":"\#(bye)"}}"#.utf8, to: "settings.json")
+            let login = try cli.start(
                 ["login", url, "--client", "app", "--browser", "--settings", settings],
-                environment: try withoutBrowser(place, opens: true))
-            let said = try await login.said { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }.errors
-            let address = try #require(said.firstMatch(of: /\n  (http\S+)/)).1
+                environment: try withoutBrowser(cli, opens: true))
+            let output = try await login.waitForOutput { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }
+                .errors
+            let address = try #require(output.firstMatch(of: /\n  (http\S+)/)).1
             let cookie = try await session(url, transport)
             let answer = try await transport.send(HTTPRequest("GET", String(address), headers: ["iPlanetDirectoryPro": cookie]))
             _ = try await transport.send(HTTPRequest("GET", try #require(answer.headers["Location"])))
             try await login.end().succeeds()
 
-            let (asked, shown) = (place.directory.file("asked"), place.directory.file("shown"))
+            let (asked, shown) = (cli.directory.file("asked"), cli.directory.file("shown"))
             let browser = """
                 import http.client, os, sys, urllib.parse
                 address = urllib.parse.urlsplit(sys.argv[1])
@@ -100,15 +103,15 @@ struct LoginElsewhereTests {
                 open(sys.argv[2] + ".new", "w").write("%d %s" % (answer.status, answer.getheader("Location")))
                 os.rename(sys.argv[2] + ".new", sys.argv[2])
                 """
-            let folder = place.directory.file("desktop")
+            let folder = cli.directory.file("desktop")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-            _ = try place.write(browser.utf8, to: "browser.py")
-            _ = try place.write(
-                "#!/bin/sh\nprintf '%s' \"$*\" > '\(asked)'\nexec python3 '\(place.directory.file("browser.py"))' \"$1\" '\(shown)'\n"
+            _ = try cli.write(browser.utf8, to: "browser.py")
+            _ = try cli.write(
+                "#!/bin/sh\nprintf '%s' \"$*\" > '\(asked)'\nexec python3 '\(cli.directory.file("browser.py"))' \"$1\" '\(shown)'\n"
                     .utf8,
                 to: "desktop/xdg-open", mode: 0o700)
             let path = "\(folder):\(Program.environment["PATH"] ?? "/usr/bin:/bin")"
-            let outcome = try await place.start(["logout", "--json"], environment: ["PATH": path]).end().succeeds()
+            let outcome = try await cli.start(["logout", "--json"], environment: ["PATH": path]).end().succeeds()
             #expect(outcome.json["openIDSession"]?.string == "needsBrowser")
             let argument = try String(contentsOfFile: asked, encoding: .utf8)
             #expect(argument.hasPrefix("http://127.0.0.1:") && !argument.contains("id_token") && !argument.contains("eyJ"))
@@ -125,11 +128,12 @@ struct LoginElsewhereTests {
         "In a real Chromium the page asks the user, the answer comes back, and signet gets tokens",
         .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"))
     func logsInWithChromium() async throws {
-        try await withServer { _, url, _, place in
-            let login = try place.start(
-                ["login", url, "--client", "app", "--browser", "--json"], environment: try withoutBrowser(place, opens: true))
-            let said = try await login.said { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }.errors
-            let address = try #require(said.firstMatch(of: /\n  (http\S+)/)).1
+        try await withServer { _, url, _, cli in
+            let login = try cli.start(
+                ["login", url, "--client", "app", "--browser", "--json"], environment: try withoutBrowser(cli, opens: true))
+            let output = try await login.waitForOutput { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }
+                .errors
+            let address = try #require(output.firstMatch(of: /\n  (http\S+)/)).1
             try await Chromium.with { browser in
                 let page = try await browser.page()
                 try await page.open(String(address))
@@ -140,30 +144,32 @@ struct LoginElsewhereTests {
                 try await page.wait(for: "document.body.textContent.includes('You can close this window')")
             }
             #expect(try await login.end().succeeds().json["subject"]?.string == "demo")
-            try await place.signet("token").succeeds()
+            try await cli.signet("token").succeeds()
         }
     }
 
     @Test("Ctrl-C while the browser is open exits with 130, keeps nothing and closes the port")
     func interruptsBrowserLogin() async throws {
-        try await withServer { _, url, transport, place in
-            let login = try place.start(
-                ["login", url, "--client", "app", "--browser"], environment: try withoutBrowser(place, opens: true))
-            try await login.said { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }
+        try await withServer { _, url, transport, cli in
+            let login = try cli.start(
+                ["login", url, "--client", "app", "--browser"], environment: try withoutBrowser(cli, opens: true))
+            try await login.waitForOutput { _, errors in errors.contains("\n  http") && errors.hasSuffix("\n") }
             login.signal(SIGINT)
             await login.end().fails(130, "interrupted")
-            try await place.signet("token").fails(77, "no user is logged in here")
+            try await cli.signet("token").fails(77, "no user is logged in here")
         }
     }
 
     @Test("A device login shows a code and gets tokens once approved there; a denial exits with 77")
     func logsInOnAnotherDevice() async throws {
-        try await withServer { _, url, transport, place in
+        try await withServer { _, url, transport, cli in
             for decision in ["deny", "allow"] {
-                let login = try place.start(["login", url, "--client", "app", "--device", "--json"])
-                let said = try await login.said { _, errors in errors.contains("enter the code") && errors.hasSuffix("\n") }
-                    .errors
-                let code = try #require(said.firstMatch(of: /enter the code (\S+)/)).1
+                let login = try cli.start(["login", url, "--client", "app", "--device", "--json"])
+                let output = try await login.waitForOutput { _, errors in
+                    errors.contains("enter the code") && errors.hasSuffix("\n")
+                }
+                .errors
+                let code = try #require(output.firstMatch(of: /enter the code (\S+)/)).1
                 let cookie = try await session(url, transport)
                 let body = FormCoding.encode([("user_code", String(code)), ("decision", decision), ("csrf", cookie)])
                 _ = try await transport.send(
@@ -176,7 +182,7 @@ struct LoginElsewhereTests {
                     outcome.fails(77, "access_denied")
                 } else {
                     #expect(try outcome.succeeds().json["subject"]?.string == "demo")
-                    try await place.signet("token").succeeds()
+                    try await cli.signet("token").succeeds()
                 }
             }
         }
@@ -184,26 +190,26 @@ struct LoginElsewhereTests {
 
     @Test("A suspended journey resumes at the link in the email, in the same command or in a later one")
     func resumesFromEmail() async throws {
-        try await withServer { server, url, _, place in
-            let login = try place.start(
+        try await withServer { server, url, _, cli in
+            let login = try cli.start(
                 ["login", url, "--journey", "EmailLogin", "--client", "app", "--answer", "name=demo", "--answer", "link=-"],
                 input: .open)
-            try await login.said { _, errors in errors.contains("\n") }
+            try await login.waitForOutput { _, errors in errors.contains("\n") }
             let isSent = try await eventually { try await !server.emailLinks(to: "demo").isEmpty }
             #expect(isSent)
             login.type(try #require(try await server.emailLinks(to: "demo").last) + "\n")
             try await login.end().succeeds()
-            try await place.signet("logout").succeeds()
+            try await cli.signet("logout").succeeds()
 
-            let suspended = try await place.signet("login", url, "--journey", "EmailLogin", "--answer", "name=demo")
+            let suspended = try await cli.signet("login", url, "--journey", "EmailLogin", "--answer", "name=demo")
             suspended.fails(64, "--resume --answer link=-")
             let link = try #require(try await server.emailLinks(to: "demo").last)
             let arguments = ["login", url, "--client", "app", "--resume", "--answer", "link=-"]
-            try await place.start(arguments, input: .text(link + "\n")).end().succeeds()
-            try await place.signet("token").succeeds()
-            try await place.signet("logout").succeeds()
-            try await place.start(arguments, input: .text(link + "\n")).end().fails(77)
-            try await place.start(arguments, input: .text("https://example.test/\n")).end().fails(65, "suspendedId")
+            try await cli.start(arguments, input: .text(link + "\n")).end().succeeds()
+            try await cli.signet("token").succeeds()
+            try await cli.signet("logout").succeeds()
+            try await cli.start(arguments, input: .text(link + "\n")).end().fails(77)
+            try await cli.start(arguments, input: .text("https://example.test/\n")).end().fails(65, "suspendedId")
         }
     }
 }

@@ -9,61 +9,61 @@ import Testing
 @Suite("Logins on a network that fails")
 struct LoginFaultTests {
     /// Logs in at a server that has stopped when `body` runs. Nothing listens on its port then, which stays reserved.
-    private func afterServer(_ body: (Workplace, _ url: String, ReservedPort) async throws -> Void) async throws {
+    private func afterServer(_ body: (CommandLineFixture, _ url: String, ReservedPort) async throws -> Void) async throws {
         let port = try ReservedPort()
-        try await Workplace.with { place in
-            let url = try await RunningServer.with(place, port: port) { server in
-                try await server.logIn(place, "--client", "app").succeeds()
+        try await CommandLineFixture.with { cli in
+            let url = try await RunningServer.with(cli, port: port) { server in
+                try await server.logIn(cli, "--client", "app").succeeds()
                 return server.url
             }
-            try await body(place, url, port)
+            try await body(cli, url, port)
         }
     }
 
     @Test("A login to a port without a listener or to an unknown host name exits with 69")
     func reportsUnreachableServer() async throws {
         let port = try ReservedPort()
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             for (url, word) in [
                 ("http://127.0.0.1:\(port.number)/am", "127.0.0.1"), ("https://am.signet.invalid/am", "am.signet.invalid"),
             ] {
                 for way in [[], ["--client", "c", "--browser"], ["--client", "c", "--device"]] {
-                    let outcome = try await place.start(["login", url] + way).end()
+                    let outcome = try await cli.start(["login", url] + way).end()
                     outcome.fails(69, word)
                     #expect(!outcome.errors.contains("Open this address"))
                 }
             }
-            try await place.signet("token").fails(77, "no user is logged in here")
+            try await cli.signet("token").fails(77, "no user is logged in here")
         }
     }
 
     @Test("Without the server, signet token prints a valid token, and commands that need the server exit with 69")
     func printsTokenOffline() async throws {
-        try await afterServer { place, _, _ in
-            let token = try await place.signet("token", "--offline").succeeds().output
-            #expect(try await place.signet("token").succeeds().output == token)
-            try await place.signet("token", "--refresh").fails(69, "127.0.0.1")
-            try await place.signet("userinfo").fails(69, "127.0.0.1")
-            #expect(try await place.signet("token", "--offline").succeeds().output == token)
+        try await afterServer { cli, _, _ in
+            let token = try await cli.signet("token", "--offline").succeeds().output
+            #expect(try await cli.signet("token").succeeds().output == token)
+            try await cli.signet("token", "--refresh").fails(69, "127.0.0.1")
+            try await cli.signet("userinfo").fails(69, "127.0.0.1")
+            #expect(try await cli.signet("token", "--offline").succeeds().output == token)
         }
     }
 
     @Test("A logout without a network deletes the local login, names what stays valid and exits with 69")
     func logsOutOffline() async throws {
-        try await afterServer { place, url, _ in
-            let outcome = try await place.signet("logout", "--json")
+        try await afterServer { cli, url, _ in
+            let outcome = try await cli.signet("logout", "--json")
             #expect(outcome.status == 69 && outcome.json["complete"]?.bool == false)
             #expect(outcome.json["local"]?.string == "done" && outcome.json["tokens"]?.string == "failed")
             #expect(outcome.json["session"]?.string == "failed")
             #expect(outcome.jsonError?["message"]?.string?.contains("logged out here") == true)
-            try await place.signet("token", "--offline").fails(77, "no user is logged in here")
+            try await cli.signet("token", "--offline").fails(77, "no user is logged in here")
         }
-        try await afterServer { place, url, _ in
-            let outcome = try await place.signet("logout")
+        try await afterServer { cli, url, _ in
+            let outcome = try await cli.signet("logout")
             #expect(outcome.status == 69)
             #expect(outcome.output.hasPrefix("Logged out of \(url) on this machine.\n"))
             #expect(outcome.output.contains("session at the server: not ended"))
-            #expect(try await place.signet("logout").succeeds().line == "No user is logged in here.")
+            #expect(try await cli.signet("logout").succeeds().line == "No user is logged in here.")
         }
     }
 
@@ -83,35 +83,35 @@ struct LoginFaultTests {
                 connection.answer(status, headers: ["Content-Type: \(type)", "Location: http://portal.example.test/"], body)
             }
         }
-        try await Workplace.with { place in
-            let outcome = try await place.signet("login", "http://127.0.0.1:\(server.port)/am")
+        try await CommandLineFixture.with { cli in
+            let outcome = try await cli.signet("login", "http://127.0.0.1:\(server.port)/am")
             outcome.fails(exit)
             #expect(!outcome.errors.contains("<html>") && outcome.errors.hasPrefix("signet: "))
-            try await place.signet("token").fails(77, "no user is logged in here")
+            try await cli.signet("token").fails(77, "no user is logged in here")
         }
     }
 
     @Test("A captive portal in place of the server costs the user neither token nor session")
     func keepsLoginBehindPortal() async throws {
-        try await afterServer { place, _, port in
-            let token = try await place.signet("token").succeeds().output
+        try await afterServer { cli, _, port in
+            let token = try await cli.signet("token").succeeds().output
             let portal = try RawServer(port: port) { connection in
                 while connection.request() != nil {
                     connection.answer("200 OK", headers: ["Content-Type: text/html"], "<html>Welcome, guest</html>")
                 }
             }
-            try await place.signet("token", "--refresh").fails(76)
-            try await place.signet("userinfo").fails(76)
-            #expect(try await place.signet("token", "--offline").succeeds().output == token)
+            try await cli.signet("token", "--refresh").fails(76)
+            try await cli.signet("userinfo").fails(76)
+            #expect(try await cli.signet("token", "--offline").succeeds().output == token)
             portal.stop()
         }
     }
 
     @Test("A session that the server has forgotten is reported with the command to run, and nothing else is lost")
     func reportsForgottenSession() async throws {
-        try await afterServer { place, _, port in
-            try await RunningServer.with(place, ["--state", "memory"], port: port) { _ in
-                try await place.signet("token", "--refresh").fails(77, "log in again", "signet login --profile 127.0.0.1:")
+        try await afterServer { cli, _, port in
+            try await RunningServer.with(cli, ["--state", "memory"], port: port) { _ in
+                try await cli.signet("token", "--refresh").fails(77, "log in again", "signet login --profile 127.0.0.1:")
             }
         }
     }
@@ -132,19 +132,19 @@ struct LoginFaultTests {
     @Test("When the server needs user interaction before a token, the session is kept and --browser is named")
     func suggestsBrowserForInteraction() async throws {
         let server = try askingServer()
-        try await Workplace.with { place in
-            let settings = try place.write(
+        try await CommandLineFixture.with { cli in
+            let settings = try cli.write(
                 "url: http://127.0.0.1:\(server.port)/am\nissuer: http://127.0.0.1\nclient: {id: app}\n".utf8, to: "settings.yaml"
             )
             for _ in 0..<2 {
-                let login = try await place.signet("login", "--settings", settings, "--profile", "p")
+                let login = try await cli.signet("login", "--settings", settings, "--profile", "p")
                 #expect(login.status == 77 && login.output.contains("Logged in"), "\(login.errors)")
                 #expect(login.errors.contains("signet login --profile p --browser") && !login.errors.contains("nothing was kept"))
             }
-            let token = try await place.signet("token", "--json")
+            let token = try await cli.signet("token", "--json")
             token.fails(77, "lives", "signet login --profile p --browser")
             #expect(token.jsonError?["code"]?.string == "token.interactionRequired")
-            #expect(try await place.signet("logout", "--json").json["session"]?.string == "done")
+            #expect(try await cli.signet("logout", "--json").json["session"]?.string == "done")
         }
     }
 
@@ -160,8 +160,8 @@ struct LoginFaultTests {
                 connection.answer("403 Forbidden", headers: ["Content-Type: application/json"], body)
             }
         }
-        try await Workplace.with { place in
-            let outcome = try await place.signet("login", "http://127.0.0.1:\(server.port)/am")
+        try await CommandLineFixture.with { cli in
+            let outcome = try await cli.signet("login", "http://127.0.0.1:\(server.port)/am")
             outcome.fails(77, "Policy validation failed (HTTP 403); userName: Use at least 3 characters.; mail: ", "ODD")
         }
     }
@@ -173,8 +173,8 @@ struct LoginFaultTests {
             ("ftp://am.example.test", "url"), ("https://am.example.test/am?x=1", "url"),
         ])
     func refusesBadServerAddress(address: String, part: String) async throws {
-        try await Workplace.with { place in
-            let outcome = try await place.signet("login", address, "--json")
+        try await CommandLineFixture.with { cli in
+            let outcome = try await cli.signet("login", address, "--json")
             outcome.fails(65)
             #expect(outcome.jsonError?["part"]?.string == part && !outcome.errors.contains("horse"))
         }
@@ -182,7 +182,7 @@ struct LoginFaultTests {
 
     @Test("Contradicting or incomplete login options exit with 64 and change nothing")
     func refusesContradictingOptions() async throws {
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             let rows: [([String], String)] = [
                 (["login"], "signet login SERVER"), (["login", "https://a.test", "--browser"], "--client"),
                 (["login", "https://a.test", "--device"], "--client"), (["login", "https://a.test", "--scope", "x"], "--client"),
@@ -190,36 +190,36 @@ struct LoginFaultTests {
                 (["login", "https://a.test", "--browser", "--journey", "x", "--client", "c"], "journey"),
                 (["token", "--offline", "--refresh"], "--offline"), (["logout", "--all", "--profile", "x"], "--all"),
             ]
-            for (arguments, word) in rows { try await place.start(arguments).end().fails(64, word) }
+            for (arguments, word) in rows { try await cli.start(arguments).end().fails(64, word) }
         }
     }
 
     @Test("Login settings are read from a file, and wrong settings are named")
     func readsSettingsFile() async throws {
-        try await LoginTests.withServer { server, place in
+        try await LoginTests.withServer { server, cli in
             let rows: [(String, Int32, String)] = [
                 ("{\"cookiename\":\"x\"}", 65, "cookiename"), ("{\"timeout\":0}", 65, "timeout"),
                 ("[]", 65, "settings.json:1:1: the profile must be settings"), ("{", 65, "no YAML"),
                 ("# ours\ntimeout: soon\n", 65, "settings.json:2:1: timeout: must be a number of seconds"),
             ]
             for (text, exit, word) in rows {
-                let path = try place.write(text.utf8, to: "settings.json")
-                try await place.signet("login", server.url, "--settings", path).fails(exit, word)
+                let path = try cli.write(text.utf8, to: "settings.json")
+                try await cli.signet("login", server.url, "--settings", path).fails(exit, word)
             }
-            try await place.signet("login", server.url, "--settings", place.directory.file("none.json")).fails(66, "none.json")
-            let path = try place.write(
+            try await cli.signet("login", server.url, "--settings", cli.directory.file("none.json")).fails(66, "none.json")
+            let path = try cli.write(
                 "{\"url\":\"\(server.url)\",\"client\":{\"id\":\"app\",\"redirectUri\":\"http://127.0.0.1/callback\"}}".utf8,
                 to: "settings.json")
             let known = server.credentials
-            try await place.start(["login", "--settings", path] + known.arguments, input: .text(known.input)).end().succeeds()
-            try await place.signet("token").succeeds()
+            try await cli.start(["login", "--settings", path] + known.arguments, input: .text(known.input)).end().succeeds()
+            try await cli.signet("token").succeeds()
             // The settings of before in YAML, with a name of their own.
-            let yaml = try place.write(
+            let yaml = try cli.write(
                 "url: \(server.url)\nclient:\n  id: app\n  redirectUri: http://127.0.0.1/callback\n".utf8, to: "settings.yaml")
-            try await place.start(
+            try await cli.start(
                 ["login", "--settings", yaml, "--profile", "yaml"] + known.arguments, input: .text(known.input)
             ).end().succeeds()
-            try await place.signet("token", "--profile", "yaml").succeeds()
+            try await cli.signet("token", "--profile", "yaml").succeeds()
         }
     }
 
@@ -233,19 +233,19 @@ struct LoginFaultTests {
 
     @Test("A login profile is found by name, by server address or as the default; an ambiguous one is reported")
     func findsProfile() throws {
-        var book = ProfileStore()
+        var store = ProfileStore()
         func profile(_ name: String, _ url: String) -> LoginProfile { LoginProfile(name: name, settings: ["url": .string(url)]) }
-        #expect(throws: Failure.self) { try book.profile(nil) }
-        book.keep(profile("a", "https://a.test/am/"), asDefault: false)
-        book.keep(profile("b", "https://b.test/am"), asDefault: false)
-        book.keep(profile("b2", "https://b.test/am"), asDefault: false)
-        #expect(try book.profile(nil).name == "a" && book.profile("https://a.test/am").name == "a")
-        #expect(throws: Failure.self) { try book.profile("https://b.test/am") }
-        book.keep(profile("b", "https://b.test/am"), asDefault: true)
-        #expect(try book.profile(nil).name == "b" && book.profiles.count == 3)
-        book.remove("b")
-        #expect(throws: Failure.self) { try book.profile(nil) }
-        book.remove("a")
-        #expect(try book.profile(nil).name == "b2")
+        #expect(throws: Failure.self) { try store.profile(nil) }
+        store.keep(profile("a", "https://a.test/am/"), asDefault: false)
+        store.keep(profile("b", "https://b.test/am"), asDefault: false)
+        store.keep(profile("b2", "https://b.test/am"), asDefault: false)
+        #expect(try store.profile(nil).name == "a" && store.profile("https://a.test/am").name == "a")
+        #expect(throws: Failure.self) { try store.profile("https://b.test/am") }
+        store.keep(profile("b", "https://b.test/am"), asDefault: true)
+        #expect(try store.profile(nil).name == "b" && store.profiles.count == 3)
+        store.remove("b")
+        #expect(throws: Failure.self) { try store.profile(nil) }
+        store.remove("a")
+        #expect(try store.profile(nil).name == "b2")
     }
 }

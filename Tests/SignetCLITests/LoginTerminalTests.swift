@@ -8,22 +8,22 @@ import Testing
 @Suite("signet login at a terminal", .enabled(if: Programs.missing(["script"]).isEmpty, "script(1) is not installed"))
 struct LoginTerminalTests {
     /// Starts `signet` at a terminal of its own; what it shows comes on standard output.
-    private func atTerminal(_ place: Workplace, _ arguments: String...) throws -> TestProcess {
+    private func atTerminal(_ cli: CommandLineFixture, _ arguments: String...) throws -> TestProcess {
         let command = ([Program.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
-        return try place.start(
+        return try cli.start(
             ["-q", "-e", "-c", "trap : INT; stty cols 200; \(command); code=$?; stty -a; exit $code", "/dev/null"],
             program: "script",
             input: .open)
     }
 
     private func waits(_ process: TestProcess, _ word: String) async throws {
-        try await process.said { output, _ in output.contains(word) }
+        try await process.waitForOutput { output, _ in output.contains(word) }
     }
 
     @Test("signet login asks at the terminal, hides the password and restores the terminal's settings")
     func asksAtTerminal() async throws {
-        try await LoginTests.withServer { server, place in
-            let login = try atTerminal(place, "login", server.url, "--client", "app")
+        try await LoginTests.withServer { server, cli in
+            let login = try atTerminal(cli, "login", server.url, "--client", "app")
             try await waits(login, "User Name: ")
             login.type("demo\n")
             try await waits(login, "Password: ")
@@ -38,10 +38,10 @@ struct LoginTerminalTests {
 
     @Test("Choices are numbered, an invalid answer is asked for again, and Enter takes the default")
     func asksForChoice() async throws {
-        try await LoginTests.withServer { server, place in
+        try await LoginTests.withServer { server, cli in
             let known = server.browser
             let login = try atTerminal(
-                place, "login", server.url, "--journey", "ChoiceCallback", "--answer", "name=\(known.user)")
+                cli, "login", server.url, "--journey", "ChoiceCallback", "--answer", "name=\(known.user)")
             try await waits(login, "Password: ")
             login.type(known.password + "\n")
             try await waits(login, "Second factor [2]: ")
@@ -56,9 +56,9 @@ struct LoginTerminalTests {
 
     @Test("A new authenticator's QR code is drawn, and enrolled when the user agrees")
     func enrollsAtTerminal() async throws {
-        try await LoginTests.withServer { server, place in
+        try await LoginTests.withServer { server, cli in
             let login = try atTerminal(
-                place, "login", server.url, "--journey", "PushRegistration", "--answer", "name=\(server.browser.user)")
+                cli, "login", server.url, "--journey", "PushRegistration", "--answer", "name=\(server.browser.user)")
             try await waits(login, "Password: ")
             login.type(server.browser.password + "\n")
             try await waits(login, "Enroll the account in this vault [y/N]: ")
@@ -74,14 +74,14 @@ struct LoginTerminalTests {
         "Ctrl-C and Ctrl-D at the password prompt exit with 130, restore the terminal and keep nothing",
         arguments: ["\u{03}", "\u{04}"])
     func cancelsPasswordPrompt(key: String) async throws {
-        try await LoginTests.withServer { server, place in
-            let login = try atTerminal(place, "login", server.url, "--answer", "name=demo")
+        try await LoginTests.withServer { server, cli in
+            let login = try atTerminal(cli, "login", server.url, "--answer", "name=demo")
             try await waits(login, "Password: ")
             login.type(key)
             let outcome = await login.end()
             #expect(outcome.status == 130, "\(outcome.output)")
             #expect(outcome.output.contains(" echo ") && !outcome.output.contains(" -echo "))
-            try await place.signet("token").fails(77, "no user is logged in here")
+            try await cli.signet("token").fails(77, "no user is logged in here")
         }
     }
 }

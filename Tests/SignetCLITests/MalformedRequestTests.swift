@@ -22,13 +22,13 @@ struct MalformedRequestTests {
         "The server answers every malformed request, logs every fault, stays alive and keeps its memory size",
         arguments: [seed])
     func survivesMalformedRequests(seed: UInt64) async throws {
-        try await Workplace.with(vault: false) { place in
-            let tokenFile = place.directory.file("token")
-            let file = try place.write((ServerConfiguration.starterText + FuzzedServer.gateway).utf8, to: "server.yaml")
+        try await CommandLineFixture.with(vault: false) { cli in
+            let tokenFile = cli.directory.file("token")
+            let file = try cli.write((ServerConfiguration.starterText + FuzzedServer.gateway).utf8, to: "server.yaml")
             // The C library would keep scrypt's working memory, 16 MiB at a time, for reuse; this setting makes it return it
             // all. The address sanitizer, which keeps 256 MiB of freed memory, is limited too.
             let sanitizer = ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? ""
-            let running = try await place.serve(
+            let running = try await cli.serve(
                 ["--config", file, "--admin-token-file", tokenFile],
                 environment: [
                     "MALLOC_MMAP_THRESHOLD_": "1048576", "ASAN_OPTIONS": sanitizer + "quarantine_size_mb=1",
@@ -99,18 +99,18 @@ private struct FuzzedServer: Sendable {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(
-                    with: Result { try bother(seed: seed, warmUp: warmUp, count: count, round: round, memory: memory) })
+                    with: Result { try sendRequests(seed: seed, warmUp: warmUp, count: count, round: round, memory: memory) })
             }
         }
     }
 
-    private func bother(seed: UInt64, warmUp: Int, count: Int, round: Int, memory: () -> Int) throws -> Outcome {
-        var fuzzer = RequestFuzzer(dice: SeededGenerator(seed: seed))
+    private func sendRequests(seed: UInt64, warmUp: Int, count: Int, round: Int, memory: () -> Int) throws -> Outcome {
+        var fuzzer = RequestFuzzer(random: SeededGenerator(seed: seed))
         var outcome = Outcome()
         var valid = try requests()
         for number in 0..<(warmUp + count) {
             if number.isMultiple(of: round) {
-                try tidy(&outcome)
+                try cleanUp(&outcome)
                 valid = try requests()
             }
             if number == warmUp { outcome.before = memory() }
@@ -130,13 +130,13 @@ private struct FuzzedServer: Sendable {
             // An injected fault would disturb the following requests.
             if request.route == "admin" { _ = try admin("DELETE", "faults") }
         }
-        try tidy(&outcome)
+        try cleanUp(&outcome)
         outcome.after = memory()
         return outcome
     }
 
     /// Resets clock, faults and users, and adds the number of server faults in the request log.
-    private func tidy(_ outcome: inout Outcome) throws {
+    private func cleanUp(_ outcome: inout Outcome) throws {
         let found = try JSON.value(of: Array(try admin("GET", "request-log?status=500&limit=1").utf8))
         for (method, path) in [("DELETE", "request-log"), ("POST", "reset")] { _ = try admin(method, path) }
         outcome.loggedFaults += Int(try #require(found["count"]?.wholeNumber))
@@ -217,7 +217,7 @@ private struct FuzzedServer: Sendable {
 
     private func devices(_ shown: [String], _ session: String, _ push: String) -> [ValidRequest] {
         let own = shown.dropLast() + ["Accept-API-Version: resource=1.0"]
-        let place = "/am/json/realms/root/users/demo/devices"
+        let path = "/am/json/realms/root/users/demo/devices"
         let message = "/am/json/push/sns/message?_action="
         let typed = ["Content-Type: application/json", "Accept-API-Version: resource=1.0, protocol=1.0"]
         return [
@@ -226,12 +226,12 @@ private struct FuzzedServer: Sendable {
                 headers: shown + ["Content-Type: application/json"], body: "{\"tokenId\":\"\(session)\"}"),
             ValidRequest(
                 route: "session", method: "POST", target: "/am/json/sessions/\(session)?_action=validate", headers: shown),
-            ValidRequest(route: "secondFactorDevices", target: "\(place)/2fa/push?_queryFilter=true", headers: Array(own)),
+            ValidRequest(route: "secondFactorDevices", target: "\(path)/2fa/push?_queryFilter=true", headers: Array(own)),
             ValidRequest(
-                route: "secondFactorDevice", method: "PUT", target: "\(place)/2fa/binding/x",
+                route: "secondFactorDevice", method: "PUT", target: "\(path)/2fa/binding/x",
                 headers: own + ["Content-Type: application/json"], body: #"{"deviceName":"x","_id":"x"}"#),
-            ValidRequest(route: "profileDevices", target: "\(place)/profile?_queryId=*", headers: Array(own)),
-            ValidRequest(route: "profileDevice", method: "DELETE", target: "\(place)/profile/x", headers: Array(own)),
+            ValidRequest(route: "profileDevices", target: "\(path)/profile?_queryId=*", headers: Array(own)),
+            ValidRequest(route: "profileDevice", method: "DELETE", target: "\(path)/profile/x", headers: Array(own)),
             ValidRequest(route: "pushMessage", method: "POST", target: message + "authenticate", headers: typed, body: push),
             ValidRequest(route: "pushMessage", method: "POST", target: message + "register", headers: typed, body: push),
             ValidRequest(

@@ -61,14 +61,14 @@ struct NetworkFaultTests {
     func reportsNetworkFault(fault: Fault) async throws {
         let server = try RawServer { fault.serve($0) }
         let closed = try ReservedPort()
-        try await Workplace.with { place in
-            try await place.signet("enroll", OATHSample.uri(account: "noa")).succeeds()
-            let before = (accounts: try await place.accounts(), files: try place.vaultFiles())
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri(account: "noa")).succeeds()
+            let before = (accounts: try await cli.accounts(), files: try cli.vaultFiles())
             let oath = OATHSettings(secret: try OATHSample.secret)
             let uri = try PushInvitation.sample(port: fault == .closedPort ? closed.number : server.port).uri(oath: oath)
             // Outside of the gate: a silent server takes half a minute, and no other test should wait for it.
             let start = ContinuousClock.now
-            let outcome = try await place.start(["enroll", "--json", uri]).end()
+            let outcome = try await cli.start(["enroll", "--json", uri]).end()
             let took = ContinuousClock.now - start
 
             let (exit, code, words) = fault.expected
@@ -79,13 +79,13 @@ struct NetworkFaultTests {
             #expect(!message.contains("stack trace"))
             let isSilent = fault == .silence || fault == .silenceInBody
             if isSilent { #expect(took >= .seconds(29)) }
-            #expect(try await place.accounts() == before.accounts)
-            #expect(try place.vaultFiles() == before.files)
+            #expect(try await cli.accounts() == before.accounts)
+            #expect(try cli.vaultFiles() == before.files)
 
             let healthy = try FakePushServer()
             let second = try PushInvitation.sample(port: healthy.port).uri(oath: oath)
-            try await place.signet("enroll", second).succeeds()
-            let kinds = try await place.accounts().map { $0["mechanisms"]?.array?.compactMap { $0["type"]?.string } }
+            try await cli.signet("enroll", second).succeeds()
+            let kinds = try await cli.accounts().map { $0["mechanisms"]?.array?.compactMap { $0["type"]?.string } }
             #expect(kinds == [["totp"], ["push", "totp"]])
         }
     }
@@ -99,8 +99,8 @@ struct NetworkFaultTests {
                 connection.answer("200 OK")
             }
         }
-        try await Workplace.with { place in
-            try await place.signet("enroll", PushInvitation.sample(port: server.port).uri()).succeeds()
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", PushInvitation.sample(port: server.port).uri()).succeeds()
             let seen = requests.withLock { $0 }
             let request = try #require(seen.first)
             #expect(seen.count == 1)
@@ -109,11 +109,11 @@ struct NetworkFaultTests {
             #expect(request.header("content-type") == "application/json")
             let body = try JSON.decode(PushRequestBody.self, from: Array(request.body.utf8))
             let claims = try JSON.value(of: CompactJWS(body.jwt).payload(verifiedWith: PushInvitation.sampleSecret))
-            let account = try #require(try await place.accounts().first)
+            let account = try #require(try await cli.accounts().first)
             #expect(account["mechanisms"]?.array?.first?["id"] == claims["mechanismUid"])
             #expect(body.messageId == "REGISTER:1")
             // The server offered no push stream: such an account can be kept, and `push listen` reports the lack.
-            try await place.signet("push", "listen").fails(77, "127.0.0.1", "has no push stream")
+            try await cli.signet("push", "listen").fails(77, "127.0.0.1", "has no push stream")
         }
     }
 
@@ -125,9 +125,9 @@ struct NetworkFaultTests {
             connection.answer(
                 "200 OK", headers: ["Link: <http://127.0.0.1:\(other.port)/stream>; rel=\"signet-push-stream\""], "{}")
         }
-        try await Workplace.with { place in
-            try await place.signet("enroll", PushInvitation.sample(port: server.port).uri()).succeeds()
-            try await place.signet("push", "listen").fails(77, "has no push stream")
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", PushInvitation.sample(port: server.port).uri()).succeeds()
+            try await cli.signet("push", "listen").fails(77, "has no push stream")
         }
     }
 
@@ -139,13 +139,13 @@ struct NetworkFaultTests {
             asked.withLock { $0 = true }
             connection.waitForEnd()
         }
-        try await Workplace.with { place in
-            let enrolling = try place.start(["enroll", PushInvitation.sample(port: server.port).uri()])
+        try await CommandLineFixture.with { cli in
+            let enrolling = try cli.start(["enroll", PushInvitation.sample(port: server.port).uri()])
             let isAsked = try await eventually { asked.withLock { $0 } }
             #expect(isAsked)
             enrolling.signal(SIGINT)
             #expect(await enrolling.end().status != 0)
-            #expect(try await place.accounts().isEmpty)
+            #expect(try await cli.accounts().isEmpty)
         }
     }
 }

@@ -29,8 +29,8 @@ struct OpenAMTests {
     @Test("OpenAM's WebAuthn module is refused with 77, and the password is not sent", arguments: [[], ["--json"]])
     func refusesWebAuthnModule(options: [String]) async throws {
         let server = try FakeOpenAM(.asking(callbacks: Self.moduleStep))
-        try await Workplace.with { place in
-            let login = try await place.start(
+        try await CommandLineFixture.with { cli in
+            let login = try await cli.start(
                 ["login", server.url, "--answer", "password=-"] + options, input: .text(Self.password + "\n")
             ).end()
             login.fails(77, "passkey", "--browser", "no password was sent")
@@ -43,8 +43,8 @@ struct OpenAMTests {
     @Test("A password field beside a WebAuthn request stays empty")
     func keepsPasswordFromWebAuthnRequest() async throws {
         let server = try FakeOpenAM(.asking(callbacks: Self.metadataStep))
-        try await Workplace.with { place in
-            let login = try await place.start(
+        try await CommandLineFixture.with { cli in
+            let login = try await cli.start(
                 ["login", server.url, "--answer", "password=-"], input: .text(Self.password + "\n")
             ).end()
             try login.succeeds()
@@ -58,10 +58,10 @@ struct OpenAMTests {
     @Test("Logout ends the session through version 2.0 of the sessions resource")
     func endsSessionAtOpenAM() async throws {
         let server = try FakeOpenAM()
-        try await Workplace.with { place in
-            try await place.signet("login", server.url).succeeds()
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("login", server.url).succeeds()
             #expect(server.sessions == ["sso-1"])
-            #expect(try await place.signet("logout").succeeds().line == "Logged out of \(server.url).")
+            #expect(try await cli.signet("logout").succeeds().line == "Logged out of \(server.url).")
             #expect(server.sessions.isEmpty)
         }
     }
@@ -74,10 +74,10 @@ struct OpenAMTests {
     @Test("A logout that the server refuses is reported and exits with 69 or 77", arguments: refusals)
     func reportsRefusedLogout(status: String, exit: Int32) async throws {
         let server = try FakeOpenAM()
-        try await Workplace.with { place in
-            try await place.signet("login", server.url).succeeds()
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("login", server.url).succeeds()
             server.refuseLogout(status)
-            let logout = try await place.signet("logout", "--json")
+            let logout = try await cli.signet("logout", "--json")
             #expect(logout.status == exit, "\(logout.errors)")
             #expect(logout.json["session"]?.string == "failed" && logout.json["local"]?.string == "done")
             #expect(logout.json["complete"]?.bool == false && logout.jsonError?["part"]?.string == "session")
@@ -88,9 +88,9 @@ struct OpenAMTests {
     @Test("A second login at OpenAM ends the session of the first")
     func endsSessionOfFirstLogin() async throws {
         let server = try FakeOpenAM()
-        try await Workplace.with { place in
-            try await place.signet("login", server.url).succeeds()
-            try await place.signet("login", server.url).succeeds()
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("login", server.url).succeeds()
+            try await cli.signet("login", server.url).succeeds()
             #expect(server.sessions == ["sso-2"])
         }
     }
@@ -98,16 +98,16 @@ struct OpenAMTests {
     @Test("A second login that cannot end the first session is kept and exits with 69 or 77", arguments: refusals)
     func keepsLoginOverLivingSession(status: String, exit: Int32) async throws {
         let server = try FakeOpenAM()
-        try await Workplace.with { place in
-            try await place.signet("login", server.url).succeeds()
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("login", server.url).succeeds()
             server.refuseLogout(status)
-            let second = try await place.signet("login", server.url)
+            let second = try await cli.signet("login", server.url)
             #expect(second.status == exit)
             #expect(second.errors.contains("logged in, but the server did not end everything"))
             #expect(second.output.contains("Logged in at \(server.url)"))
             #expect(server.sessions == ["sso-1", "sso-2"])
             server.refuseLogout("200 OK")
-            try await place.signet("logout").succeeds()
+            try await cli.signet("logout").succeeds()
             #expect(server.sessions == ["sso-1"])
         }
     }

@@ -8,68 +8,68 @@ import Testing
     "A prompt for a passphrase", .enabled(if: Programs.missing(["script"]).isEmpty, "script(1) is not installed"))
 struct PassphrasePromptTests {
     /// A vault with two key slots, a passphrase that is asked for first and a key file, and an account that makes codes.
-    private func withVault(_ body: (Workplace) async throws -> Void) async throws {
-        try await Workplace.with(vault: false) { place in
-            try await place.signet("init", "--protect", "passphrase", "--passphrase-fd", "0", input: .text("first\n")).succeeds()
-            try await place.signet("protect", "add", "keyfile", "--passphrase-fd", "0", input: .text("first\n")).succeeds()
-            try await place.signet("enroll", OATHSample.uri(account: "mira")).succeeds()
-            try await body(place)
+    private func withVault(_ body: (CommandLineFixture) async throws -> Void) async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            try await cli.signet("init", "--protect", "passphrase", "--passphrase-fd", "0", input: .text("first\n")).succeeds()
+            try await cli.signet("protect", "add", "keyfile", "--passphrase-fd", "0", input: .text("first\n")).succeeds()
+            try await cli.signet("enroll", OATHSample.uri(account: "mira")).succeeds()
+            try await body(cli)
         }
     }
 
     /// Starts `signet` at a terminal of its own; the terminal's settings and the process id are shown after it.
-    private func atTerminal(_ place: Workplace, _ arguments: [String]) throws -> TestProcess {
+    private func atTerminal(_ cli: CommandLineFixture, _ arguments: [String]) throws -> TestProcess {
         let command = ([Program.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
-        let shell = "sh -c 'echo $$ > \"$1\"; shift; exec \"$@\"' sh '\(place.directory.file("pid"))' \(command)"
-        return try place.start(
+        let shell = "sh -c 'echo $$ > \"$1\"; shift; exec \"$@\"' sh '\(cli.directory.file("pid"))' \(command)"
+        return try cli.start(
             ["-q", "-e", "-c", "trap : INT; stty cols 200; \(shell); code=$?; stty -a; exit $code", "/dev/null"],
             program: "script", input: .open)
     }
 
     /// The ways to abort a prompt.
-    enum GivingUp: CaseIterable {
+    enum AbortMethod: CaseIterable {
         case controlC, controlD, terminate, hangUp
     }
 
     @Test(
         "An aborted passphrase prompt exits with 130, tries no other key slot and restores the terminal's echo",
-        arguments: GivingUp.allCases)
-    func abortsPassphrasePrompt(how: GivingUp) async throws {
-        try await withVault { place in
-            let verb = try atTerminal(place, ["accounts", "remove", "mira"])
-            try await verb.said { output, _ in output.contains("Passphrase: ") }
+        arguments: AbortMethod.allCases)
+    func abortsPassphrasePrompt(how: AbortMethod) async throws {
+        try await withVault { cli in
+            let process = try atTerminal(cli, ["accounts", "remove", "mira"])
+            try await process.waitForOutput { output, _ in output.contains("Passphrase: ") }
             switch how {
-            case .controlC: verb.type("\u{3}")
-            case .controlD: verb.type("\u{4}")
-            case .terminate: kill(try pid(place), SIGTERM)
-            case .hangUp: kill(try pid(place), SIGHUP)
+            case .controlC: process.type("\u{3}")
+            case .controlD: process.type("\u{4}")
+            case .terminate: kill(try pid(cli), SIGTERM)
+            case .hangUp: kill(try pid(cli), SIGHUP)
             }
-            await isGivenUp(verb)
-            #expect(try await place.accounts().count == 1)
+            await isAborted(process)
+            #expect(try await cli.accounts().count == 1)
         }
     }
 
     @Test("A signal aborts the second passphrase prompt of one process too")
     func abortsSecondPrompt() async throws {
-        try await Workplace.with(vault: false) { place in
-            let verb = try atTerminal(place, ["init", "--protect", "passphrase"])
-            try await verb.said { output, _ in output.contains("New passphrase: ") }
-            verb.type("first\n")
-            try await verb.said { output, _ in output.contains("The same again: ") }
-            kill(try pid(place), SIGTERM)
-            await isGivenUp(verb)
+        try await CommandLineFixture.with(vault: false) { cli in
+            let process = try atTerminal(cli, ["init", "--protect", "passphrase"])
+            try await process.waitForOutput { output, _ in output.contains("New passphrase: ") }
+            process.type("first\n")
+            try await process.waitForOutput { output, _ in output.contains("The same again: ") }
+            kill(try pid(cli), SIGTERM)
+            await isAborted(process)
         }
     }
 
     @Test("A login after a typed passphrase can be interrupted by a signal", arguments: [SIGINT, SIGTERM])
     func interruptsLoginAfterPrompt(number: Int32) async throws {
         try await LoginTests.withServer { server, _ in
-            try await withVault { place in
-                let login = try atTerminal(place, ["login", server.url])
-                try await login.said { output, _ in output.contains("Passphrase: ") }
+            try await withVault { cli in
+                let login = try atTerminal(cli, ["login", server.url])
+                try await login.waitForOutput { output, _ in output.contains("Passphrase: ") }
                 login.type("first\n")
-                try await login.said { output, _ in output.contains("User Name: ") }
-                kill(try pid(place), number)
+                try await login.waitForOutput { output, _ in output.contains("User Name: ") }
+                kill(try pid(cli), number)
                 let outcome = await login.end()
                 #expect(outcome.status == 130, "\(outcome.output)")
             }
@@ -77,30 +77,30 @@ struct PassphrasePromptTests {
     }
 
     /// Expects a verb to exit with 130, and the terminal to echo again.
-    private func isGivenUp(_ verb: TestProcess) async {
-        let outcome = await verb.end()
+    private func isAborted(_ process: TestProcess) async {
+        let outcome = await process.end()
         #expect(outcome.status == 130, "\(outcome.output)")
         #expect(outcome.output.contains("given up"))
         #expect(outcome.output.contains(" echo ") && !outcome.output.contains(" -echo "))
     }
 
-    private func pid(_ place: Workplace) throws -> pid_t {
-        let text = try String(contentsOfFile: place.directory.file("pid"), encoding: .utf8)
+    private func pid(_ cli: CommandLineFixture) throws -> pid_t {
+        let text = try String(contentsOfFile: cli.directory.file("pid"), encoding: .utf8)
         return try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
     @Test(
         "Two different passphrases, or an empty one, for a new key slot are refused with 65", arguments: [["a", "b"], ["", ""]])
     func refusesUnusableNewPassphrase(typed: [String]) async throws {
-        try await Workplace.with(vault: false) { place in
-            let verb = try atTerminal(place, ["init", "--protect", "passphrase"])
-            try await verb.said { output, _ in output.contains("New passphrase: ") }
-            verb.type(typed[0] + "\n")
-            try await verb.said { output, _ in output.contains("The same again: ") }
-            verb.type(typed[1] + "\n")
-            let outcome = await verb.end()
+        try await CommandLineFixture.with(vault: false) { cli in
+            let process = try atTerminal(cli, ["init", "--protect", "passphrase"])
+            try await process.waitForOutput { output, _ in output.contains("New passphrase: ") }
+            process.type(typed[0] + "\n")
+            try await process.waitForOutput { output, _ in output.contains("The same again: ") }
+            process.type(typed[1] + "\n")
+            let outcome = await process.end()
             #expect(outcome.status == 65, "\(outcome.output)")
-            #expect(!FileManager.default.fileExists(atPath: place.home + "/vault.sqlite"))
+            #expect(!FileManager.default.fileExists(atPath: cli.home + "/vault.sqlite"))
         }
     }
 }

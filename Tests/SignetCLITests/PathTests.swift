@@ -22,30 +22,30 @@ struct PathTests {
 
     @Test("An unusable file argument is named with the documented exit code, and nothing is created", arguments: rows)
     func refusesUnusableFile(arguments: [String], kind: Kind, status: Int32, words: String) async throws {
-        try await Workplace.with { place in
-            let path = place.directory.file("given")
+        try await CommandLineFixture.with { cli in
+            let path = cli.directory.file("given")
             switch kind {
             case .none: break
             case .directory: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             case .text: try Data("no certificate".utf8).write(to: URL(filePath: path))
             }
-            let before = try FileManager.default.contentsOfDirectory(atPath: place.directory.path).sorted()
-            let outcome = try await place.start(
+            let before = try FileManager.default.contentsOfDirectory(atPath: cli.directory.path).sorted()
+            let outcome = try await cli.start(
                 arguments.map { $0.replacing("%", with: path) }, input: .text("a passphrase\n")
             ).end()
             outcome.fails(status, words)
             #expect(!outcome.errors.contains("signet init"))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path).sorted() == before)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: cli.directory.path).sorted() == before)
         }
     }
 
     @Test(
         "A directory above the vault that signet may not search is not reported as a missing vault", .enabled(if: geteuid() != 0))
     func reportsUnsearchableDirectory() async throws {
-        try await Workplace.with { place in
-            #expect(chmod(place.directory.path, 0) == 0)
-            defer { chmod(place.directory.path, 0o700) }
-            try await place.signet("accounts").fails(77, "does not allow")
+        try await CommandLineFixture.with { cli in
+            #expect(chmod(cli.directory.path, 0) == 0)
+            defer { chmod(cli.directory.path, 0o700) }
+            try await cli.signet("accounts").fails(77, "does not allow")
         }
     }
 }
@@ -58,11 +58,11 @@ struct TemporaryFolderTests {
             "signet demo >&-", "signet serve --state memory --port 0 --admin >/dev/full",
         ])
     func deletesTemporaryFolder(command: String) async throws {
-        try await Workplace.with(vault: false) { place in
+        try await CommandLineFixture.with(vault: false) { cli in
             let shell = command.replacing("signet", with: "'\(Program.path)'", maxReplacements: 1)
-            let outcome = try await place.start(["-c", shell], program: "sh").end(within: .seconds(60))
+            let outcome = try await cli.start(["-c", shell], program: "sh").end(within: .seconds(60))
             #expect(outcome.status == 74, "\(outcome.errors)")
-            let names = try FileManager.default.contentsOfDirectory(atPath: place.directory.path)
+            let names = try FileManager.default.contentsOfDirectory(atPath: cli.directory.path)
             let leftovers = names.filter { $0.hasPrefix("signet-") }
             #expect(leftovers == [])
         }

@@ -26,12 +26,12 @@ struct ServeConfigurationTests {
 
     @Test("The starter configuration file is printed, passes the check and is served")
     func servesStarterFile() async throws {
-        try await Workplace.with(vault: false) { place in
-            let text = try await place.signet("serve", "--print-default-config").succeeds().output
-            let path = try place.write(text.utf8, to: "server.yaml", mode: 0o644)
-            let checked = try await place.signet("serve", "--validate-config", path).succeeds()
+        try await CommandLineFixture.with(vault: false) { cli in
+            let text = try await cli.signet("serve", "--print-default-config").succeeds().output
+            let path = try cli.write(text.utf8, to: "server.yaml", mode: 0o644)
+            let checked = try await cli.signet("serve", "--validate-config", path).succeeds()
             #expect(checked.output.hasPrefix("\(path): 2 realms, 1 user, 1 client, ") && checked.errors == "")
-            try await RunningServer.with(place, ["--config", path]) { server in
+            try await RunningServer.with(cli, ["--config", path]) { server in
                 #expect(server.browser.user == "demo")
                 guard case .loggedIn = try await server.browser.begin("Login") else {
                     Issue.record("no session")
@@ -43,9 +43,9 @@ struct ServeConfigurationTests {
 
     @Test("--validate-config reports how many users, clients and journeys a file has")
     func countsConfiguration() async throws {
-        try await Workplace.with(vault: false) { place in
-            let path = try place.write(Self.small.utf8, to: "server.yaml")
-            let outcome = try await place.signet("serve", "--validate-config", path).succeeds()
+        try await CommandLineFixture.with(vault: false) { cli in
+            let path = try cli.write(Self.small.utf8, to: "server.yaml")
+            let outcome = try await cli.signet("serve", "--validate-config", path).succeeds()
             #expect(outcome.output == "\(path): 2 realms, 2 users, 1 client, 1 journey\n")
         }
     }
@@ -65,39 +65,39 @@ struct ServeConfigurationTests {
 
     @Test("Every mistake in a configuration file is reported, and nothing is served", arguments: bad)
     func reportsConfigurationMistakes(bytes: [UInt8], option: String, exit: Int32, words: [String]) async throws {
-        try await Workplace.with(vault: false) { place in
-            let path = try place.write(bytes, to: "server.yaml")
-            let outcome = try await place.signet("serve", option, path)
+        try await CommandLineFixture.with(vault: false) { cli in
+            let path = try cli.write(bytes, to: "server.yaml")
+            let outcome = try await cli.signet("serve", option, path)
             outcome.fails(exit, path)
             for word in words { #expect(outcome.errors.contains(word), "\(outcome.errors)") }
-            let json = try await place.signet("serve", option, path, "--json")
+            let json = try await cli.signet("serve", option, path, "--json")
             #expect(json.jsonError?["code"] == .string("configuration"))
         }
     }
 
     @Test("A missing certificate file is reported by --validate-config and by serving, unless an option replaces it")
     func reportsMissingCertificate() async throws {
-        try await Workplace.with(vault: false) { place in
-            let (certificate, key) = (place.directory.file("none.pem"), place.directory.file("none.key"))
+        try await CommandLineFixture.with(vault: false) { cli in
+            let (certificate, key) = (cli.directory.file("none.pem"), cli.directory.file("none.key"))
             let text = "server: {tls: {certificate: \(certificate), key: \(key)}}\n"
-            let path = try place.write(text.utf8, to: "server.yaml")
+            let path = try cli.write(text.utf8, to: "server.yaml")
             for option in ["--validate-config", "--config"] {
-                try await place.signet("serve", option, path, "--port", "0").fails(
+                try await cli.signet("serve", option, path, "--port", "0").fails(
                     65, "\(path): 2 problems", "\(path):1:29: server, tls: `certificate`: there is no file \(certificate)")
             }
-            try await place.signet("serve", "--validate-config", path, "--tls", "--tls-directory", place.directory.file("tls"))
+            try await cli.signet("serve", "--validate-config", path, "--tls", "--tls-directory", cli.directory.file("tls"))
                 .succeeds()
         }
     }
 
     @Test("A missing configuration file exits with 66, and options that exclude each other exit with 64")
     func refusesMissingFile() async throws {
-        try await Workplace.with(vault: false) { place in
-            let path = place.directory.file("none.yaml")
-            for option in ["--validate-config", "--config"] { try await place.signet("serve", option, path).fails(66, path) }
-            try await place.signet("serve", "--validate-config", path, "--config", path).fails(64, "exclude")
-            try await place.signet("serve", "--print-default-config", "--config", path).fails(64, "exclude")
-            try await place.signet("serve", "--users", path, "--config", path).fails(64, "exclude")
+        try await CommandLineFixture.with(vault: false) { cli in
+            let path = cli.directory.file("none.yaml")
+            for option in ["--validate-config", "--config"] { try await cli.signet("serve", option, path).fails(66, path) }
+            try await cli.signet("serve", "--validate-config", path, "--config", path).fails(64, "exclude")
+            try await cli.signet("serve", "--print-default-config", "--config", path).fails(64, "exclude")
+            try await cli.signet("serve", "--users", path, "--config", path).fails(64, "exclude")
         }
     }
 
@@ -105,11 +105,11 @@ struct ServeConfigurationTests {
         "A user without a password gets a printed one, a user with one keeps it, and emails are printed",
         arguments: [false, true])
     func announcesGeneratedPasswordsAndEmails(asJSON: Bool) async throws {
-        try await Workplace.with(vault: false) { place in
-            let path = try place.write(Self.small.utf8, to: "server.yaml")
+        try await CommandLineFixture.with(vault: false) { cli in
+            let path = try cli.write(Self.small.utf8, to: "server.yaml")
             let options = ["serve", "--port", "0", "--exit-on-stdin-eof", "--config", path] + (asJSON ? ["--json"] : [])
-            let process = try place.start(options, input: .open)
-            let ready = try await process.said { output, _ in output.contains(asJSON ? "\n" : "Ctrl-C") }.output
+            let process = try cli.start(options, input: .open)
+            let ready = try await process.waitForOutput { output, _ in output.contains(asJSON ? "\n" : "Ctrl-C") }.output
             #expect(!ready.contains("horse"))
             let url: String
             if asJSON {
@@ -128,8 +128,8 @@ struct ServeConfigurationTests {
                 step.callbacks[0].answer(.string("mira"))
                 _ = try await journey.next(step)
             }
-            let said = try await process.said { output, _ in output.contains("suspendedId=") }.output
-            #expect(asJSON ? said.contains(#"{"email":{"link":"#) : said.contains("Email to mira: \(url)/XUI/?realm="))
+            let output = try await process.waitForOutput { output, _ in output.contains("suspendedId=") }.output
+            #expect(asJSON ? output.contains(#"{"email":{"link":"#) : output.contains("Email to mira: \(url)/XUI/?realm="))
             process.closeInput()
             try await process.end().succeeds()
         }

@@ -9,10 +9,10 @@ import Testing
 struct ServeSecurityTests {
     /// Starts a server that speaks https with an authority of its own, and runs `body` with its address and the authority's file.
     private func withSecureServer(
-        _ place: Workplace, _ body: (_ ready: JSONValue, _ url: String, _ file: String) async throws -> Void
+        _ cli: CommandLineFixture, _ body: (_ ready: JSONValue, _ url: String, _ file: String) async throws -> Void
     ) async throws {
-        let options = ["--tls", "--tls-directory", place.directory.file("tls")]
-        try await TestServer.Process.with(options, environment: place.environment()) { server in
+        let options = ["--tls", "--tls-directory", cli.directory.file("tls")]
+        try await TestServer.Process.with(options, environment: cli.environment()) { server in
             try await body(server.ready, server.url, #require(server.ready["authority"]?.string))
         }
     }
@@ -27,43 +27,43 @@ struct ServeSecurityTests {
 
     @Test("With --tls a client that trusts the announced authority logs in, and a client that does not exits with 69")
     func logsInOverTLS() async throws {
-        try await Workplace.with { place in
-            try await withSecureServer(place) { ready, url, file in
-                #expect(url.hasPrefix("https://127.0.0.1:") && file == place.directory.file("tls/authority.pem"))
+        try await CommandLineFixture.with { cli in
+            try await withSecureServer(cli) { ready, url, file in
+                #expect(url.hasPrefix("https://127.0.0.1:") && file == cli.directory.file("tls/authority.pem"))
                 let (arguments, input) = try credentials(ready)
                 let login = ["login", url, "--client", "app", "--json"] + arguments
-                let refused = try await place.start(login, input: .text(input)).end()
+                let refused = try await cli.start(login, input: .text(input)).end()
                 refused.fails(69)
                 #expect(refused.jsonError?["code"]?.string == "network.tls")
-                try await place.signet("token").fails(77, "no user is logged in here")
+                try await cli.signet("token").fails(77, "no user is logged in here")
 
-                try await place.start(login + ["--ca-file", file], input: .text(input)).end().succeeds()
-                let token = try await place.signet("token").succeeds().output
-                #expect(try await place.signet("token", "--refresh").succeeds().output != token)
-                try await place.signet("userinfo").succeeds()
-                try await place.signet("logout").succeeds()
+                try await cli.start(login + ["--ca-file", file], input: .text(input)).end().succeeds()
+                let token = try await cli.signet("token").succeeds().output
+                #expect(try await cli.signet("token", "--refresh").succeeds().output != token)
+                try await cli.signet("userinfo").succeeds()
+                try await cli.signet("logout").succeeds()
             }
         }
     }
 
     @Test("A device enrolls and approves over https with the authority from SIGNET_CA_FILE")
     func approvesOverTLS() async throws {
-        try await Workplace.with { place in
-            try await withSecureServer(place) { ready, url, file in
+        try await CommandLineFixture.with { cli in
+            try await withSecureServer(cli) { ready, url, file in
                 let user = try #require(ready["users"]?.array?.first)
                 let trust = ["SIGNET_CA_FILE": file]
                 try await RunningServer.registerForPush(
-                    place, url: url, user: try #require(user["name"]?.string), password: try #require(user["password"]?.string),
+                    cli, url: url, user: try #require(user["name"]?.string), password: try #require(user["password"]?.string),
                     environment: trust)
-                let listening = try place.start(["push", "listen", "--once", "--json"], environment: trust)
+                let listening = try cli.start(["push", "listen", "--once", "--json"], environment: trust)
                 let (arguments, input) = try credentials(ready)
-                let login = try place.start(
+                let login = try cli.start(
                     ["login", url, "--journey", "PushLogin"] + arguments, input: .text(input), environment: trust)
                 let message = try await listening.end().succeeds().json
                 let id = try #require(message["id"]?.string)
                 // Without the authority the answer is not sent.
-                try await place.signet("push", "approve", id).fails(69)
-                try await place.signet("push", "approve", id, "--ca-file", file).succeeds()
+                try await cli.signet("push", "approve", id).fails(69)
+                try await cli.signet("push", "approve", id, "--ca-file", file).succeeds()
                 try await login.end().succeeds()
             }
         }
@@ -71,10 +71,10 @@ struct ServeSecurityTests {
 
     @Test("A missing file of authorities is named before any request is sent")
     func reportsMissingAuthorityFile() async throws {
-        try await Workplace.with { place in
-            try await place.signet("login", "https://127.0.0.1:1", "--ca-file", "/nowhere.pem").fails(
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("login", "https://127.0.0.1:1", "--ca-file", "/nowhere.pem").fails(
                 66, "--ca-file", "/nowhere.pem")
-            try await place.signet("push", "listen", environment: ["SIGNET_CA_FILE": "/nowhere.pem"]).fails(66, "SIGNET_CA_FILE")
+            try await cli.signet("push", "listen", environment: ["SIGNET_CA_FILE": "/nowhere.pem"]).fails(66, "SIGNET_CA_FILE")
         }
     }
 
@@ -86,21 +86,21 @@ struct ServeSecurityTests {
             (["--tls-certificate", "/none.pem", "--tls-key", "/none.key"], 65, "/none.pem"),
         ] as [([String], Int32, String)])
     func refusesContradictingTLSOptions(options: [String], exit: Int32, word: String) async throws {
-        try await Workplace.with(vault: false) { place in
-            let outcome = try await place.start(["serve", "--port", "0"] + options).end()
+        try await CommandLineFixture.with(vault: false) { cli in
+            let outcome = try await cli.start(["serve", "--port", "0"] + options).end()
             outcome.fails(exit, word)
         }
     }
 
     @Test("The default authority is kept in the data directory and reused at the next start")
     func reusesDefaultAuthority() async throws {
-        try await Workplace.with(vault: false) { place in
+        try await CommandLineFixture.with(vault: false) { cli in
             var certificates: Set<Data> = []
             for _ in 0..<2 {
-                let process = try place.start(["serve", "--port", "0", "--json", "--tls"])
-                let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+                let process = try cli.start(["serve", "--port", "0", "--json", "--tls"])
+                let ready = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }.json
                 let file = try #require(ready["authority"]?.string)
-                #expect(file == "\(place.directory.path)/.local/share/signet-server/tls/authority.pem")
+                #expect(file == "\(cli.directory.path)/.local/share/signet-server/tls/authority.pem")
                 certificates.insert(try Data(contentsOf: URL(filePath: file)))
                 process.signal(SIGTERM)
                 try await process.end().succeeds()
@@ -111,13 +111,13 @@ struct ServeSecurityTests {
 
     @Test("A second signal cuts off the requests in progress")
     func endsAtSecondSignal() async throws {
-        try await Workplace.with(vault: false) { place in
-            let process = try place.start(["serve", "--port", "0", "--json", "--log-level", "info"])
-            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+        try await CommandLineFixture.with(vault: false) { cli in
+            let process = try cli.start(["serve", "--port", "0", "--json", "--log-level", "info"])
+            let ready = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }.json
             let client = try ClientSocket(port: Endpoint(try #require(ready["url"]?.string)).port)
             client.beginRequest(bodyLength: 100)
             process.signal(SIGINT)
-            try await process.said { _, errors in errors.contains("no new connections") }
+            try await process.waitForOutput { _, errors in errors.contains("no new connections") }
             process.signal(SIGINT)
             let outcome = try await process.end().succeeds()
             #expect(outcome.errors.contains("second signal"))
@@ -126,13 +126,13 @@ struct ServeSecurityTests {
 
     @Test("A request in progress when a signal arrives is answered")
     func answersRequestInProgress() async throws {
-        try await Workplace.with(vault: false) { place in
-            let process = try place.start(["serve", "--port", "0", "--json", "--log-level", "info"])
-            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+        try await CommandLineFixture.with(vault: false) { cli in
+            let process = try cli.start(["serve", "--port", "0", "--json", "--log-level", "info"])
+            let ready = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }.json
             let client = try ClientSocket(port: Endpoint(try #require(ready["url"]?.string)).port)
             client.beginRequest(bodyLength: 2)
             process.signal(SIGTERM)
-            try await process.said { _, errors in errors.contains("no new connections") }
+            try await process.waitForOutput { _, errors in errors.contains("no new connections") }
             client.send("}")
             #expect(client.receive().hasPrefix("HTTP/1.1 200"))
             try await process.end().succeeds()
@@ -141,10 +141,10 @@ struct ServeSecurityTests {
 
     @Test("More connections than the process may have open files do not end the server")
     func survivesTooManyConnections() async throws {
-        try await Workplace.with(vault: false) { place in
-            let process = try place.start(
+        try await CommandLineFixture.with(vault: false) { cli in
+            let process = try cli.start(
                 ["-c", "ulimit -n 128; exec \"$0\" serve --port 0 --json", Program.path], program: "/bin/sh")
-            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+            let ready = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }.json
             let port = try Endpoint(try #require(ready["url"]?.string)).port
             var clients: [ClientSocket] = []
             for _ in 0..<200 { clients.append(try ClientSocket(port: port)) }

@@ -12,8 +12,8 @@ import Testing
 struct ServeTests {
     @Test("signet serve announces its address and its users, in JSON and in words")
     func announcesAddressAndUsers() async throws {
-        try await Workplace.with(vault: false) { place in
-            let (json, process) = try await start(place, "--json", "--state", "memory")
+        try await CommandLineFixture.with(vault: false) { cli in
+            let (json, process) = try await start(cli, "--json", "--state", "memory")
             let ready = json.json
             #expect(ready["url"]?.string?.hasPrefix("http://127.0.0.1:") == true)
             #expect(ready["realms"]?.array?.isEmpty == false)
@@ -21,20 +21,20 @@ struct ServeTests {
             process.signal(SIGTERM)
             try await process.end().succeeds()
 
-            let (words, other) = try await start(place, "--state", "memory")
-            try await other.said { output, _ in output.contains("Ctrl-C") }
+            let (words, other) = try await start(cli, "--state", "memory")
+            try await other.waitForOutput { output, _ in output.contains("Ctrl-C") }
             #expect(words.output.hasPrefix("Signet development server: http://127.0.0.1:"))
             other.signal(SIGTERM)
             try await other.end().succeeds()
-            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: cli.directory.path) == [])
         }
     }
 
     @Test("The server reports that it could not make a console link, and continues")
     func continuesWithoutConsoleLink() async throws {
-        try await Workplace.with(vault: false) { place in
-            let path = place.directory.file("state/server.sqlite")
-            let (ready, process) = try await start(place, "--json", "--state", path)
+        try await CommandLineFixture.with(vault: false) { cli in
+            let path = cli.directory.file("state/server.sqlite")
+            let (ready, process) = try await start(cli, "--json", "--state", path)
             #expect(ready.json["console"]?.string?.contains("/console/open?token=") == true)
             process.signal(SIGTERM)
             try await process.end().succeeds()
@@ -47,15 +47,15 @@ struct ServeTests {
             }
             store.close()
 
-            let (later, other) = try await start(place, "--json", "--state", path)
+            let (later, other) = try await start(cli, "--json", "--state", path)
             #expect(later.json["url"]?.string != nil && later.json["console"] == nil)
-            try await other.said { _, errors in errors.contains("no link to the console could be made") }
+            try await other.waitForOutput { _, errors in errors.contains("no link to the console could be made") }
             #expect(other.soFar.errors.contains("a later version of signet wrote it"))
             other.signal(SIGTERM)
             try await other.end().succeeds()
 
-            let (words, third) = try await start(place, "--state", path)
-            try await third.said { output, _ in output.contains("Ctrl-C") }
+            let (words, third) = try await start(cli, "--state", path)
+            try await third.waitForOutput { output, _ in output.contains("Ctrl-C") }
             #expect(third.soFar.output.contains("Console: no link could be made, see the log"))
             #expect(words.output.hasPrefix("Signet development server"))
             third.signal(SIGTERM)
@@ -65,8 +65,8 @@ struct ServeTests {
 
     @Test("signet serve announces its clients with their realms and redirect URIs")
     func announcesClients() async throws {
-        try await Workplace.with(vault: false) { place in
-            let (ready, process) = try await start(place, "--json")
+        try await CommandLineFixture.with(vault: false) { cli in
+            let (ready, process) = try await start(cli, "--json")
             let addresses = ["http://127.0.0.1/callback", "org.example.app://callback"]
             let clientIDs = ready.json["clients"]?.array?.map { $0["id"]?.string }
             #expect(clientIDs == ["app"])
@@ -74,8 +74,8 @@ struct ServeTests {
             #expect(ready.json["clients"]?.array?.first?["redirectUris"]?.array?.map(\.string) == addresses)
             process.signal(SIGTERM)
             try await process.end().succeeds()
-            let (words, other) = try await start(place)
-            try await other.said { output, _ in output.contains("Ctrl-C") }
+            let (words, other) = try await start(cli)
+            try await other.waitForOutput { output, _ in output.contains("Ctrl-C") }
             #expect(other.soFar.output.contains("\nClient: app  redirect: \(addresses.joined(separator: ", "))\n"))
             #expect(words.output.hasPrefix("Signet development server"))
             other.signal(SIGTERM)
@@ -84,18 +84,20 @@ struct ServeTests {
     }
 
     /// The request in progress when a server is told to stop.
-    enum Business: CaseIterable {
+    enum ServerActivity: CaseIterable {
         case nothing, idleConnection, silentConnection, pushStream, waitingLogin
     }
 
-    @Test("A signal stops the server with exit code 0 and cuts off no request", arguments: [SIGINT, SIGTERM], Business.allCases)
-    func stopsGracefully(number: Int32, business: Business) async throws {
-        try await Workplace.with(vault: business == .pushStream) { place in
-            let process = try place.start(["serve", "--port", "0", "--json"])
-            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+    @Test(
+        "A signal stops the server with exit code 0 and cuts off no request", arguments: [SIGINT, SIGTERM],
+        ServerActivity.allCases)
+    func stopsGracefully(number: Int32, activity: ServerActivity) async throws {
+        try await CommandLineFixture.with(vault: activity == .pushStream) { cli in
+            let process = try cli.start(["serve", "--port", "0", "--json"])
+            let ready = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }.json
             let client = try ClientSocket(port: Endpoint(try #require(ready["url"]?.string)).port)
             var listening: TestProcess?
-            switch business {
+            switch activity {
             case .nothing: client.close()
             case .silentConnection: break
             case .idleConnection:
@@ -104,14 +106,14 @@ struct ServeTests {
             case .waitingLogin:
                 client.send("POST /am/json/authenticate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n")
                 #expect(client.receive().hasPrefix("HTTP/1.1 200"))
-            case .pushStream: listening = try await listener(place, ready)
+            case .pushStream: listening = try await listener(cli, ready)
             }
             process.signal(number)
             let outcome = await process.end()
             #expect(outcome.status == 0, "\(outcome.errors)")
             #expect(outcome.errors == "", "a server that has to cut a client off says so")
             if let listening {
-                try await listening.said { _, errors in errors.contains("next try in") }
+                try await listening.waitForOutput { _, errors in errors.contains("next try in") }
                 listening.signal(SIGKILL)
                 _ = await listening.end()
             }
@@ -120,8 +122,8 @@ struct ServeTests {
 
     @Test("A client that never finishes its request cannot keep the server from stopping")
     func stopsDespiteHalfRequest() async throws {
-        try await Workplace.with(vault: false) { place in
-            let (ready, process) = try await start(place, "--json")
+        try await CommandLineFixture.with(vault: false) { cli in
+            let (ready, process) = try await start(cli, "--json")
             let client = try ClientSocket(port: Endpoint(try #require(ready.json["url"]?.string)).port)
             client.beginRequest(bodyLength: 100)
             process.signal(SIGTERM)
@@ -131,23 +133,23 @@ struct ServeTests {
 
     @Test("With --exit-on-stdin-eof and a closed input the server announces itself and exits, or reports its failure")
     func exitsAtClosedInput() async throws {
-        try await Workplace.with(vault: false) { place in
-            let ended = try await place.signet(
+        try await CommandLineFixture.with(vault: false) { cli in
+            let ended = try await cli.signet(
                 "serve", "--port", "0", "--state", "memory", "--exit-on-stdin-eof", "--json", "--admin")
             #expect(try ended.succeeds().json["admin"]?["tokenFile"] != nil)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path) == [])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: cli.directory.path) == [])
             let elsewhere = ["serve", "--host", "192.0.2.1", "--allow-remote", "--state", "memory", "--exit-on-stdin-eof"]
-            try await place.start(elsewhere).end().fails(69, "cannot listen")
+            try await cli.start(elsewhere).end().fails(69, "cannot listen")
         }
     }
 
     @Test("With --exit-on-stdin-eof the server exits when standard input ends, and without it continues")
     func exitsWhenInputEnds() async throws {
-        try await Workplace.with(vault: false) { place in
-            let exitOnStdinEOF = try place.start(
+        try await CommandLineFixture.with(vault: false) { cli in
+            let exitOnStdinEOF = try cli.start(
                 ["serve", "--state", "memory", "--port", "0", "--exit-on-stdin-eof", "--json"], input: .open)
-            let free = try place.start(["serve", "--port", "0", "--json"], input: .open)
-            for process in [exitOnStdinEOF, free] { try await process.said { output, _ in output.hasSuffix("\n") } }
+            let free = try cli.start(["serve", "--port", "0", "--json"], input: .open)
+            for process in [exitOnStdinEOF, free] { try await process.waitForOutput { output, _ in output.hasSuffix("\n") } }
             for process in [exitOnStdinEOF, free] { process.closeInput() }
             try await exitOnStdinEOF.end().succeeds()
             #expect(!free.hasEnded)
@@ -159,11 +161,11 @@ struct ServeTests {
     @Test("A port that is taken, or an address of another machine, is reported and exits with 69")
     func reportsUnusableListenAddress() async throws {
         let taken = try RawServer { $0.waitForEnd() }
-        try await Workplace.with(vault: false) { place in
-            let outcome = try await place.signet("serve", "--port", String(taken.port), "--json")
+        try await CommandLineFixture.with(vault: false) { cli in
+            let outcome = try await cli.signet("serve", "--port", String(taken.port), "--json")
             outcome.fails(69, String(taken.port), "in use")
             #expect(outcome.jsonError != nil)
-            try await place.signet("serve", "--host", "192.0.2.1", "--allow-remote", "--port", "0").fails(69, "192.0.2.1")
+            try await cli.signet("serve", "--host", "192.0.2.1", "--allow-remote", "--port", "0").fails(69, "192.0.2.1")
         }
     }
 
@@ -176,9 +178,9 @@ struct ServeTests {
 
     @Test("A users file that is invalid or readable by other users is refused", arguments: badUserFiles)
     func refusesBadUsersFile(content: String, mode: mode_t, exit: Int32, word: String) async throws {
-        try await Workplace.with(vault: false) { place in
-            let path = try place.write(content.utf8, to: "users.json", mode: mode)
-            let outcome = try await place.signet("serve", "--port", "0", "--users", path)
+        try await CommandLineFixture.with(vault: false) { cli in
+            let path = try cli.write(content.utf8, to: "users.json", mode: mode)
+            let outcome = try await cli.signet("serve", "--port", "0", "--users", path)
             outcome.fails(exit, path, word)
             #expect(!outcome.errors.contains("horse"))
         }
@@ -186,9 +188,9 @@ struct ServeTests {
 
     @Test("A missing users file is refused without advice to make a vault")
     func reportsMissingUsersFile() async throws {
-        try await Workplace.with(vault: false) { place in
-            let path = place.directory.file("none.json")
-            let outcome = try await place.signet("serve", "--port", "0", "--users", path)
+        try await CommandLineFixture.with(vault: false) { cli in
+            let path = cli.directory.file("none.json")
+            let outcome = try await cli.signet("serve", "--port", "0", "--users", path)
             outcome.fails(66, path)
             #expect(!outcome.errors.contains("vault"))
         }
@@ -196,9 +198,9 @@ struct ServeTests {
 
     @Test("The users of a users file can log in, and their passwords are not printed")
     func servesUsersOfFile() async throws {
-        try await Workplace.with(vault: false) { place in
-            let path = try place.write(#"{"mira":"correct horse","noa":"staple"}"#.utf8, to: "users.json")
-            let (ready, process) = try await start(place, "--json", "--users", path)
+        try await CommandLineFixture.with(vault: false) { cli in
+            let path = try cli.write(#"{"mira":"correct horse","noa":"staple"}"#.utf8, to: "users.json")
+            let (ready, process) = try await start(cli, "--json", "--users", path)
             #expect(!ready.output.contains("horse") && !ready.output.contains("staple"))
             let userNames = ready.json["users"]?.array?.compactMap { $0["name"]?.string }
             #expect(userNames == ["mira", "noa"])
@@ -236,27 +238,27 @@ struct ServeTests {
     }
 
     /// Starts a server and waits for its first line.
-    private func start(_ place: Workplace, _ options: String...) async throws -> (Outcome, TestProcess) {
-        let process = try place.start(["serve", "--port", "0"] + options)
-        return (try await process.said { output, _ in output.contains("\n") }, process)
+    private func start(_ cli: CommandLineFixture, _ options: String...) async throws -> (Outcome, TestProcess) {
+        let process = try cli.start(["serve", "--port", "0"] + options)
+        return (try await process.waitForOutput { output, _ in output.contains("\n") }, process)
     }
 
     /// A `signet push listen` that is connected to the server.
-    private func listener(_ place: Workplace, _ ready: JSONValue) async throws -> TestProcess {
+    private func listener(_ cli: CommandLineFixture, _ ready: JSONValue) async throws -> TestProcess {
         let user = try #require(ready["users"]?.array?.first)
         try await RunningServer.registerForPush(
-            place, url: #require(ready["url"]?.string), user: #require(user["name"]?.string),
+            cli, url: #require(ready["url"]?.string), user: #require(user["name"]?.string),
             password: #require(user["password"]?.string))
-        let listening = try place.start(["push", "listen"])
-        try await listening.said { _, errors in errors.contains("Listening") }
+        let listening = try cli.start(["push", "listen"])
+        try await listening.waitForOutput { _, errors in errors.contains("Listening") }
         return listening
     }
 
     @Test("The server listens on a public address only with --allow-remote")
     func requiresAllowRemote() async throws {
-        try await Workplace.with(vault: false) { place in
+        try await CommandLineFixture.with(vault: false) { cli in
             for host in ["0.0.0.0", "::", "192.0.2.1", "am.example.test"] {
-                try await place.signet("serve", "--host", host, "--port", "0").fails(64, "--allow-remote")
+                try await cli.signet("serve", "--host", host, "--port", "0").fails(64, "--allow-remote")
             }
         }
     }
@@ -268,14 +270,14 @@ struct ServeTests {
         (
             ["--host", "0.0.0.0", "--allow-remote", "--public-url", "https://am.example.test/am"], "https://am.example.test/am",
             false
-        ), (["--public-url", "http://desk.test:81/sso/"], "http://desk.test:81/sso", false), ([], "http://127.0.0.1:", false),
+        ), (["--public-url", "http://signet.test:81/sso/"], "http://signet.test:81/sso", false), ([], "http://127.0.0.1:", false),
     ]
 
     @Test("A server for other machines without --public-url warns that its address is local", arguments: addresses)
     func warnsWithoutPublicURL(options: [String], address: String, isWarnedOf: Bool) async throws {
-        try await Workplace.with(vault: false) { place in
-            let process = try place.start(["serve", "--port", "0", "--json", "--admin", "--state", "memory"] + options)
-            let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+        try await CommandLineFixture.with(vault: false) { cli in
+            let process = try cli.start(["serve", "--port", "0", "--json", "--admin", "--state", "memory"] + options)
+            let ready = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }.json
             let url = try #require(ready["url"]?.string)
             #expect(url.hasPrefix(address))
             // The console and the administration API are announced with an address of this machine.
@@ -298,21 +300,21 @@ struct ServeTests {
             "am.example.test", "https://am.example.test/am?x=1", "ftp://am.example.test", "", "https://user@am.example.test",
         ])
     func refusesMalformedPublicURL(url: String) async throws {
-        try await Workplace.with(vault: false) { place in
-            try await place.signet("serve", "--public-url", url, "--port", "0").fails(64, "--public-url")
+        try await CommandLineFixture.with(vault: false) { cli in
+            try await cli.signet("serve", "--public-url", url, "--port", "0").fails(64, "--public-url")
         }
     }
 
     @Test("The public URL of the configuration file applies unless the option sets another")
     func readsPublicURLFromFile() async throws {
-        try await Workplace.with(vault: false) { place in
-            let path = try place.write("server: {publicURL: \"https://file.test/am\"}\nusers: []\n".utf8, to: "server.yaml")
+        try await CommandLineFixture.with(vault: false) { cli in
+            let path = try cli.write("server: {publicURL: \"https://file.test/am\"}\nusers: []\n".utf8, to: "server.yaml")
             for (options, url) in [
                 ([], "https://file.test/am"), (["--public-url", "https://option.test/am"], "https://option.test/am"),
             ] {
-                let process = try place.start(
+                let process = try cli.start(
                     ["serve", "--port", "0", "--json", "--state", "memory", "--config", path] + options)
-                let ready = try await process.said { output, _ in output.hasSuffix("\n") }.json
+                let ready = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }.json
                 #expect(ready["url"]?.string == url)
                 process.signal(SIGTERM)
                 try await process.end().succeeds()
@@ -322,11 +324,11 @@ struct ServeTests {
 
     @Test("A generated password stays the same for one state, and differs between states")
     func keepsGeneratedPassword() async throws {
-        try await Workplace.with(vault: false) { place in
+        try await CommandLineFixture.with(vault: false) { cli in
             var passwords: [String?] = []
             for state in ["one", "one", "two", "memory", "memory"] {
-                let file = state == "memory" ? state : place.directory.file("\(state)/server.sqlite")
-                let (ready, process) = try await start(place, "--json", "--state", file)
+                let file = state == "memory" ? state : cli.directory.file("\(state)/server.sqlite")
+                let (ready, process) = try await start(cli, "--json", "--state", file)
                 passwords.append(ready.json["users"]?.array?.first?["password"]?.string)
                 process.signal(SIGTERM)
                 try await process.end().succeeds()

@@ -12,19 +12,19 @@ import Testing
     "Two server instances on one database", .tags(.slow), .serialized,
     .enabled(if: PostgresServer.isPossible, "there is no PostgreSQL server to start (scripts/setup)"))
 struct TwoInstanceKillTests {
-    private static let isThorough = ProcessInfo.processInfo.environment["SIGNET_KILLS"] == "all"
-    private static let logins = isThorough ? 1000 : 100
-    private static let people = 8
+    private static let isExhaustive = ProcessInfo.processInfo.environment["SIGNET_KILLS"] == "all"
+    private static let logins = isExhaustive ? 1000 : 100
+    private static let userCount = 8
 
     @Test("Logins whose requests alternate between or reach both instances are neither lost nor counted twice")
     func alternatesBetweenInstances() async throws {
-        try await InstancePair.with(people: Self.people) { pair in
-            let accepted = AcceptedThings()
-            let people = try await logInAll(at: pair, accepted, twice: true)
+        try await InstancePair.with(userCount: Self.userCount) { pair in
+            let accepted = AcceptedState()
+            let users = try await logInAll(at: pair, accepted, twice: true)
             #expect(await accepted.restarts == 0)
             let sessions = await accepted.sessions
             #expect(sessions.count == Self.logins && Set(sessions).count == Self.logins)
-            for person in people { #expect(await person.repeatedDeliveries == 0) }
+            for user in users { #expect(await user.repeatedDeliveries == 0) }
             try await check(accepted, at: pair)
         }
     }
@@ -32,17 +32,17 @@ struct TwoInstanceKillTests {
     @Test(
         "When one of two instances is killed, the other finishes the logins and keeps all confirmed state", arguments: [0, 1])
     func survivesKilledInstance(victim: Int) async throws {
-        try await InstancePair.with(people: Self.people) { pair in
-            let accepted = AcceptedThings(at: (Self.logins / 2, { pair.kill(victim) }))
+        try await InstancePair.with(userCount: Self.userCount) { pair in
+            let accepted = AcceptedState(at: (Self.logins / 2, { pair.kill(victim) }))
             _ = try await logInAll(at: pair, accepted, twice: false)
             try #require(pair.isKilled(victim))
             #expect(await pair.instances[victim].process.end().status == -SIGKILL)
             // The requests in flight to the killed instance, one of each user at the most.
-            #expect(await accepted.restarts <= Self.people)
+            #expect(await accepted.restarts <= Self.userCount)
             let sessions = await accepted.sessions
             #expect(Set(sessions).count == sessions.count)
             try await check(accepted, at: pair)
-            if Self.isThorough {
+            if Self.isExhaustive {
                 let figures = "\(await accepted.logins) logins, \(await accepted.restarts) begun again"
                 print("SIGNET_KILLS: \(figures)")
             }
@@ -50,16 +50,16 @@ struct TwoInstanceKillTests {
     }
 
     /// Registers all users, and distributes the logins among them.
-    private func logInAll(at pair: InstancePair, _ accepted: AcceptedThings, twice: Bool) async throws -> [PushPerson] {
-        var people: [PushPerson] = []
-        for number in 0..<Self.people { people.append(try await PushPerson.registered(number, at: pair, accepted)) }
+    private func logInAll(at pair: InstancePair, _ accepted: AcceptedState, twice: Bool) async throws -> [PushUser] {
+        var users: [PushUser] = []
+        for number in 0..<Self.userCount { users.append(try await PushUser.registered(number, at: pair, accepted)) }
         try await withThrowingTaskGroup(of: Void.self) { listeners in
-            for person in people { listeners.addTask { try await person.listen() } }
+            for user in users { listeners.addTask { try await user.listen() } }
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for (number, person) in people.enumerated() {
+                for (number, user) in users.enumerated() {
                     group.addTask {
-                        for login in stride(from: number, to: Self.logins, by: Self.people) {
-                            try await person.logIn(login, twice: twice)
+                        for login in stride(from: number, to: Self.logins, by: Self.userCount) {
+                            try await user.logIn(login, twice: twice)
                         }
                     }
                 }
@@ -68,11 +68,11 @@ struct TwoInstanceKillTests {
             listeners.cancelAll()
         }
         #expect(await accepted.logins == Self.logins)
-        return people
+        return users
     }
 
     /// Asks the instances still running for all confirmed state.
-    private func check(_ accepted: AcceptedThings, at pair: InstancePair) async throws {
+    private func check(_ accepted: AcceptedState, at pair: InstancePair) async throws {
         let alive = [0, 1].filter { !pair.isKilled($0) }
         let (sessions, tokens, answers) = (await accepted.sessions, await accepted.accessTokens, await accepted.answers)
         for (index, session) in sessions.enumerated() {

@@ -34,12 +34,12 @@ struct VaultFaultTests {
 
         var needsRoot: Bool { self == .foreignDirectory || self == .foreignRecords }
 
-        func apply(to place: Workplace) async throws {
-            let (home, records, key) = (place.home, place.home + "/vault.sqlite", place.home + "/vault.key")
+        func apply(to cli: CommandLineFixture) async throws {
+            let (home, records, key) = (cli.home, cli.home + "/vault.sqlite", cli.home + "/vault.key")
             let files = FileManager.default
             func movedAway(_ path: String) throws -> String {
-                try files.moveItem(atPath: path, toPath: place.directory.file("moved"))
-                return place.directory.file("moved")
+                try files.moveItem(atPath: path, toPath: cli.directory.file("moved"))
+                return cli.directory.file("moved")
             }
             switch self {
             case .openDirectory: try #require(chmod(home, 0o755) == 0)
@@ -47,26 +47,26 @@ struct VaultFaultTests {
             case .foreignDirectory: try #require(chown(home, 12345, 12345) == 0)
             case .fileAsDirectory:
                 _ = try movedAway(home)
-                _ = try place.write([], to: "vault")
+                _ = try cli.write([], to: "vault")
             case .openRecords: try #require(chmod(records, 0o644) == 0)
             case .linkedRecords: try files.createSymbolicLink(atPath: records, withDestinationPath: movedAway(records))
-            case .hardLinkedRecords: try files.linkItem(atPath: records, toPath: place.directory.file("second"))
+            case .hardLinkedRecords: try files.linkItem(atPath: records, toPath: cli.directory.file("second"))
             case .foreignRecords: try #require(chown(records, 12345, 12345) == 0)
             case .openKey: try #require(chmod(key, 0o644) == 0)
             case .linkedKey: try files.createSymbolicLink(atPath: key, withDestinationPath: movedAway(key))
             case .missingKey: _ = try movedAway(key)
-            case .wrongKey: _ = try place.write(Array(repeating: 7, count: 32), to: "vault/vault.key")
-            case .shortKey: _ = try place.write(Array(repeating: 7, count: 31), to: "vault/vault.key")
-            case .longKey: _ = try place.write(Array(repeating: 7, count: 33), to: "vault/vault.key")
+            case .wrongKey: _ = try cli.write(Array(repeating: 7, count: 32), to: "vault/vault.key")
+            case .shortKey: _ = try cli.write(Array(repeating: 7, count: 31), to: "vault/vault.key")
+            case .longKey: _ = try cli.write(Array(repeating: 7, count: 33), to: "vault/vault.key")
             case .missingRecords: try files.removeItem(atPath: records)
             case .noise:
-                _ = try place.write(
+                _ = try cli.write(
                     (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 255) }, to: "vault/vault.sqlite")
-            case .emptyRecords: _ = try place.write([], to: "vault/vault.sqlite")
+            case .emptyRecords: _ = try cli.write([], to: "vault/vault.sqlite")
             case .damagedPage:
                 var bytes = try Data(contentsOf: URL(filePath: records))
                 bytes.replaceSubrange(100..., with: Data(repeating: 0x5A, count: bytes.count - 100))
-                _ = try place.write(bytes, to: "vault/vault.sqlite")
+                _ = try cli.write(bytes, to: "vault/vault.sqlite")
             case .newerFormat:
                 try await SQLite.run(
                     records,
@@ -77,50 +77,50 @@ struct VaultFaultTests {
     }
 
     @Test(
-        "Every verb that opens a faulty vault exits with the documented code and reason, and changes nothing",
+        "Every command that opens a faulty vault exits with the documented code and reason, and changes nothing",
         arguments: Fault.allCases.filter { !$0.needsRoot || geteuid() == 0 })
     func faults(fault: Fault) async throws {
-        try await Workplace.with { place in
-            try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
-            try await fault.apply(to: place)
-            let before = try Self.snapshot(of: place)
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri("hotp")).succeeds()
+            try await fault.apply(to: cli)
+            let before = try Self.snapshot(of: cli)
             let (exit, words) = fault.expected
             for arguments in [["accounts", "--json"], ["code", "mira"], ["enroll", OATHSample.uri(account: "noa")]] {
-                let outcome = try await Gate.processes.pass { try await place.start(arguments).end() }
+                let outcome = try await TaskLimiter.processes.pass { try await cli.start(arguments).end() }
                 outcome.fails(exit)
                 for word in words { #expect(outcome.errors.contains(word), "\(arguments): \(outcome.errors)") }
                 #expect((outcome.jsonError?["code"]?.string?.hasPrefix("store.") == true) == arguments.contains("--json"))
             }
             if fault != .missingRecords {
-                let again = try await place.signet("init", "--protect", "keyfile")
+                let again = try await cli.signet("init", "--protect", "keyfile")
                 #expect(again.status == 73 || again.status == 77, "\(again.errors)")
             }
-            #expect(try Self.snapshot(of: place) == before)
+            #expect(try Self.snapshot(of: cli) == before)
         }
     }
 
     @Test("A vault path that is a link is refused also with a trailing slash; a directory may have one")
     func refusesLinkWithTrailingSlash() async throws {
-        try await Workplace.with { place in
-            let link = place.directory.file("link")
-            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: place.home)
+        try await CommandLineFixture.with { cli in
+            let link = cli.directory.file("link")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: cli.home)
             for path in [link, link + "/", link + "//"] {
-                try await place.signet("accounts", environment: ["SIGNET_HOME": path]).fails(77, "link")
+                try await cli.signet("accounts", environment: ["SIGNET_HOME": path]).fails(77, "link")
             }
-            try await place.signet("accounts", environment: ["SIGNET_HOME": place.home + "/"]).succeeds()
+            try await cli.signet("accounts", environment: ["SIGNET_HOME": cli.home + "/"]).succeeds()
         }
     }
 
     @Test("A vault whose key file was put back opens again")
     func opensAfterKeyIsPutBack() async throws {
-        try await Workplace.with { place in
-            try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
-            let (key, away) = (place.home + "/vault.key", place.directory.file("away"))
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri("hotp")).succeeds()
+            let (key, away) = (cli.home + "/vault.key", cli.directory.file("away"))
             try FileManager.default.moveItem(atPath: key, toPath: away)
-            try await place.signet("code", "mira").fails(78)
-            try await place.signet("init", "--protect", "keyfile").fails(73)
+            try await cli.signet("code", "mira").fails(78)
+            try await cli.signet("init", "--protect", "keyfile").fails(73)
             try FileManager.default.moveItem(atPath: away, toPath: key)
-            #expect(try await place.signet("code", "mira").line == HOTP.code(secret: OATHSample.secret, counter: 0))
+            #expect(try await cli.signet("code", "mira").line == HOTP.code(secret: OATHSample.secret, counter: 0))
         }
     }
 
@@ -128,32 +128,32 @@ struct VaultFaultTests {
         "While another process holds the write lock a writer exits with 75 after 5 seconds, and a reader reads",
         .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
     func locked() async throws {
-        try await Workplace.with { place in
-            try await place.signet("enroll", OATHSample.uri("hotp")).succeeds()
-            let holder = try SQLite.holder(of: place.home + "/vault.sqlite", at: place)
-            try await holder.said { output, _ in output.contains("held") }
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri("hotp")).succeeds()
+            let holder = try SQLite.holder(of: cli.home + "/vault.sqlite", at: cli)
+            try await holder.waitForOutput { output, _ in output.contains("held") }
             let start = ContinuousClock.now
-            async let enrolling = place.start(["enroll", OATHSample.uri(account: "noa")]).end()
-            async let coding = place.start(["code", "mira"]).end()
-            #expect(try await place.accounts().count == 1)
+            async let enrolling = cli.start(["enroll", OATHSample.uri(account: "noa")]).end()
+            async let coding = cli.start(["code", "mira"]).end()
+            #expect(try await cli.accounts().count == 1)
             try await enrolling.fails(75, "another process", "try again")
             try await coding.fails(75, "another process")
             #expect(ContinuousClock.now - start >= .seconds(5))
             holder.closeInput()
             try await holder.end().succeeds()
-            #expect(try await place.signet("code", "mira").line == HOTP.code(secret: OATHSample.secret, counter: 0))
-            #expect(try await place.accounts().count == 1)
+            #expect(try await cli.signet("code", "mira").line == HOTP.code(secret: OATHSample.secret, counter: 0))
+            #expect(try await cli.accounts().count == 1)
         }
     }
 
     @Test(
-        "A write lock that is released in time only delays the verb",
+        "A write lock that is released in time only delays the command",
         .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
     func lockedForShort() async throws {
-        try await Workplace.with { place in
-            let holder = try SQLite.holder(of: place.home + "/vault.sqlite", at: place)
-            try await holder.said { output, _ in output.contains("held") }
-            let enrolling = try place.start(["enroll", OATHSample.uri()])
+        try await CommandLineFixture.with { cli in
+            let holder = try SQLite.holder(of: cli.home + "/vault.sqlite", at: cli)
+            try await holder.waitForOutput { output, _ in output.contains("held") }
+            let enrolling = try cli.start(["enroll", OATHSample.uri()])
             try await Task.sleep(for: .milliseconds(1500))
             #expect(!enrolling.hasEnded)
             holder.closeInput()
@@ -163,46 +163,46 @@ struct VaultFaultTests {
 
     @Test("A full disk exits with 74, and the stored accounts are kept", .enabled(if: SmallDisk.isPossible))
     func keepsAccountsOnFullDisk() async throws {
-        try await Workplace.with(vault: false) { place in
-            try await SmallDisk.with(place.home, kilobytes: 512) { disk in
-                try await place.signet("init", "--protect", "keyfile").succeeds()
-                try await place.signet("enroll", OATHSample.uri("hotp", "&counter=7")).succeeds()
-                #expect(try await place.signet("code", "mira").line == "099169")
+        try await CommandLineFixture.with(vault: false) { cli in
+            try await SmallDisk.with(cli.home, kilobytes: 512) { disk in
+                try await cli.signet("init", "--protect", "keyfile").succeeds()
+                try await cli.signet("enroll", OATHSample.uri("hotp", "&counter=7")).succeeds()
+                #expect(try await cli.signet("code", "mira").line == "099169")
                 try disk.fill()
-                for _ in 0..<2 { try await place.signet("enroll", OATHSample.uri(account: "noa")).fails(74, "no space is left") }
-                try await place.signet("code", "mira").fails(74, "no space is left")
-                let accountNames = try await place.accounts().compactMap { $0["account"]?.string }
+                for _ in 0..<2 { try await cli.signet("enroll", OATHSample.uri(account: "noa")).fails(74, "no space is left") }
+                try await cli.signet("code", "mira").fails(74, "no space is left")
+                let accountNames = try await cli.accounts().compactMap { $0["account"]?.string }
                 #expect(accountNames == ["mira"])
                 disk.empty()
-                #expect(try await place.signet("code", "mira").line == "802135")
-                try await place.signet("enroll", OATHSample.uri(account: "noa")).succeeds()
+                #expect(try await cli.signet("code", "mira").line == "802135")
+                try await cli.signet("enroll", OATHSample.uri(account: "noa")).succeeds()
             }
         }
     }
 
     @Test("signet init on a full disk leaves nothing behind that blocks the next attempt", .enabled(if: SmallDisk.isPossible))
     func retriesInitAfterFullDisk() async throws {
-        try await Workplace.with(vault: false) { place in
-            try await SmallDisk.with(place.home, kilobytes: 512) { disk in
+        try await CommandLineFixture.with(vault: false) { cli in
+            try await SmallDisk.with(cli.home, kilobytes: 512) { disk in
                 try disk.fill()
-                try await place.signet("init", "--protect", "keyfile").fails(74, "no space is left")
+                try await cli.signet("init", "--protect", "keyfile").fails(74, "no space is left")
                 disk.empty()
-                #expect(try place.vaultFiles().isEmpty)
-                try await place.signet("init", "--protect", "keyfile").succeeds()
+                #expect(try cli.vaultFiles().isEmpty)
+                try await cli.signet("init", "--protect", "keyfile").succeeds()
             }
         }
     }
 
     /// Everything under the test's folder: names, modes and bytes.
-    private static func snapshot(of place: Workplace) throws -> [String: String] {
+    private static func snapshot(of cli: CommandLineFixture) throws -> [String: String] {
         let files = FileManager.default
-        let names = try files.subpathsOfDirectory(atPath: place.directory.path).filter {
+        let names = try files.subpathsOfDirectory(atPath: cli.directory.path).filter {
             !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal")
         }
         return try Dictionary(
             uniqueKeysWithValues: names.map { name in
-                let attributes = try files.attributesOfItem(atPath: place.directory.file(name))
-                let bytes = files.contents(atPath: place.directory.file(name))?.base64EncodedString() ?? "-"
+                let attributes = try files.attributesOfItem(atPath: cli.directory.file(name))
+                let bytes = files.contents(atPath: cli.directory.file(name))?.base64EncodedString() ?? "-"
                 return (name, "\(attributes[.posixPermissions] ?? "") \(attributes[.type] ?? "") \(bytes)")
             })
     }

@@ -59,7 +59,7 @@ struct PolicyTests {
     }
 
     /// Readings of the system, and the signs of tampering in them.
-    static let sightings: [(String, TamperingReadings, [TamperingSignal.Name])] = [
+    static let tamperingCases: [(String, TamperingReadings, [TamperingSignal.Name])] = [
         ("nothing", TamperingReadings(), []),
         ("nobody traces", readings { $0.tracer = 0 }, []), ("a tracer", readings { $0.tracer = 7 }, [.debuggerAttached]),
         ("LD_PRELOAD", readings { $0.environment = ["LD_PRELOAD", "HOME"] }, [.preloadedLibrary]),
@@ -89,7 +89,7 @@ struct PolicyTests {
         ("core dumps", readings { $0.allowsCoreDumps = true }, [.coreDumpsAllowed]),
     ]
 
-    @Test("deviceTampering detects, weighs and explains each sign separately", arguments: sightings)
+    @Test("deviceTampering detects, weighs and explains each sign separately", arguments: tamperingCases)
     func detectsEachTamperingSign(name: String, readings: TamperingReadings, expected: [TamperingSignal.Name]) {
         #expect(readings.signals.map(\.name) == expected)
         let incomplete = readings.signals.filter { !(0.1...1).contains($0.weight) || $0.reason.isEmpty }

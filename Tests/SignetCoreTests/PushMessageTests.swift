@@ -120,14 +120,14 @@ struct PushMessageTests {
 
     @Test("Claims keep their original form, unusual and unused ones included")
     func keepsClaimsUnchanged() throws {
-        let odd: [String: JSONValue] = [
+        let unusualClaims: [String: JSONValue] = [
             "t": .integer(60), "k": .string("holographic"), "m": .null, "n": .array([.integer(1)]), "x": .object(["a": .null]),
         ]
-        let message = try open(odd)
+        let message = try open(unusualClaims)
         #expect(message.kind == .tap)
         #expect(message.text == nil)
-        let keptClaims = message.claims.filter { odd[$0.key] != nil }
-        #expect(keptClaims == odd)
+        let keptClaims = message.claims.filter { unusualClaims[$0.key] != nil }
+        #expect(keptClaims == unusualClaims)
         #expect(try PushMessage(claims: message.claims) == message)
     }
 
@@ -159,11 +159,11 @@ struct PushMessageTests {
 
     @Test("The claimed mechanism id can be read before verification, and nothing else can")
     func readsClaimedMechanism() throws {
-        let stranger = Secret([UInt8](repeating: 9, count: 32))
-        let forged = try SealedPushMessage(sealed(["c": .string("!")], with: stranger))
+        let otherSecret = Secret([UInt8](repeating: 9, count: 32))
+        let forged = try SealedPushMessage(sealed(["c": .string("!")], with: otherSecret))
         #expect(try forged.claimedMechanismUID() == Sample.mechanismUID)
         for payload in ["[]", "1", #"{"c":"AAAA"}"#, #"{"u":""}"#, #"{"u":1}"#, "not JSON", "", "\"u\""] {
-            let message = try SealedPushMessage(CompactJWS.sign(Array(payload.utf8), with: stranger))
+            let message = try SealedPushMessage(CompactJWS.sign(Array(payload.utf8), with: otherSecret))
             #expect(throws: PushMessageError.self) { try message.claimedMechanismUID() }
         }
     }

@@ -62,8 +62,8 @@ struct PushTamperingTests {
             "{}", #"{"c":"!"}"#, #"{"u":1,"t":"soon"}"#, "[]", "not JSON", "", #"{"c":"AAAA","u":"x","l":"YT1iDQo="}"#,
         ])
     func reportsSignatureFirst(payload: String) throws {
-        let stranger = Secret([UInt8](repeating: 9, count: 32))
-        let forged = CompactJWS.sign(Array(payload.utf8), with: stranger)
+        let otherSecret = Secret([UInt8](repeating: 9, count: 32))
+        let forged = CompactJWS.sign(Array(payload.utf8), with: otherSecret)
         #expect(try refusal(of: forged) == .signature)
 
         let genuine = CompactJWS.sign(Array(payload.utf8), with: try Sample.pushSecret)

@@ -92,10 +92,10 @@ struct ServerSentEventTests {
 
     @Test("An event may be exactly as large as the limit")
     func enforcesEventSizeLimit() throws {
-        var exact = Event.Parser(largestEvent: 10)
+        var exact = Event.Parser(maxEventSize: 10)
         #expect(try exact.feed("data: abcd\n\n".utf8).count == 1)
         #expect(try exact.feed("data: efgh\n\n".utf8).count == 1)
-        var over = Event.Parser(largestEvent: 10)
+        var over = Event.Parser(maxEventSize: 10)
         #expect(throws: Event.Parser.EventTooLarge.self) { try over.feed("data: abcde\n\n".utf8) }
     }
 
@@ -105,7 +105,7 @@ struct ServerSentEventTests {
             "data: a\n", "id: a\n", "event: a\n", "nonsense\n", "data: ", "data\n",
         ])
     func limitsMemoryOfParser(piece: String) throws {
-        var parser = Event.Parser(largestEvent: 1000)
+        var parser = Event.Parser(maxEventSize: 1000)
         #expect(throws: Event.Parser.EventTooLarge.self) {
             for _ in 0..<10_000 { _ = try parser.feed(piece.utf8) }
         }
@@ -113,7 +113,7 @@ struct ServerSentEventTests {
 
     @Test("Keep-alive comments do not count toward the size of an event")
     func keepAliveDoesNotGrowEvent() throws {
-        var parser = Event.Parser(largestEvent: 1000)
+        var parser = Event.Parser(maxEventSize: 1000)
         for _ in 0..<10_000 { #expect(try parser.feed(":\n".utf8).isEmpty) }
         for _ in 0..<10_000 { #expect(try parser.feed(": alive\n\n".utf8).isEmpty) }
         #expect(try parser.feed("data: a\n\n".utf8) == [Event(data: "a")])

@@ -120,20 +120,21 @@ struct DeviceBindingTests {
     func keyRequiresConsent() async throws {
         try await TemporaryDirectory.with { directory in
             let vault = try vault(directory)
-            func told(_ presence: Presence?, _ type: DeviceAuthenticationType) async throws -> JSONValue? {
+            func clientError(_ presence: Presence?, _ type: DeviceAuthenticationType) async throws -> JSONValue? {
                 var step = try self.step(["authenticationType": .string(type.rawValue)])
                 try await step.answerDeviceBinding(with: binding(VaultDeviceKeys(vault, presence: presence)))
                 return step.callbacks[0].inputs["clientError"]
             }
-            #expect(try await told(nil, .biometricOnly) == .string("Unsupported"))
-            #expect(try await told(Presence(supported: [.applicationPIN]), .biometricOnly) == .string("Unsupported"))
-            #expect(try await told(Presence(supported: [.biometricOnly], agrees: false), .biometricOnly) == .string("Abort"))
+            #expect(try await clientError(nil, .biometricOnly) == .string("Unsupported"))
+            #expect(try await clientError(Presence(supported: [.applicationPIN]), .biometricOnly) == .string("Unsupported"))
+            #expect(
+                try await clientError(Presence(supported: [.biometricOnly], agrees: false), .biometricOnly) == .string("Abort"))
             #expect(try await VaultDeviceKeys(vault).keys().isEmpty)
-            #expect(try await told(Presence(supported: [.biometricOnly]), .biometricOnly) == .string(""))
+            #expect(try await clientError(Presence(supported: [.biometricOnly]), .biometricOnly) == .string(""))
             #expect(try await VaultDeviceKeys(vault).keys().map(\.authenticationType) == [.biometricOnly])
             // The key outlives its prompt; it is not used without asking.
             var step = try self.step()
-            #expect(try await step.answerDeviceSigning(with: binding(VaultDeviceKeys(vault)))?.told == .unsupported)
+            #expect(try await step.answerDeviceSigning(with: binding(VaultDeviceKeys(vault)))?.clientError == .unsupported)
         }
     }
 
@@ -162,7 +163,7 @@ struct DeviceBindingTests {
             try await untouched.answerDeviceBinding(with: binding(BrokenKeys(error: CancellationError())))
         }
         #expect(untouched == (try self.step()))
-        #expect(try await step.answerDeviceSigning(with: binding(BrokenKeys(error: nil)))?.told == .clientNotRegistered)
+        #expect(try await step.answerDeviceSigning(with: binding(BrokenKeys(error: nil)))?.clientError == .clientNotRegistered)
         var unknown = try self.step(["authenticationType": .string("RETINA")])
         try await unknown.answerDeviceBinding(with: binding(BrokenKeys(error: nil)))
         #expect(unknown.callbacks[0].inputs["clientError"] == .string("Unsupported"))
@@ -178,13 +179,13 @@ struct DeviceBindingTests {
             try await step.answerDeviceBinding(with: binding).failure, try await step.answerDeviceSigning(with: binding),
         ]
         for failure in failures {
-            #expect(failure?.told == .abort && failure?.cause as? StoreError == locked)
+            #expect(failure?.clientError == .abort && failure?.cause as? StoreError == locked)
             #expect(failure?.description.contains("the keyring is locked") == true)
         }
         let unaborted = step.callbacks.filter { $0.inputs["clientError"] != .string("Abort") }
         #expect(unaborted.isEmpty)
         let unsupported = try await step.answerDeviceBinding(with: self.binding(BrokenKeys(error: DeviceClientError.unsupported)))
-        #expect(unsupported.failure?.told == .unsupported && unsupported.failure?.cause == nil && unsupported.key == nil)
+        #expect(unsupported.failure?.clientError == .unsupported && unsupported.failure?.cause == nil && unsupported.key == nil)
     }
 
     private struct BrokenKeys: DeviceBindingKeys {
@@ -217,7 +218,7 @@ struct DeviceBindingTests {
     @Test("A user who takes too long causes a Timeout, and no key is left")
     func userTimeoutRemovesKey() async throws {
         try await TemporaryDirectory.with { directory in
-            let timer = RungTimer()
+            let timer = ManualTimer()
             let keys = VaultDeviceKeys(try vault(directory), presence: Sleeper(timer: timer))
             var step = try self.step(["authenticationType": .string("APPLICATION_PIN")])
             try await step.answerDeviceBinding(with: binding(keys, timer: timer))
@@ -228,10 +229,10 @@ struct DeviceBindingTests {
 
     /// A user who never answers; when asked, the time is up.
     private struct Sleeper: DevicePresence {
-        let timer: RungTimer
+        let timer: ManualTimer
         let supported: Set<DeviceAuthenticationType> = [.applicationPIN]
         func confirm(_ type: DeviceAuthenticationType, username: String) async throws -> Bool {
-            timer.ring()
+            timer.fire()
             try await Task.sleep(for: .seconds(3600))
             return true
         }
@@ -241,11 +242,11 @@ struct DeviceBindingTests {
         "A key that is created after a timeout or a cancellation is removed", arguments: [true, false])
     func removesLateKey(isCancelled: Bool) async throws {
         try await TemporaryDirectory.with { directory in
-            let timer = RungTimer()
+            let timer = ManualTimer()
             let kept = VaultDeviceKeys(try vault(directory))
             let (made, makes) = AsyncStream<Void>.makeStream()
             let keys = OddKeys(kept: kept) {
-                if isCancelled { makes.yield() } else { timer.ring() }
+                if isCancelled { makes.yield() } else { timer.fire() }
                 // The wait ends when the task is cancelled, and the function continues.
                 try? await Task.sleep(for: .seconds(3600))
                 return nil
@@ -277,8 +278,8 @@ struct DeviceBindingTests {
             }
             var step = try self.step()
             #expect(try await step.answerDeviceBinding(with: binding(keys)).key == nil)
-            let told: DeviceClientError = signature == nil ? .abort : .clientDeviceErrors
-            #expect(step.callbacks[0].inputs["clientError"] == .string(told.rawValue))
+            let clientError: DeviceClientError = signature == nil ? .abort : .clientDeviceErrors
+            #expect(step.callbacks[0].inputs["clientError"] == .string(clientError.rawValue))
             #expect(try await kept.keys().isEmpty)
         }
     }
@@ -301,7 +302,7 @@ struct DeviceBindingTests {
     }
 
     /// A clock whose waits end only when a test says so.
-    private final class RungTimer: Clock {
+    private final class ManualTimer: Clock {
         typealias Duration = Swift.Duration
         struct Instant: InstantProtocol {
             typealias Duration = Swift.Duration
@@ -313,12 +314,12 @@ struct DeviceBindingTests {
 
         let now = Instant()
         let minimumResolution = Swift.Duration.zero
-        private let (rung, bell) = AsyncStream<Void>.makeStream()
+        private let (fired, trigger) = AsyncStream<Void>.makeStream()
 
-        func ring() { bell.yield() }
+        func fire() { trigger.yield() }
 
         func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
-            for await _ in rung { return }
+            for await _ in fired { return }
             throw CancellationError()
         }
     }
@@ -363,7 +364,7 @@ struct DeviceBindingTests {
             }
             for user in ["id=demo,ou=user,dc=am", ""] {
                 var step = try self.step(["userId": .string(user)])
-                #expect(try await step.answerDeviceSigning(with: binding(keys))?.told == .clientNotRegistered)
+                #expect(try await step.answerDeviceSigning(with: binding(keys))?.clientError == .clientNotRegistered)
                 #expect(try await step.answerDeviceSigning(with: binding(keys, url: elsewhere)) == nil)
                 #expect(try await step.answerDeviceSigning(with: binding(keys, realm: "alpha")) == nil)
             }
@@ -394,7 +395,7 @@ struct DeviceBindingTests {
             #expect(try await signer("b") == .string(made[1].id))
             var step = try self.step(["userId": .string("")])
             let failure = try await step.answerDeviceSigning(with: binding(keys)) { _ in nil }
-            #expect(failure?.told == .abort)
+            #expect(failure?.clientError == .abort)
         }
     }
 

@@ -71,11 +71,11 @@ struct LiveTests {
             step = try await server.journeys.next(step).step
             #expect(step.enrollmentURI?.hasPrefix("pushauth://") == true)
             #expect(step.first(PollingWaitCallback.self)?.waitTime == .milliseconds(20))
-            let again = try await server.journeys.waitAndGoOn(step).step
+            let again = try await server.journeys.waitAndContinue(step).step
             #expect(again.enrollmentURI == step.enrollmentURI)
             #expect(again.authId != step.authId)
             server.clock.advance(by: 2)
-            await expect(.loginFailed) { try await server.journeys.waitAndGoOn(again) }
+            await expect(.loginFailed) { try await server.journeys.waitAndContinue(again) }
         }
     }
 

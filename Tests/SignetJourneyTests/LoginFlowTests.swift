@@ -14,21 +14,21 @@ struct JourneySessionTests {
         #"{"authId":"2","callbacks":[{"type":"PollingWaitCallback","output":[{"name":"waitTime","value":"0"}]}]}"#
     private static let end = #"{"tokenId":"t"}"#
 
-    private func walk(_ transport: any HTTPTransport) throws -> JourneySession {
+    private func session(_ transport: any HTTPTransport) throws -> JourneySession {
         JourneySession(Journey(try profile(), transport: transport))
     }
 
     @Test("An earlier step is refused without a request")
     func refusesStaleStep() async throws {
         let transport = answering((200, Self.login), (200, Self.wait), (200, Self.end))
-        let walk = try walk(transport)
-        let first = try await walk.start("Login").step
-        _ = try await walk.next(first)
-        await expect(.staleStep) { try await walk.next(first) }
+        let session = try session(transport)
+        let first = try await session.start("Login").step
+        _ = try await session.next(first)
+        await expect(.staleStep) { try await session.next(first) }
         #expect(transport.requests.count == 2)
-        _ = try await walk.wait()
-        guard case .loggedIn = await walk.state else { throw Unexpected() }
-        await expect(.staleStep) { try await walk.next(first) }
+        _ = try await session.wait()
+        guard case .loggedIn = await session.state else { throw Unexpected() }
+        await expect(.staleStep) { try await session.next(first) }
         #expect(transport.requests.count == 3)
     }
 
@@ -44,13 +44,13 @@ struct JourneySessionTests {
             if number == 2 { for await _ in gate { break } }
             return HTTPResponse(status: 200, body: Array((number == 1 ? Self.login : Self.end).utf8))
         }
-        let walk = try walk(transport)
-        let step = try await walk.start("Login").step
-        let states = await walk.states()
-        async let first = walk.next(step)
+        let session = try session(transport)
+        let step = try await session.start("Login").step
+        let states = await session.states()
+        async let first = session.next(step)
         for await state in states { if case .asking = state { break } }
-        await expect(.busy) { try await walk.next(step) }
-        await expect(.busy) { try await walk.start("Login") }
+        await expect(.busy) { try await session.next(step) }
+        await expect(.busy) { try await session.start("Login") }
         open.yield()
         guard case .loggedIn = try await first else { throw Unexpected() }
         #expect(transport.requests.count == 2)
@@ -68,16 +68,16 @@ struct JourneySessionTests {
             }
             return answer
         }
-        let walk = try walk(transport)
-        let step = try await walk.start("Login").step
-        await #expect(throws: TransportError.self) { try await walk.next(step) }
-        guard case .stalled(let stalled, _) = await walk.state else { throw Unexpected() }
+        let session = try session(transport)
+        let step = try await session.start("Login").step
+        await #expect(throws: TransportError.self) { try await session.next(step) }
+        guard case .stalled(let stalled, _) = await session.state else { throw Unexpected() }
         #expect(stalled == step)
-        await expect(.serverFailed) { try await walk.next(step) }
-        guard case .stalled = await walk.state else { throw Unexpected() }
-        await expect(.loginFailed) { try await walk.next(step) }
-        guard case .failed = await walk.state else { throw Unexpected() }
-        await expect(.staleStep) { try await walk.next(step) }
+        await expect(.serverFailed) { try await session.next(step) }
+        guard case .stalled = await session.state else { throw Unexpected() }
+        await expect(.loginFailed) { try await session.next(step) }
+        guard case .failed = await session.state else { throw Unexpected() }
+        await expect(.staleStep) { try await session.next(step) }
     }
 
     @Test("Waiting continues after a network failure with the same interval")
@@ -93,17 +93,17 @@ struct JourneySessionTests {
             return answer
         }
         let clock = GateClock()
-        let walk = JourneySession(Journey(try profile(), transport: transport), clock: clock)
-        _ = try await walk.start("Login")
+        let session = JourneySession(Journey(try profile(), transport: transport), clock: clock)
+        _ = try await session.start("Login")
         for count in 2...3 {
-            let waiting = Task { try await walk.wait() }
+            let waiting = Task { try await session.wait() }
             await clock.sleeper()
             #expect(transport.requests.count == count - 1)
             clock.wake()
             await #expect(throws: TransportError.self) { try await waiting.value }
             #expect(transport.requests.count == count)
         }
-        let waiting = Task { try await walk.wait() }
+        let waiting = Task { try await session.wait() }
         await clock.sleeper()
         clock.wake()
         guard case .loggedIn = try await waiting.value else { throw Unexpected() }
@@ -111,12 +111,12 @@ struct JourneySessionTests {
 
     @Test("Every observer receives the states from the moment it starts to observe")
     func notifiesObservers() async throws {
-        let walk = try walk(answering((200, Self.login), (200, Self.wait), (200, Self.end)))
-        let early = await walk.states()
-        let step = try await walk.start("Login").step
-        let late = await walk.states()
-        _ = try await walk.next(step)
-        _ = try await walk.wait()
+        let session = try session(answering((200, Self.login), (200, Self.wait), (200, Self.end)))
+        let early = await session.states()
+        let step = try await session.start("Login").step
+        let late = await session.states()
+        _ = try await session.next(step)
+        _ = try await session.wait()
         let (first, second) = (await names(early), await names(late))
         #expect(first == ["idle", "asking", "step 1", "asking", "step 2", "asking", "loggedIn"])
         #expect(second == ["step 1", "asking", "step 2", "asking", "loggedIn"])
@@ -124,9 +124,9 @@ struct JourneySessionTests {
 
     @Test("The state streams end when the session object is released")
     func streamsEndWithSession() async throws {
-        var walk: JourneySession? = try walk(answering((200, Self.login)))
-        let states = await walk?.states()
-        walk = nil
+        var session: JourneySession? = try session(answering((200, Self.login)))
+        let states = await session?.states()
+        session = nil
         var count = 0
         for await _ in try #require(states) { count += 1 }
         #expect(count == 1)
@@ -136,11 +136,11 @@ struct JourneySessionTests {
     func answerReplacesWait() async throws {
         let transport = answering((200, Self.login), (200, Self.wait), (200, Self.end))
         let clock = GateClock()
-        let walk = JourneySession(Journey(try profile(), transport: transport), clock: clock)
-        let step = try await walk.next(try await walk.start("Login").step).step
-        async let waiting = walk.wait()
+        let session = JourneySession(Journey(try profile(), transport: transport), clock: clock)
+        let step = try await session.next(try await session.start("Login").step).step
+        async let waiting = session.wait()
         await clock.sleeper()
-        guard case .loggedIn = try await walk.next(step) else { throw Unexpected() }
+        guard case .loggedIn = try await session.next(step) else { throw Unexpected() }
         clock.wake()
         guard case .loggedIn = try await waiting else { throw Unexpected() }
         #expect(transport.requests.count == 3)
@@ -150,31 +150,31 @@ struct JourneySessionTests {
     func cancelledWaitKeepsStep() async throws {
         let transport = answering((200, Self.wait), (200, Self.end))
         let clock = GateClock()
-        let walk = JourneySession(Journey(try profile(), transport: transport), clock: clock)
-        _ = try await walk.start("Login")
-        let waiting = Task { try await walk.wait() }
+        let session = JourneySession(Journey(try profile(), transport: transport), clock: clock)
+        _ = try await session.start("Login")
+        let waiting = Task { try await session.wait() }
         await clock.sleeper()
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
-        #expect(try await walk.state.step.authId == "2")
+        #expect(try await session.state.step.authId == "2")
         #expect(transport.requests.count == 1)
     }
 
     @Test("A session runs a real server's journey to its end")
     func runsLiveJourney() async throws {
         try await LiveServer.with { server in
-            let walk = JourneySession(server.journeys)
-            var step = try await walk.start("OATHRegistration").step
+            let session = JourneySession(server.journeys)
+            var step = try await session.start("OATHRegistration").step
             try step.fill(name: "demo", password: LiveServer.password)
-            step = try await walk.next(step).step
+            step = try await session.next(step).step
             let enrollment = try EnrollmentURI.parse(try #require(step.enrollmentURI))
             try step.fill(ConfirmationCallback.self) { try $0.select("Next") }
-            step = try await walk.next(step).step
+            step = try await session.next(step).step
             let secret = try #require(enrollment.oath).secret
             let code = TOTP.code(secret: secret, at: server.clock.now)
             try step.fill(NameCallback.self) { $0.name = code }
-            guard case .loggedIn = try await walk.next(step) else { throw Unexpected() }
-            guard case .loggedIn = await walk.state else { throw Unexpected() }
+            guard case .loggedIn = try await session.next(step) else { throw Unexpected() }
+            guard case .loggedIn = await session.state else { throw Unexpected() }
         }
     }
 

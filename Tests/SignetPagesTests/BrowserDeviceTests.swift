@@ -12,7 +12,7 @@ import Testing
     "Browser logins with a device", .enabled(if: Chromium.isPossible, "chromium-headless-shell is not installed"),
     .timeLimit(.minutes(10)))
 struct BrowserDeviceTests {
-    private struct Enough: Error {}
+    private struct StopListening: Error {}
 
     /// Runs `body` with a desktop authenticator in this process.
     private func withAuthenticator(_ body: (Authenticator) async throws -> Void) async throws {
@@ -28,9 +28,9 @@ struct BrowserDeviceTests {
     private func message(_ authenticator: Authenticator, _ mechanism: Mechanism) async throws -> PushNotification {
         do {
             try await PushStreamListener(authenticator, mechanismUID: mechanism.uid).run { event in
-                if case .received = event { throw Enough() }
+                if case .received = event { throw StopListening() }
             }
-        } catch is Enough {}
+        } catch is StopListening {}
         return try #require(try await authenticator.notifications().last)
     }
 

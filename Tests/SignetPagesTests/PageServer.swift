@@ -22,7 +22,7 @@ struct PageServer: Sendable {
     static let password = "changeit"
 
     /// A limit on simultaneous browsers, because each consists of half a dozen processes.
-    private static let gate = Turnstile(places: 2)
+    private static let limiter = TaskLimiter(available: 2)
 
     /// Runs `body` with a page of a new browser.
     /// - Parameters:
@@ -32,14 +32,14 @@ struct PageServer: Sendable {
         trees: [JourneyTree] = [], clock: ManualClock? = nil, host: String = "127.0.0.1",
         _ body: (PageServer, ChromiumPage) async throws -> Void
     ) async throws {
-        await gate.enter()
+        await limiter.enter()
         do {
             try await runNow(trees, clock, host, body)
         } catch {
-            await gate.leave()
+            await limiter.leave()
             throw error
         }
-        await gate.leave()
+        await limiter.leave()
     }
 
     private static func runNow(
@@ -206,17 +206,17 @@ enum PageScript {
 }
 
 /// A semaphore that admits a fixed number of tasks at a time.
-actor Turnstile {
-    private var places: Int
+actor TaskLimiter {
+    private var available: Int
     private var queue: [CheckedContinuation<Void, Never>] = []
 
-    init(places: Int) { self.places = places }
+    init(available: Int) { self.available = available }
 
     func enter() async {
-        if places > 0 { places -= 1 } else { await withCheckedContinuation { queue.append($0) } }
+        if available > 0 { available -= 1 } else { await withCheckedContinuation { queue.append($0) } }
     }
 
     func leave() {
-        if queue.isEmpty { places += 1 } else { queue.removeFirst().resume() }
+        if queue.isEmpty { available += 1 } else { queue.removeFirst().resume() }
     }
 }

@@ -12,7 +12,7 @@ struct Pet: Codable, Hashable {
 
 /// A storage behind a delegate that a test can inspect, slow down and break. As an actor it lets calls overlap at every `await`,
 /// and the delegate must prevent that.
-actor RealmOfOne<T: Codable & Sendable & Equatable>: Storage {
+actor SingleItemStorage<T: Codable & Sendable & Equatable>: Storage {
     /// The stored item.
     private(set) var item: T?
     private(set) var reads = 0
@@ -23,7 +23,7 @@ actor RealmOfOne<T: Codable & Sendable & Equatable>: Storage {
 
     private var failures: [Operation: Failure] = [:]
     /// Called inside each operation, before its effect; it may suspend.
-    private let pace: @Sendable () async throws -> Void
+    private let delay: @Sendable () async throws -> Void
 
     enum Operation: String, CaseIterable, Sendable {
         case save, get, delete
@@ -36,9 +36,9 @@ actor RealmOfOne<T: Codable & Sendable & Equatable>: Storage {
 
     struct Broken: Error, Equatable {}
 
-    init(_ item: T? = nil, pace: @escaping @Sendable () async throws -> Void = {}) {
+    init(_ item: T? = nil, delay: @escaping @Sendable () async throws -> Void = {}) {
         self.item = item
-        self.pace = pace
+        self.delay = delay
     }
 
     func fail(_ operation: Operation, _ failure: Failure?) {
@@ -72,7 +72,7 @@ actor RealmOfOne<T: Codable & Sendable & Equatable>: Storage {
         defer { inside -= 1 }
         // A read takes its value before the wait and a write sets it after: overlapping calls would cross.
         let early = operation == .get ? effect() : nil
-        try await pace()
+        try await delay()
         if failures[operation] == .beforeItsEffect { throw Broken() }
         let result = early ?? effect()
         if failures[operation] == .afterItsEffect { throw Broken() }
@@ -94,17 +94,17 @@ actor Owner<T: Codable & Sendable> {
 }
 
 /// Waits of random length, counted in yields of the thread.
-final class RandomPace: Sendable {
+final class RandomDelay: Sendable {
     private let generator: Mutex<SeededGenerator>
-    private let longest: Int
+    private let maxYields: Int
 
-    init(seed: UInt64, longest: Int) {
+    init(seed: UInt64, maxYields: Int) {
         generator = Mutex(SeededGenerator(seed: seed))
-        self.longest = longest
+        self.maxYields = maxYields
     }
 
     func wait() async {
-        let yields = generator.withLock { Int.random(in: 0...longest, using: &$0) }
+        let yields = generator.withLock { Int.random(in: 0...maxYields, using: &$0) }
         for _ in 0..<yields { await Task.yield() }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A storage delegate")
 struct ItemDelegateTests {
-    private typealias Backend = RealmOfOne<Pet>
+    private typealias Backend = SingleItemStorage<Pet>
 
     private let lucky = Pet(name: "Lucky")
     private let rex = Pet(name: "Rex")
@@ -107,8 +107,8 @@ struct ItemDelegateTests {
         "Cache and backend stay equal under 16 tasks of 2000 operations over a slow, reordering backend",
         arguments: [1, 2, 3, 4] as [UInt64])
     func cacheEqualsBackendConcurrently(seed: UInt64) async throws {
-        let pace = RandomPace(seed: seed, longest: 3)
-        let backend = RealmOfOne<Int>(pace: { await pace.wait() })
+        let delay = RandomDelay(seed: seed, maxYields: 3)
+        let backend = SingleItemStorage<Int>(delay: { await delay.wait() })
         let owner = Owner<Int>(StorageDelegate(delegate: backend, cacheable: true))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<16 {
@@ -133,8 +133,8 @@ struct ItemDelegateTests {
 
     @Test("A caller reads its own last save, and no caller reads an older item after a newer one")
     func readsAreRecent() async throws {
-        let pace = RandomPace(seed: 7, longest: 5)
-        let backend = RealmOfOne<Int>(0, pace: { await pace.wait() })
+        let delay = RandomDelay(seed: 7, maxYields: 5)
+        let backend = SingleItemStorage<Int>(0, delay: { await delay.wait() })
         let owner = Owner<Int>(StorageDelegate(delegate: backend, cacheable: true))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -162,7 +162,7 @@ struct ItemDelegateTests {
     func secondSaveWins() async throws {
         let gate = Gate()
         let isFirst = Once()
-        let backend = Backend(pace: { if isFirst.take() { try await gate.pass() } })
+        let backend = Backend(delay: { if isFirst.take() { try await gate.pass() } })
         let owner = Owner<Pet>(StorageDelegate(delegate: backend, cacheable: true))
         async let first: Void = owner.save(lucky)
         await gate.arrival()
@@ -180,7 +180,7 @@ struct ItemDelegateTests {
     func cacheSurvivesCancelledSave() async throws {
         let gate = Gate()
         let isFirst = Once()
-        let backend = Backend(lucky, pace: { if isFirst.take() { try await gate.pass() } })
+        let backend = Backend(lucky, delay: { if isFirst.take() { try await gate.pass() } })
         let owner = Owner<Pet>(StorageDelegate(delegate: backend, cacheable: true))
         let save = Task { try await owner.save(rex) }
         await gate.arrival()
@@ -195,7 +195,7 @@ struct ItemDelegateTests {
     func executesCancelledDelete() async throws {
         let gate = Gate()
         let isFirst = Once()
-        let backend = Backend(lucky, pace: { if isFirst.take() { try await gate.pass() } })
+        let backend = Backend(lucky, delay: { if isFirst.take() { try await gate.pass() } })
         let owner = Owner<Pet>(StorageDelegate(delegate: backend, cacheable: true))
         async let read = owner.get()
         await gate.arrival()

@@ -7,7 +7,7 @@ import Testing
 @Suite("A keychain")
 struct ItemKeychainTests {
     /// An opener that counts its calls, and fails a given number of times.
-    private final class Door: Sendable {
+    private final class CountingOpener: Sendable {
         private let state = Mutex((openings: 0, failures: 0))
         private let store = MemoryStore()
 
@@ -27,23 +27,23 @@ struct ItemKeychainTests {
         }
     }
 
-    private func keychain(_ door: Door) -> VaultProvider {
-        VaultProvider { () throws(StoreError) in try door.open() }
+    private func keychain(_ opener: CountingOpener) -> VaultProvider {
+        VaultProvider { () throws(StoreError) in try opener.open() }
     }
 
     @Test("A keychain opens at its first use, not before")
     func opensKeychainLazily() async throws {
-        let door = Door()
-        let storage = KeychainStorage<Pet>(account: "pet", in: keychain(door))
-        #expect(door.openings == 0)
+        let opener = CountingOpener()
+        let storage = KeychainStorage<Pet>(account: "pet", in: keychain(opener))
+        #expect(opener.openings == 0)
         _ = try await storage.get()
-        #expect(door.openings == 1)
+        #expect(opener.openings == 1)
     }
 
     @Test("A keychain opens once for 100 concurrent callers of any operation")
     func opensKeychainOnce() async throws {
-        let door = Door()
-        let keychain = keychain(door)
+        let opener = CountingOpener()
+        let keychain = keychain(opener)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for caller in 0..<100 {
                 group.addTask {
@@ -58,26 +58,26 @@ struct ItemKeychainTests {
             }
             try await group.waitForAll()
         }
-        #expect(door.openings == 1)
+        #expect(opener.openings == 1)
     }
 
     @Test("A keychain retries after a failed opening, and stays open after a successful one")
     func retriesFailedOpening() async throws {
-        let door = Door(failures: 2)
-        let storage = KeychainStorage<Pet>(account: "pet", in: keychain(door))
+        let opener = CountingOpener(failures: 2)
+        let storage = KeychainStorage<Pet>(account: "pet", in: keychain(opener))
         for _ in 0..<2 {
             await #expect { try await storage.get() } throws: { ($0 as? StoreError)?.code == .keyUnavailable }
         }
         try await storage.save(item: Pet(name: "Lucky"))
         let read = try await storage.get()
         #expect(read == Pet(name: "Lucky"))
-        #expect(door.openings == 3)
+        #expect(opener.openings == 3)
     }
 
     @Test("A keychain that cannot open throws for each of 100 callers and never reports absence")
     func throwsOpeningFailureToAll() async {
-        let door = Door(failures: .max)
-        let keychain = keychain(door)
+        let opener = CountingOpener(failures: .max)
+        let keychain = keychain(opener)
         let failures = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<100 {
                 group.addTask {
@@ -96,30 +96,30 @@ struct ItemKeychainTests {
 
     @Test("A cancelled caller does not stop a keychain from opening for the other callers")
     func opensDespiteCancelledCaller() async throws {
-        let door = Door()
-        let keychain = keychain(door)
+        let opener = CountingOpener()
+        let keychain = keychain(opener)
         let callers = (0..<20).map { _ in Task { try await KeychainStorage<Pet>(account: "pet", in: keychain).get() } }
         callers[0].cancel()
         for caller in callers {
             let read = try await caller.value
             #expect(read == nil)
         }
-        #expect(door.openings == 1)
+        #expect(opener.openings == 1)
     }
 
     @Test("A keychain without a vault throws, makes none, and opens the one that the app makes")
     func opensVaultMadeByApp() async throws {
         try await TemporaryDirectory.with { temporary in
-            let place = VaultDirectory(path: temporary.file("vault"))
-            let keychain = VaultProvider { () throws(StoreError) in try place.openVault() }
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            let keychain = VaultProvider { () throws(StoreError) in try directory.openVault() }
             let storage = KeychainStorage<Pet>(account: "pet", in: keychain)
             await #expect { try await storage.get() } throws: { ($0 as? StoreError)?.code == .noVault }
             await #expect { try await storage.save(item: Pet(name: "Lucky")) } throws: { ($0 as? StoreError)?.code == .noVault }
-            #expect(!place.holdsVault)
+            #expect(!directory.holdsVault)
 
-            try await keychain.open { () throws(StoreError) in try place.createVault(.keyFile) }
+            try await keychain.open { () throws(StoreError) in try directory.createVault(.keyFile) }
             try await storage.save(item: Pet(name: "Lucky"))
-            let another = VaultProvider { () throws(StoreError) in try place.openVault() }
+            let another = VaultProvider { () throws(StoreError) in try directory.openVault() }
             let read = try await KeychainStorage<Pet>(account: "pet", in: another).get()
             #expect(read == Pet(name: "Lucky"))
         }
@@ -127,8 +127,8 @@ struct ItemKeychainTests {
 
     @Test("An open keychain refuses another opener and keeps working")
     func refusesSecondOpener() async throws {
-        let (door, other) = (Door(), Door())
-        let keychain = keychain(door)
+        let (opener, other) = (CountingOpener(), CountingOpener())
+        let keychain = keychain(opener)
         let storage = KeychainStorage<Pet>(account: "pet", in: keychain)
         try await storage.save(item: Pet(name: "Lucky"))
         await #expect { try await keychain.open { () throws(StoreError) in try other.open() } } throws: {
@@ -141,7 +141,7 @@ struct ItemKeychainTests {
 
     @Test("A keychain accepts another opener after a failed attempt, even one still running")
     func acceptsOpenerAfterFailure() async throws {
-        let (locked, other) = (Door(failures: .max), Door())
+        let (locked, other) = (CountingOpener(failures: .max), CountingOpener())
         let keychain = keychain(locked)
         let storage = KeychainStorage<Pet>(account: "pet", in: keychain)
         async let early = try? await storage.get()
@@ -153,31 +153,31 @@ struct ItemKeychainTests {
 
     @Test("A keychain whose opener fails stays closed, and later opens with its own opener")
     func staysClosedAfterFailedOpener() async throws {
-        let door = Door()
-        let keychain = keychain(door)
-        let failing = Door(failures: 1)
+        let opener = CountingOpener()
+        let keychain = keychain(opener)
+        let failing = CountingOpener(failures: 1)
         await #expect { try await keychain.open { () throws(StoreError) in try failing.open() } } throws: {
             ($0 as? StoreError)?.code == .keyUnavailable
         }
         let absent = try await KeychainStorage<Pet>(account: "pet", in: keychain).get()
         #expect(absent == nil)
-        #expect(door.openings == 1)
+        #expect(opener.openings == 1)
     }
 
     @Test("The user's keychain without a vault throws an error that names the path and signet init")
     func standardKeychainNamesMissingVault() async throws {
         try await TemporaryDirectory.with { temporary in
-            let place = VaultDirectory(path: temporary.file("nowhere"))
+            let directory = VaultDirectory(path: temporary.file("nowhere"))
             #expect {
-                _ = try StandardStore.open(in: place)
+                _ = try StandardStore.open(in: directory)
             } throws: { error in
                 (error as? StoreError)?.code == .noVault && "\(error)".contains("signet init")
-                    && "\(error)".contains(place.path)
+                    && "\(error)".contains(directory.path)
             }
-            #expect(!place.holdsVault)
-            let made = try place.createVault(.keyFile)
+            #expect(!directory.holdsVault)
+            let made = try directory.createVault(.keyFile)
             try made.put([1], RecordKey(.item, "x"))
-            #expect(try StandardStore.open(in: place).get(RecordKey(.item, "x")) == [1])
+            #expect(try StandardStore.open(in: directory).get(RecordKey(.item, "x")) == [1])
         }
     }
 }

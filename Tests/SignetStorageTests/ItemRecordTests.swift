@@ -149,17 +149,17 @@ struct ItemRecordTests {
     @Test("The files of a vault contain neither the name nor the content of a keychain item")
     func sealsItemOnDisk() async throws {
         try await TemporaryDirectory.with { temporary in
-            let place = VaultDirectory(path: temporary.file("vault"))
-            let vault = try place.createVault(.keyFile)
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            let vault = try directory.createVault(.keyFile)
             let storage = KeychainStorage<Pet>(account: "account-canary", in: VaultProvider(over: vault))
             try await storage.save(item: Pet(name: "content-canary"))
             let read = try await storage.get()
             #expect(read?.name == "content-canary")
-            let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
             #expect(names.contains("vault.sqlite"))
             var written = 0
             for name in names {
-                let bytes = try Data(contentsOf: URL(filePath: "\(place.path)/\(name)"))
+                let bytes = try Data(contentsOf: URL(filePath: "\(directory.path)/\(name)"))
                 written += bytes.count
                 for text in ["account-canary", "content-canary", "\"name\""] {
                     #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) was found in \(name)")
@@ -172,9 +172,10 @@ struct ItemRecordTests {
     @Test("A keychain item can be read after a restart")
     func keepsItemAfterRestart() async throws {
         try await TemporaryDirectory.with { temporary in
-            let place = VaultDirectory(path: temporary.file("vault"))
-            try await KeychainStorage<Pet>(account: "pet", in: VaultProvider(over: place.createVault(.keyFile))).save(item: lucky)
-            let read = try await KeychainStorage<Pet>(account: "pet", in: VaultProvider(over: place.openVault())).get()
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            try await KeychainStorage<Pet>(account: "pet", in: VaultProvider(over: directory.createVault(.keyFile))).save(
+                item: lucky)
+            let read = try await KeychainStorage<Pet>(account: "pet", in: VaultProvider(over: directory.openVault())).get()
             #expect(read == lucky)
         }
     }

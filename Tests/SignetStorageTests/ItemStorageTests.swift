@@ -8,7 +8,7 @@ import Testing
 /// The common behavior of the storages in the package, whatever their backend.
 @Suite("A built-in storage")
 struct ItemStorageTests {
-    enum Place: String, CaseIterable, CustomTestStringConvertible {
+    enum BackendKind: String, CaseIterable, CustomTestStringConvertible {
         case memory, keychainOverMemory, keychainOverVault, keychainOverVaultInSQLite
         var testDescription: String { rawValue }
 
@@ -36,9 +36,9 @@ struct ItemStorageTests {
 
     @Test(
         "A built-in storage saves, gets, replaces and deletes; an absent item is nil and may be deleted",
-        arguments: Place.allCases, [false, true])
-    func savesAndDeletesItem(place: Place, isCacheable: Bool) async throws {
-        try await place.withStorage(of: Pet.self, cacheable: isCacheable) { storage in
+        arguments: BackendKind.allCases, [false, true])
+    func savesAndDeletesItem(backend: BackendKind, isCacheable: Bool) async throws {
+        try await backend.withStorage(of: Pet.self, cacheable: isCacheable) { storage in
             try await storage.delete()
             let absent = try await storage.get()
             #expect(absent == nil)
@@ -56,13 +56,13 @@ struct ItemStorageTests {
         }
     }
 
-    @Test("A built-in storage returns texts of every kind, and a mebibyte, unchanged", arguments: Place.allCases)
-    func keepsTexts(place: Place) async throws {
+    @Test("A built-in storage returns texts of every kind, and a mebibyte, unchanged", arguments: BackendKind.allCases)
+    func keepsTexts(backend: BackendKind) async throws {
         let texts = [
             "", " ", "null", "\"", "\u{0}", "é", "e\u{301}", "🐕‍🦺", "שלום", "line\nline", "\u{FFFF}\u{10FFFF}",
             String(repeating: "0123456789abcdef", count: 65536),
         ]
-        try await place.withStorage(of: String.self, cacheable: false) { storage in
+        try await backend.withStorage(of: String.self, cacheable: false) { storage in
             for text in texts {
                 try await storage.save(item: text)
                 let read = try await storage.get()
@@ -72,10 +72,12 @@ struct ItemStorageTests {
         }
     }
 
-    @Test("A built-in storage keeps values that are not objects: numbers, lists, dates, an optional", arguments: Place.allCases)
-    func keepsPlainTypes(place: Place) async throws {
+    @Test(
+        "A built-in storage keeps values that are not objects: numbers, lists, dates, an optional",
+        arguments: BackendKind.allCases)
+    func keepsPlainTypes(backend: BackendKind) async throws {
         func keep<T: Codable & Sendable & Equatable>(_ item: T) async throws {
-            try await place.withStorage(of: T.self, cacheable: true) { storage in
+            try await backend.withStorage(of: T.self, cacheable: true) { storage in
                 try await storage.save(item: item)
                 let read = try await storage.get()
                 #expect(read == item)
@@ -113,9 +115,9 @@ struct ItemStorageTests {
         #expect(lastStep == 1999)
     }
 
-    @Test("A built-in storage refuses an item that JSON cannot express, and keeps the old one", arguments: Place.allCases)
-    func refusesInexpressibleItem(place: Place) async throws {
-        try await place.withStorage(of: Double.self, cacheable: true) { storage in
+    @Test("A built-in storage refuses an item that JSON cannot express, and keeps the old one", arguments: BackendKind.allCases)
+    func refusesInexpressibleItem(backend: BackendKind) async throws {
+        try await backend.withStorage(of: Double.self, cacheable: true) { storage in
             try await storage.save(item: 1.5)
             await #expect { try await storage.save(item: .infinity) } throws: { ($0 as? StoreError)?.code == .invalid }
             let read = try await storage.get()
@@ -126,7 +128,7 @@ struct ItemStorageTests {
     // MARK: Encryptors
 
     /// An encryptor that reverses the bytes and adds a mark before them, until it is told to refuse.
-    private final class Reverser: Encryptor {
+    private final class ReversingEncryptor: Encryptor {
         struct Refused: Error, Equatable {}
         private let refused = Mutex<Direction?>(nil)
 
@@ -151,7 +153,7 @@ struct ItemStorageTests {
     func storesEncryptedItem(isCacheable: Bool) async throws {
         let store = DumpableStore()
         let storage = KeychainStorage<Pet>(
-            account: "pet", encryptor: Reverser(), cacheable: isCacheable, in: VaultProvider(over: store))
+            account: "pet", encryptor: ReversingEncryptor(), cacheable: isCacheable, in: VaultProvider(over: store))
         try await storage.save(item: Pet(name: "Lucky"))
         let read = try await storage.get()
         #expect(read == Pet(name: "Lucky"))
@@ -162,13 +164,14 @@ struct ItemStorageTests {
     }
 
     @Test(
-        "A built-in storage keeps the old item when the encryptor fails during a save", arguments: Place.allCases, [false, true])
-    func keepsItemWhenEncryptionFails(place: Place, isCacheable: Bool) async throws {
-        let reverser = Reverser()
-        try await place.withStorage(of: Pet.self, cacheable: isCacheable, encryptor: reverser) { storage in
+        "A built-in storage keeps the old item when the encryptor fails during a save", arguments: BackendKind.allCases,
+        [false, true])
+    func keepsItemWhenEncryptionFails(backend: BackendKind, isCacheable: Bool) async throws {
+        let reverser = ReversingEncryptor()
+        try await backend.withStorage(of: Pet.self, cacheable: isCacheable, encryptor: reverser) { storage in
             try await storage.save(item: Pet(name: "Lucky"))
             reverser.refuse(.encrypting)
-            await #expect(throws: Reverser.Refused()) { try await storage.save(item: Pet(name: "Rex")) }
+            await #expect(throws: ReversingEncryptor.Refused()) { try await storage.save(item: Pet(name: "Rex")) }
             let read = try await storage.get()
             #expect(read == Pet(name: "Lucky"))
         }
@@ -176,13 +179,13 @@ struct ItemStorageTests {
 
     @Test(
         "A built-in storage throws the encryptor's error when an item does not open, and deletes nothing",
-        arguments: Place.allCases)
-    func throwsDecryptionError(place: Place) async throws {
-        let reverser = Reverser()
-        try await place.withStorage(of: Pet.self, cacheable: false, encryptor: reverser) { storage in
+        arguments: BackendKind.allCases)
+    func throwsDecryptionError(backend: BackendKind) async throws {
+        let reverser = ReversingEncryptor()
+        try await backend.withStorage(of: Pet.self, cacheable: false, encryptor: reverser) { storage in
             try await storage.save(item: Pet(name: "Lucky"))
             reverser.refuse(.decrypting)
-            await #expect(throws: Reverser.Refused()) { try await storage.get() }
+            await #expect(throws: ReversingEncryptor.Refused()) { try await storage.get() }
             reverser.refuse(nil)
             let read = try await storage.get()
             #expect(read == Pet(name: "Lucky"))

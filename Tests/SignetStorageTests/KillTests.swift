@@ -9,7 +9,7 @@ import Testing
 /// By default a few system calls of each work; with `SIGNET_KILLS=all` (`make kills`) every one.
 @Suite("A store whose work is interrupted", .enabled(StoreWorker.noTrace) { await StoreWorker.canBeTraced })
 struct KillTests {
-    private static let isThorough = ProcessInfo.processInfo.environment["SIGNET_KILLS"] == "all"
+    private static let isExhaustive = ProcessInfo.processInfo.environment["SIGNET_KILLS"] == "all"
 
     @Test(
         "A store whose process is killed at any system call has the old or the new value, opens and goes on",
@@ -17,7 +17,7 @@ struct KillTests {
     func survivesKillAtSystemCall(work: KilledWork) async throws {
         let kills = try await interrupt(work, "signal=KILL", at: nil, sample: 8) { outcome, path in
             guard outcome.wasKilled else { return false }
-            try await work.again(path, after: work.left(path))
+            try await work.again(path, after: work.finalState(path))
             return true
         }
         #expect(kills > 0)
@@ -36,14 +36,14 @@ struct KillTests {
         let failures = try await interrupt(work, "error=\(error)", at: Self.changing, sample: 2) {
             outcome, path in
             try #require(!outcome.wasKilled && [0, 1].contains(outcome.status), "\(outcome)")
-            let left = try work.left(path)
+            let finalState = try work.finalState(path)
             if outcome.status == 0 {
-                #expect(left == .new)
-            } else if outcome.line != "\(StoreError.Code.outcomeUnknown)", work != .createVault || left == .nothing {
+                #expect(finalState == .new)
+            } else if outcome.line != "\(StoreError.Code.outcomeUnknown)", work != .createVault || finalState == .nothing {
                 // A new vault is opened at the end: when only that fails, the vault exists.
-                #expect(left == work.before, "\(outcome.output)")
+                #expect(finalState == work.before, "\(outcome.output)")
             }
-            try await work.again(path, after: left)
+            try await work.again(path, after: finalState)
             return outcome.status == 1
         }
         report("\(failures) failures of \(work) by \(error)")
@@ -51,16 +51,16 @@ struct KillTests {
 
     @Test("An unconfirmed commit is reported as an unknown outcome, and a crash leaves the old or the new value")
     func reportsUnconfirmedCommit() async throws {
-        var left: Set<KilledWork.Left> = []
+        var finalStates: Set<KilledWork.FinalState> = []
         // Once the process goes on to close its store, and once it is killed before that.
         for event in ["error=EIO", "error=EIO:signal=KILL"] {
             _ = try await interrupt(.save, event, at: ["fdatasync"], sample: .max) { outcome, path in
                 guard outcome.wasKilled || outcome.line == "\(StoreError.Code.outcomeUnknown)" else { return false }
-                left.insert(try KilledWork.save.left(path))
+                finalStates.insert(try KilledWork.save.finalState(path))
                 return true
             }
         }
-        #expect(left == [.old, .new])
+        #expect(finalStates == [.old, .new])
     }
 
     /// Runs the work again for each of its calls with these names, or for all of them, each time on a fresh copy, and counts the
@@ -84,7 +84,7 @@ struct KillTests {
         }
         let all = try await StoreWorker.systemCalls(of: work.arguments(copy("dry")), log: directory.file("log"))
             .filter { names?.contains($0.name) ?? true }
-        let step = Self.isThorough ? 1 : max(1, all.count / min(sample, all.count))
+        let step = Self.isExhaustive ? 1 : max(1, all.count / min(sample, all.count))
         var count = 0
         // Backward from the end, where the work becomes durable.
         for call in stride(from: all.count - 1, through: 0, by: -step).map({ all[$0] }) {
@@ -107,7 +107,7 @@ struct KillTests {
 
     /// Prints figures of a complete run.
     private func report(_ figures: String) {
-        if Self.isThorough { print("SIGNET_KILLS: \(figures)") }
+        if Self.isExhaustive { print("SIGNET_KILLS: \(figures)") }
     }
 }
 

@@ -47,28 +47,28 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
             for number in 0..<Self.others { try vault.put(Self.old, RecordKey(.account, String(number))) }
         case .saveAfterCrash, .saveVaultAfterCrash:
             // The files of an open store are those that a crash leaves: the log has not been moved into the main file.
-            let place = path + ".open"
+            let directory = path + ".open"
             try FileManager.default.createDirectory(
-                atPath: place, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+                atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
             let store: any RecordStore =
                 self == .saveAfterCrash
-                ? try SQLiteStore(path: place + "/store", creating: true)
-                : try VaultDirectory(path: place + "/vault").createVault(.keyFile)
+                ? try SQLiteStore(path: directory + "/store", creating: true)
+                : try VaultDirectory(path: directory + "/vault").createVault(.keyFile)
             try store.put(Self.old, Self.key)
             try withExtendedLifetime(store) {
-                for name in try FileManager.default.contentsOfDirectory(atPath: place) {
-                    try FileManager.default.copyItem(atPath: "\(place)/\(name)", toPath: "\(path)/\(name)")
+                for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+                    try FileManager.default.copyItem(atPath: "\(directory)/\(name)", toPath: "\(path)/\(name)")
                 }
             }
         }
     }
 
     /// The possible states after the work.
-    enum Left { case nothing, old, new }
+    enum FinalState { case nothing, old, new }
 
     /// Returns the state of the directory after checking its integrity.
     /// - Throws: The store's error, when it does not open.
-    func left(_ path: String) throws -> Left {
+    func finalState(_ path: String) throws -> FinalState {
         let store: any RecordStore
         switch self {
         case .save, .saveLarge, .saveAfterCrash, .createStore:
@@ -99,15 +99,15 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
     }
 
     /// The state before the work.
-    var before: Left { [.createStore, .createVault].contains(self) ? .nothing : .old }
+    var before: FinalState { [.createStore, .createVault].contains(self) ? .nothing : .old }
 
     /// Repeats the interrupted work. A partial store at a path that the caller chose is the caller's to remove.
-    func again(_ path: String, after left: Left) async throws {
-        if self == .createStore, left == .nothing { try? FileManager.default.removeItem(atPath: path + "/store") }
-        let isThere = before == .nothing && left == .new
+    func again(_ path: String, after finalState: FinalState) async throws {
+        if self == .createStore, finalState == .nothing { try? FileManager.default.removeItem(atPath: path + "/store") }
+        let isThere = before == .nothing && finalState == .new
         let outcome = try await StoreWorker.run(arguments(path))
         #expect(outcome.status == (isThere ? 1 : 0), "\(outcome.output)")
-        #expect(try self.left(path) == .new)
+        #expect(try self.finalState(path) == .new)
     }
 
     private func isStore(_ path: String) -> Bool {

@@ -7,7 +7,7 @@ final class NameList: Sendable {
 
     var all: [RecordKey] { names.withLock { $0 } }
 
-    func note(_ name: RecordKey) {
+    func add(_ name: RecordKey) {
         names.withLock { if !$0.contains(name) { $0.append(name) } }
     }
 }

@@ -129,8 +129,8 @@ struct SecretServiceTests {
         try await TemporaryDirectory.with { directory in
             var environment = ["HOME": directory.path, "XDG_RUNTIME_DIR": directory.path, "DISPLAY": ":99"]
             if isNamed { environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(directory.file("nobody"))" }
-            for verb in [["wrap", dataKey, context], ["epoch", "vault"], ["owner"]] {
-                let answer = try await SecretServiceProbe.run(["10000", "-"] + verb, environment: environment)
+            for command in [["wrap", dataKey, context], ["epoch", "vault"], ["owner"]] {
+                let answer = try await SecretServiceProbe.run(["10000", "-"] + command, environment: environment)
                 #expect(answer.hasPrefix("error keyUnavailable"), "\(answer)")
                 #expect(isNamed || answer.contains("no session bus"), "\(answer)")
             }
@@ -176,12 +176,12 @@ struct SecretServiceTests {
         try await Keyring.with(password: "right") { keyring in
             let wrapped = try await keyring.value("wrap", dataKey, context)
             keyring.signal(SIGSTOP, to: part)
-            for verb in [
+            for command in [
                 ["unwrap", wrapped, context], ["wrap", dataKey, context], ["remember", "vault", "9"], ["epoch", "vault"],
             ] {
                 // GLib's own timeout would take 25 seconds; a process that takes 15 is killed, without an answer.
                 let answer = try await SecretServiceProbe.run(
-                    ["300", "-"] + verb, environment: keyring.environment, within: .seconds(15))
+                    ["300", "-"] + command, environment: keyring.environment, within: .seconds(15))
                 #expect(answer.hasPrefix("error keyUnavailable") && answer.contains("did not answer"), "\(answer)")
             }
             keyring.signal(SIGCONT, to: part)
@@ -200,8 +200,8 @@ struct SecretServiceTests {
             let isConnected = try await eventually { try await keyring.connections() != before }
             #expect(isConnected)
             keyring.signal(SIGKILL, to: .bus)
-            let said = try await answer
-            #expect(said.hasPrefix("error keyUnavailable"), "\(said)")
+            let output = try await answer
+            #expect(output.hasPrefix("error keyUnavailable"), "\(output)")
         }
     }
 
@@ -220,8 +220,8 @@ struct SecretServiceTests {
     func requiresLastingCollection(isThere: Bool) async throws {
         try await Keyring.with(password: isThere ? "right" : "") { keyring in
             if isThere { try await keyring.makeSessionCollectionDefault() }
-            for verb in [["wrap", dataKey, context], ["remember", "vault", "1"], ["epoch", "vault"]] {
-                let answer = try await SecretServiceProbe.run(["10000", "-"] + verb, environment: keyring.environment)
+            for command in [["wrap", dataKey, context], ["remember", "vault", "1"], ["epoch", "vault"]] {
+                let answer = try await SecretServiceProbe.run(["10000", "-"] + command, environment: keyring.environment)
                 #expect(answer.hasPrefix("error keyUnavailable") && answer.contains("default collection"), "\(answer)")
             }
             let availability = try await keyring.value("availability")
@@ -245,7 +245,7 @@ struct SecretServiceTests {
     func reportsItemDeletedMeanwhile() async throws {
         try await Keyring.with(password: "right") { keyring in
             let wrapped = try await keyring.value("wrap", dataKey, context)
-            async let outcomes = keyring.value("insist", wrapped, context, "20")
+            async let outcomes = keyring.value("retry-unwrap", wrapped, context, "20")
             try await Task.sleep(for: .milliseconds(300))
             for item in try await keyring.items() { try await keyring.delete(item) }
             let counts = try await outcomes
@@ -255,12 +255,12 @@ struct SecretServiceTests {
     }
 
     private func expectLocked(_ keyring: Keyring, wrapped: String) async throws {
-        for verb in [
+        for command in [
             ["unwrap", wrapped, context], ["wrap", dataKey, context], ["epoch", "vault"], ["epoch", "another"],
             ["remember", "vault", "6"], ["remember", "another", "1"],
         ] {
-            let answer = try await SecretServiceProbe.run(["10000", "-"] + verb, environment: keyring.environment)
-            #expect(answer.hasPrefix("error keyUnavailable") && answer.contains("locked"), "\(verb): \(answer)")
+            let answer = try await SecretServiceProbe.run(["10000", "-"] + command, environment: keyring.environment)
+            #expect(answer.hasPrefix("error keyUnavailable") && answer.contains("locked"), "\(command): \(answer)")
         }
         #expect(try await keyring.value("availability").hasPrefix("unusable the keyring is locked"))
     }
@@ -295,9 +295,9 @@ struct KeyringEpochTests {
         try await Keyring.with(password: "right") { keyring in
             try await withThrowingTaskGroup(of: String.self) { group in
                 for first in 1...4 {
-                    group.addTask { try await keyring.probe("climb", "vault", "\(first)", "4", "60", timeout: 30_000) }
+                    group.addTask { try await keyring.probe("store-epochs", "vault", "\(first)", "4", "60", timeout: 30_000) }
                 }
-                for try await answer in group { #expect(answer.hasPrefix("ok climbed"), "\(answer)") }
+                for try await answer in group { #expect(answer.hasPrefix("ok stored"), "\(answer)") }
             }
             try await keyring.expect("epoch", "vault", gives: "60")
             #expect(try await keyring.items().count == 1)

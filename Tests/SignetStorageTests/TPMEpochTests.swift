@@ -8,12 +8,12 @@ import Testing
 @testable import SignetStorage
 
 @Suite("The NV indices of an epoch in a TPM")
-struct TPMEpochPlaceTests {
+struct TPMEpochRangeTests {
     @Test("The NV indices are in the owner's range, a few for each vault, and different between vaults")
     func epochIndicesDifferByVault() {
         var all: Set<UInt32> = []
         for number in 0..<100 {
-            let indices = TPMEpochPlace(vault: "vault \(number)").indices
+            let indices = TPMEpochRange(vault: "vault \(number)").indices
             let outside = indices.filter { !(0x0180_0000...0x01BF_FFFF).contains($0) }
             #expect(outside.isEmpty)
             all.formUnion(indices)
@@ -23,27 +23,27 @@ struct TPMEpochPlaceTests {
 
     @Test("An NV index is marked with the epoch's base and its vault")
     func epochIndexIsMarked() {
-        let place = TPMEpochPlace(vault: "a")
+        let range = TPMEpochRange(vault: "a")
         for base in [0, 1, 0xFFFF_FFFF_FFFF, UInt64.max] {
-            #expect(place.base(ofMark: place.mark(base: base)) == base)
-            #expect(TPMEpochPlace(vault: "b").base(ofMark: place.mark(base: base)) == nil)
+            #expect(range.base(ofMark: range.mark(base: base)) == base)
+            #expect(TPMEpochRange(vault: "b").base(ofMark: range.mark(base: base)) == nil)
         }
-        #expect(place.base(ofMark: []) == nil)
-        #expect(place.password.last != 0)
+        #expect(range.base(ofMark: []) == nil)
+        #expect(range.password.last != 0)
     }
 
     @Test("An NV index holds 64 epochs, and its highest bit counts", arguments: [0, 7, 1 << 40, UInt64.max, UInt64.max - 3])
     func epochIndexHoldsSixtyFour(base: UInt64) {
-        #expect(TPMEpochPlace.epoch(base: base, bits: 0) == nil)
-        #expect(TPMEpochPlace.bit(for: base, base: base) == nil)
-        #expect(TPMEpochPlace.bit(for: base &+ 65, base: base) == nil)
+        #expect(TPMEpochRange.epoch(base: base, bits: 0) == nil)
+        #expect(TPMEpochRange.bit(for: base, base: base) == nil)
+        #expect(TPMEpochRange.bit(for: base &+ 65, base: base) == nil)
         var bits: UInt64 = 0
         for epoch in (1...64).map({ base &+ $0 }) {
-            let bit = TPMEpochPlace.bit(for: epoch, base: base) ?? 0
+            let bit = TPMEpochRange.bit(for: epoch, base: base) ?? 0
             #expect(bit > bits)
             bits |= bit
-            #expect(TPMEpochPlace.epoch(base: base, bits: bits) == epoch)
-            #expect(TPMEpochPlace.epoch(base: base, bits: bit) == epoch)
+            #expect(TPMEpochRange.epoch(base: base, bits: bits) == epoch)
+            #expect(TPMEpochRange.epoch(base: base, bits: bit) == epoch)
         }
         #expect(bits == .max)
     }
@@ -115,15 +115,15 @@ struct TPMEpochTests {
                 let known = try protector.epoch(ofVault: vault)
                 #expect(known == epoch)
             }
-            let places = try await indices(tpm)
-            #expect(places.count == 1)
+            let found = try await indices(tpm)
+            #expect(found.count == 1)
         }
     }
 
     @Test("A TPM epoch skips an NV index that another program uses, and never changes that one")
     func tpmEpochSkipsUsedIndex() async throws {
         try await SoftwareTPM.with { tpm in
-            let first = "0x" + String(TPMEpochPlace(vault: vault).indices[0], radix: 16)
+            let first = "0x" + String(TPMEpochRange(vault: vault).indices[0], radix: 16)
             _ = try await tpm.tool("tpm2_nvdefine", first, "-C", "owner", "-s", "8", "-a", "nt=bits|ownerread|ownerwrite")
             let protector = TPMProtector(tcti: tpm.tcti)
             for epoch in 1...70 as ClosedRange<UInt64> { try protector.remember(epoch: epoch, ofVault: vault) }
@@ -140,7 +140,7 @@ struct TPMEpochTests {
     @Test("A TPM epoch fails with full when all its NV indices are in use")
     func tpmEpochReportsFull() async throws {
         try await SoftwareTPM.with { tpm in
-            for index in TPMEpochPlace(vault: vault).indices {
+            for index in TPMEpochRange(vault: vault).indices {
                 _ = try await tpm.tool(
                     "tpm2_nvdefine", "0x" + String(index, radix: 16), "-C", "owner", "-s", "8", "-a", "ownerread|ownerwrite")
             }
@@ -154,20 +154,20 @@ struct TPMEpochTests {
     func tpmEpochSurvivesInterruptedWrite() async throws {
         try await SoftwareTPM.with { tpm in
             try await TemporaryDirectory.with { directory in
-                let place = TPMEpochPlace(vault: vault)
-                try PrivateFile.create(directory.file("mark"), containing: place.mark(base: 6))
+                let range = TPMEpochRange(vault: vault)
+                try PrivateFile.create(directory.file("mark"), containing: range.mark(base: 6))
                 _ = try await tpm.tool(
-                    "tpm2_nvdefine", "0x" + String(place.indices[0], radix: 16), "-C", "owner", "-s", "8", "-L",
+                    "tpm2_nvdefine", "0x" + String(range.indices[0], radix: 16), "-C", "owner", "-s", "8", "-L",
                     directory.file("mark"), "-a", "nt=bits|authread|authwrite|no_da", "-p",
-                    "hex:" + place.password.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
+                    "hex:" + range.password.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
                 let protector = TPMProtector(tcti: tpm.tcti)
                 let before = try protector.epoch(ofVault: vault)
                 #expect(before == nil)
                 try protector.remember(epoch: 7, ofVault: vault)
                 let known = try protector.epoch(ofVault: vault)
                 #expect(known == 7)
-                let places = try await indices(tpm)
-                #expect(places.count == 1)
+                let found = try await indices(tpm)
+                #expect(found.count == 1)
             }
         }
     }

@@ -10,41 +10,41 @@ struct VaultRollbackTests {
     private func isRolledBack(_ error: any Error) -> Bool { (error as? StoreError)?.code == .rolledBack }
 
     /// Makes a vault with a record, an older copy of its store, and the protector that keeps its epoch.
-    private func rolledBack() throws -> (old: MemoryStore, new: MemoryStore, keeper: InMemoryKeyProtector) {
-        let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
-        _ = try Vault.create(in: store, protector: keeper)
-        try Vault.open(store, protectors: [keeper]).put([1], key)
+    private func rolledBack() throws -> (old: MemoryStore, new: MemoryStore, protector: InMemoryKeyProtector) {
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        _ = try Vault.create(in: store, protector: protector)
+        try Vault.open(store, protectors: [protector]).put([1], key)
         let old = try MemoryStore(copying: store)
-        try Vault.open(store, protectors: [keeper]).put([2], key)
-        return (old, store, keeper)
+        try Vault.open(store, protectors: [protector]).put([2], key)
+        return (old, store, protector)
     }
 
     @Test("An older copy of a vault is detected when the epoch is kept outside, and left unchanged")
     func detectsRollback() throws {
-        let (old, new, keeper) = try rolledBack()
+        let (old, new, protector) = try rolledBack()
         let before = try old.dump()
-        #expect { try Vault.open(old, protectors: [keeper]) } throws: { isRolledBack($0) }
+        #expect { try Vault.open(old, protectors: [protector]) } throws: { isRolledBack($0) }
         #expect(try old.dump() == before)
-        #expect(try Vault.open(new, protectors: [keeper]).get(key) == [2])
+        #expect(try Vault.open(new, protectors: [protector]).get(key) == [2])
     }
 
     @Test("An older copy is opened when the caller accepts it, and is the newest from then on")
     func acceptsRollbackExplicitly() throws {
-        let (old, new, keeper) = try rolledBack()
-        #expect(try Vault.open(old, protectors: [keeper], acceptingRollback: true).get(key) == [1])
-        #expect(try Vault.open(old, protectors: [keeper]).get(key) == [1])
-        #expect { try Vault.open(new, protectors: [keeper]) } throws: { isRolledBack($0) }
+        let (old, new, protector) = try rolledBack()
+        #expect(try Vault.open(old, protectors: [protector], acceptingRollback: true).get(key) == [1])
+        #expect(try Vault.open(old, protectors: [protector]).get(key) == [1])
+        #expect { try Vault.open(new, protectors: [protector]) } throws: { isRolledBack($0) }
     }
 
     @Test("Two processes can accept an older copy at the same time without making it old for each other")
     func acceptsRollbackTwice() throws {
-        let (old, _, keeper) = try rolledBack()
-        keeper.thereafter = {
-            let other = try Vault.open(old, protectors: [keeper], acceptingRollback: true)
+        let (old, _, protector) = try rolledBack()
+        protector.thereafter = {
+            let other = try Vault.open(old, protectors: [protector], acceptingRollback: true)
             try other.put([7], key)
         }
-        _ = try Vault.open(old, protectors: [keeper], acceptingRollback: true)
-        #expect(try Vault.open(old, protectors: [keeper]).get(key) == [7])
+        _ = try Vault.open(old, protectors: [protector], acceptingRollback: true)
+        #expect(try Vault.open(old, protectors: [protector]).get(key) == [7])
     }
 
     @Test("An older copy is not detected when no protector keeps the epoch, as docs/design/threats.md states")
@@ -58,53 +58,53 @@ struct VaultRollbackTests {
 
     @Test("An older copy with a changed epoch is refused")
     func refusesForgedEpoch() throws {
-        let (old, _, keeper) = try rolledBack()
+        let (old, _, protector) = try rolledBack()
         var header = try Vault.header(of: old)
         header.epoch += 10
         try old.put(JSON.encode(header), .vaultHeader)
-        #expect { try Vault.open(old, protectors: [keeper]) } throws: { ($0 as? StoreError)?.code == .corrupt }
+        #expect { try Vault.open(old, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .corrupt }
     }
 
     @Test("A vault of a process killed before it stored its epoch is not taken for an older copy")
     func acceptsVaultAfterInterruptedEpoch() throws {
-        let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
-        _ = try Vault.create(in: store, protector: keeper)
-        let vault = try Vault.open(store, protectors: [keeper])
-        keeper.failure = StoreError(.keyUnavailable, "remember epoch", "gone")
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        _ = try Vault.create(in: store, protector: protector)
+        let vault = try Vault.open(store, protectors: [protector])
+        protector.failure = StoreError(.keyUnavailable, "remember epoch", "gone")
         #expect(throws: StoreError.self) { try vault.put([1], key) }
-        keeper.failure = nil
-        let again = try Vault.open(store, protectors: [keeper])
+        protector.failure = nil
+        let again = try Vault.open(store, protectors: [protector])
         #expect(try again.get(key) == [1])
-        #expect(try keeper.epoch(ofVault: again.header.id) == again.header.epoch)
+        #expect(try protector.epoch(ofVault: again.header.id) == again.header.epoch)
     }
 
     @Test("A vault that another process changes while it is being opened is not taken for an older copy")
     func acceptsConcurrentWriteAtOpen() throws {
-        let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
-        _ = try Vault.create(in: store, protector: keeper)
-        let other = try Vault.open(store, protectors: [keeper])
-        keeper.meanwhile = { try other.put([1], key) }
-        #expect(try Vault.open(store, protectors: [keeper]).get(key) == [1])
-        #expect(keeper.remembered == 2)
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        _ = try Vault.create(in: store, protector: protector)
+        let other = try Vault.open(store, protectors: [protector])
+        protector.meanwhile = { try other.put([1], key) }
+        #expect(try Vault.open(store, protectors: [protector]).get(key) == [1])
+        #expect(protector.remembered == 2)
     }
 
     @Test("A writer whose epoch is overtaken before it is stored does not fail, and its record is there")
     func acceptsOvertakenEpoch() throws {
-        let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
-        _ = try Vault.create(in: store, protector: keeper)
-        let vaults = try (0..<2).map { _ in try Vault.open(store, protectors: [keeper]) }
-        keeper.meanwhile = { try vaults[1].put([2], RecordKey(.mechanism, "other")) }
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        _ = try Vault.create(in: store, protector: protector)
+        let vaults = try (0..<2).map { _ in try Vault.open(store, protectors: [protector]) }
+        protector.meanwhile = { try vaults[1].put([2], RecordKey(.mechanism, "other")) }
         try vaults[0].put([1], key)
-        let again = try Vault.open(store, protectors: [keeper])
+        let again = try Vault.open(store, protectors: [protector])
         #expect(try again.get(key) == [1] && again.get(RecordKey(.mechanism, "other")) == [2])
-        #expect(try keeper.epoch(ofVault: again.header.id) == again.header.epoch)
+        #expect(try protector.epoch(ofVault: again.header.id) == again.header.epoch)
     }
 
     @Test("An older copy put in place of an open, unwritten vault is detected too")
     func detectsRollbackWhileOpen() throws {
-        let (old, store, keeper) = try rolledBack()
-        try Vault.open(store, protectors: [keeper]).put([3], key)
-        let open = try Vault.open(store, protectors: [keeper])
+        let (old, store, protector) = try rolledBack()
+        try Vault.open(store, protectors: [protector]).put([3], key)
+        let open = try Vault.open(store, protectors: [protector])
         let header = try #require(try old.get(.vaultHeader))
         try store.put(header, .vaultHeader)
         #expect { try open.put([4], key) } throws: { isRolledBack($0) }
@@ -123,14 +123,14 @@ struct VaultRollbackTests {
 
     @Test("An opened vault stores its epoch once at its first write, and never for reading")
     func storesEpochOnce() throws {
-        let (store, keeper) = (MemoryStore(), InMemoryKeyProtector())
-        _ = try Vault.create(in: store, protector: keeper)
-        let made = keeper.remembered
-        let vault = try Vault.open(store, protectors: [keeper])
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        _ = try Vault.create(in: store, protector: protector)
+        let made = protector.remembered
+        let vault = try Vault.open(store, protectors: [protector])
         for _ in 0..<50 { _ = try vault.get(key) }
-        #expect(keeper.remembered == made)
+        #expect(protector.remembered == made)
         for number in 0..<50 { try vault.put([UInt8(number)], key) }
-        #expect(keeper.remembered == made + 1)
+        #expect(protector.remembered == made + 1)
     }
 
     /// A key protector that keeps no epoch.

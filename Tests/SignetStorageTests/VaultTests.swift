@@ -178,10 +178,12 @@ final class DumpableStore: RecordStore {
     }
 
     func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
-        try inner.write { (records: any RecordWriter) throws(StoreError) in try body(Noting(records: records, names: names)) }
+        try inner.write { (records: any RecordWriter) throws(StoreError) in
+            try body(RecordingWriter(records: records, names: names))
+        }
     }
 
-    private struct Noting: RecordWriter {
+    private struct RecordingWriter: RecordWriter {
         let records: any RecordWriter
         let names: NameList
         func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? { try records.record(key) }
@@ -189,7 +191,7 @@ final class DumpableStore: RecordStore {
             try records.records(kind, after: name, limit: limit)
         }
         func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
-            names.note(key)
+            names.add(key)
             try records.put(bytes, key)
         }
         func remove(_ key: RecordKey) throws(StoreError) { try records.remove(key) }

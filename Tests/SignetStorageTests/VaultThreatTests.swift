@@ -87,7 +87,7 @@ struct VaultThreatTests {
             for _ in 0..<count { group.addTask { _ = try await Vault.unlock(store, protectors: [protector]) } }
             let areWaiting = try await eventually { protector.waiting == count }
             #expect(areWaiting)
-            protector.goOn(count)
+            protector.release(count)
             try await group.waitForAll()
         }
     }
@@ -104,7 +104,7 @@ private final class WaitingKeyProtector: KeyProtector {
     var waiting: Int { entered.withLock { $0 } }
 
     /// Lets this number of calls go on.
-    func goOn(_ count: Int) { for _ in 0..<count { gate.signal() } }
+    func release(_ count: Int) { for _ in 0..<count { gate.signal() } }
 
     func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] { try inner.wrap(dataKey, context: context) }
 

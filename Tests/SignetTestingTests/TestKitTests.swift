@@ -54,7 +54,7 @@ struct TestKitTests {
             try store.write { (records: any RecordWriter) throws(StoreError) in try records.put([1], key) }
         }
         #expect(store.calls.map(\.operation) == [.begin, .put, .commit])
-        store.heal()
+        store.reset()
         let record = try store.read { (records: any RecordReader) throws(StoreError) in try records.record(key) }
         #expect(record == (isDurable ? [1] : nil))
     }

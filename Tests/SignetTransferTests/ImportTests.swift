@@ -13,7 +13,7 @@ struct ImportTests {
         "An import stores each entry once, and a second import reports every entry as a duplicate", arguments: StoreKind.allCases)
     func importsEachEntryOnce(kind: StoreKind) async throws {
         try await kind.withStore { store in
-            let authenticator = Bench(store: store).authenticator
+            let authenticator = AuthenticatorFixture(store: store).authenticator
             let content = try ImportFormat.aegis.read(TransferFixture.bytes("aegis-plain.json"))
             let first = try await authenticator.importAccounts(content)
             #expect(first.imported.map(\.kind) == [.totp, .hotp, .totp])
@@ -35,7 +35,7 @@ struct ImportTests {
 
     @Test("A dry run reports the import without storing anything")
     func dryRunStoresNothing() async throws {
-        let authenticator = Bench().authenticator
+        let authenticator = AuthenticatorFixture().authenticator
         let content = try ImportFormat.aegis.read(TransferFixture.bytes("aegis-plain.json"))
         let dry = try await authenticator.importAccounts(content, dryRun: true)
         #expect(try await authenticator.accounts().isEmpty)
@@ -44,7 +44,7 @@ struct ImportTests {
 
     @Test("An import never moves an HOTP counter back and never changes a stored secret")
     func keepsCounterAndSecret() async throws {
-        let authenticator = Bench().authenticator
+        let authenticator = AuthenticatorFixture().authenticator
         _ = try await authenticator.importAccounts(
             ImportContent(TransferFixture.account(TransferFixture.bank, try TransferFixture.hotp(counter: 7))))
         let uid = try #require(try await authenticator.accounts().first?.mechanisms.first?.uid)
@@ -64,18 +64,18 @@ struct ImportTests {
 
     @Test("An import adds a mechanism to a stored account, which keeps its names and gains missing policies")
     func addsMechanismToAccount() async throws {
-        let bench = Bench()
+        let fixture = AuthenticatorFixture()
         let own = Account(
             id: TransferFixture.bank, displayIssuer: "Mine", timeAdded: Sample.start,
             policies: ["biometricAvailable": .object([:]), "deviceTampering": .object(["score": .number(0.1)])])
-        try bench.store.write { (records: any AccountWriter) throws(StoreError) in try records.save(own) }
+        try fixture.store.write { (records: any AccountWriter) throws(StoreError) in try records.save(own) }
         var offered = TransferFixture.account(TransferFixture.bank, try TransferFixture.totp())
         offered.displayIssuer = "Theirs"
         offered.lockingPolicy = "deviceTampering"
         offered.policies = ["deviceTampering": .object(["score": .number(0.9)]), "other": .object([:])]
-        let report = try await bench.authenticator.importAccounts(ImportContent(offered))
+        let report = try await fixture.authenticator.importAccounts(ImportContent(offered))
         #expect(report.imported.count == 1)
-        let kept = try bench.store.read { (records: any AccountReader) throws(StoreError) in
+        let kept = try fixture.store.read { (records: any AccountReader) throws(StoreError) in
             try records.account(TransferFixture.bank)
         }
         let stored = try #require(kept)
@@ -92,10 +92,10 @@ struct ImportTests {
         let content = try ImportFormat.aegis.read(TransferFixture.bytes("aegis-plain.json"))
         for operation in [StoreCall.Operation.begin, .put, .commit] {
             let faulty = FaultyStore(MemoryStore())
-            let authenticator = Bench(store: AccountRecords(unsealed: faulty)).authenticator
+            let authenticator = AuthenticatorFixture(store: AccountRecords(unsealed: faulty)).authenticator
             faulty.inject(StoreFault(.full, at: operation))
             await #expect(throws: StoreError.self) { try await authenticator.importAccounts(content) }
-            faulty.heal()
+            faulty.reset()
             #expect(try await authenticator.accounts().isEmpty)
             #expect(try await authenticator.importAccounts(content).imported.count == 3)
         }
@@ -106,7 +106,7 @@ struct ImportTests {
         let store = MemoryStore()
         let key = RecordKey(.account, "Harbor Bank", "mira")
         try store.write { (records: any RecordWriter) throws(StoreError) in try records.put(Array("?".utf8), key) }
-        let authenticator = Bench(store: AccountRecords(unsealed: store)).authenticator
+        let authenticator = AuthenticatorFixture(store: AccountRecords(unsealed: store)).authenticator
         let report = try await authenticator.importAccounts(
             ImportContent(
                 TransferFixture.account(TransferFixture.bank, try TransferFixture.totp()),
@@ -122,7 +122,7 @@ struct ImportTests {
     @Test("An import that meets a record of a newer format stores nothing and reports the newer format", arguments: [0, 1])
     func stopsAtNewerFormat(index: Int) async throws {
         let store = FaultyStore(MemoryStore())
-        let authenticator = Bench(store: AccountRecords(unsealed: store)).authenticator
+        let authenticator = AuthenticatorFixture(store: AccountRecords(unsealed: store)).authenticator
         let content = try ImportFormat.read(
             TransferFixture.bytes("archive-v1.signet"), passphrase: TransferFixture.passphrase)
         let kind = [RecordKind.account, .mechanism][index]
@@ -132,14 +132,14 @@ struct ImportTests {
         } throws: {
             ($0 as? StoreError)?.code == .newerFormat
         }
-        store.heal()
+        store.reset()
         #expect(try await authenticator.accounts().isEmpty)
     }
 
     @Test("An import skips a counter if a stored mechanism is unreadable, and imports everything else")
     func skipsCounterNextToDamagedRecord() async throws {
         let store = MemoryStore()
-        let authenticator = Bench(store: AccountRecords(unsealed: store)).authenticator
+        let authenticator = AuthenticatorFixture(store: AccountRecords(unsealed: store)).authenticator
         let hotp = try await authenticator.enroll(uri: Sample.hotp).mechanisms[0]
         try store.write { (records: any RecordWriter) throws(StoreError) in
             try records.put([1], RecordKey(.mechanism, hotp.uid))
@@ -188,7 +188,7 @@ struct ImportTests {
     @Test("An otpauth list reports unreadable records")
     func exportReportsDamagedRecords() async throws {
         let store = MemoryStore()
-        let authenticator = Bench(store: AccountRecords(unsealed: store)).authenticator
+        let authenticator = AuthenticatorFixture(store: AccountRecords(unsealed: store)).authenticator
         _ = try await authenticator.enroll(uri: Sample.totp)
         let counted = try await authenticator.enroll(uri: Sample.hotp).mechanisms.first { $0.kindName == .hotp }
         let hotp = try #require(counted)
@@ -205,7 +205,7 @@ struct ImportTests {
     func restoresArchive(kind: StoreKind) async throws {
         let sample = try ArchiveTests.sample()
         try await kind.withStore { store in
-            let authenticator = Bench(store: store).authenticator
+            let authenticator = AuthenticatorFixture(store: store).authenticator
             let report = try await authenticator.importAccounts(sample.content)
             #expect(report.skipped.isEmpty && report.imported.count == 4 && report.notificationCount == 1)
             let made = try await authenticator.archive(includingNotifications: true)
@@ -223,7 +223,7 @@ struct ImportTests {
     func skipsOrphansAndDuplicateIDs() async throws {
         var sample = try ArchiveTests.sample()
         sample.mechanisms.removeAll { $0.kindName == .push }
-        let authenticator = Bench().authenticator
+        let authenticator = AuthenticatorFixture().authenticator
         let report = try await authenticator.importAccounts(sample.content)
         #expect(report.skipped.map(\.reason) == [.orphaned] && report.notificationCount == 0)
         var taken = TransferFixture.account(TransferFixture.alone, try TransferFixture.totp())
@@ -235,7 +235,7 @@ struct ImportTests {
     @Test("An otpauth list contains the supported mechanisms and reports push and locked ones")
     func exportsOTPAuthList() async throws {
         let sample = try ArchiveTests.sample()
-        let authenticator = Bench().authenticator
+        let authenticator = AuthenticatorFixture().authenticator
         _ = try await authenticator.importAccounts(sample.content)
         let locked = try await authenticator.otpauthURIs()
         #expect(Set(locked.skipped.map(\.reason)) == [.notExpressible, .locked])
@@ -248,7 +248,7 @@ struct ImportTests {
             account.policies = [:]
             return account
         }
-        let second = Bench().authenticator
+        let second = AuthenticatorFixture().authenticator
         _ = try await second.importAccounts(unlocked.content)
         let list = try await second.otpauthURIs()
         #expect(list.skipped.map(\.type) == ["push"])

@@ -8,7 +8,7 @@ struct YAMLProfileTests {
     @Test("A YAML profile equals the same document in JSON, and JSON is accepted too")
     func yamlEqualsJSON() throws {
         let yaml = """
-            # The desk.
+            # The development server.
             url: https://am.example.test/am
             realm: 2024
             timeout: 7.5

@@ -5,16 +5,16 @@ import SignetStorage
 
 /// `StoreWorker VERB ...`: one operation on a store, in a process that a test can kill, or start twice.
 ///
-/// A verb is a line of ``Verb``: to have another one killed at every system call, add it there, and to `KilledWork` of the
+/// A verb is a line of ``Command``: to have another one killed at every system call, add it there, and to `KilledWork` of the
 /// tests. The process is killed between ``Marks/begin`` and ``Marks/end``. Exits with 0, or with 1 and the error's code on
 /// standard output.
 @main
 enum StoreWorker {
     static func main() {
         var arguments = CommandLine.arguments.dropFirst()
-        guard let name = arguments.popFirst(), let verb = Verb(rawValue: name) else { exit(64) }
+        guard let name = arguments.popFirst(), let command = Command(rawValue: name) else { exit(64) }
         do {
-            try verb.run(Array(arguments))
+            try command.run(Array(arguments))
         } catch {
             let code = (error as? StoreError)?.code.rawValue ?? "\(error)"
             FileHandle.standardOutput.write(Data("\(code)\n".utf8))
@@ -23,7 +23,7 @@ enum StoreWorker {
     }
 }
 
-private enum Verb: String {
+private enum Command: String {
     /// `save FILE BYTE COUNT`: puts a record of this many equal bytes into an SQLite store.
     case save
     /// `save-vault DIRECTORY BYTE COUNT`: puts the same record into a vault.

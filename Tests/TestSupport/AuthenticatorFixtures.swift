@@ -46,7 +46,7 @@ package enum StoreKind: String, CaseIterable, Sendable {
 }
 
 /// An authenticator over a scripted server, with a manual clock.
-package struct Bench {
+package struct AuthenticatorFixture {
     package let store: AccountRecords
     package let transport: ScriptedTransport
     package let clock = ManualClock(Sample.start)

@@ -8,13 +8,13 @@ package import SignetTesting
 import Synchronization
 
 /// A kind of storage in which a client keeps its accounts in a test.
-package enum Place: String, CaseIterable, Sendable {
+package enum ClientStorageKind: String, CaseIterable, Sendable {
     case memory, sqlite, vault, ownStorage, ownDelegate, memoryStorage
 
-    /// The places from which a second client can read.
-    package static let lasting: [Place] = [.memory, .sqlite, .vault, .ownStorage, .ownDelegate]
+    /// The storages that a second client can read.
+    package static let persistent: [ClientStorageKind] = [.memory, .sqlite, .vault, .ownStorage, .ownDelegate]
 
-    /// Runs `body` with a function that sets this place in a configuration and can be called any number of times.
+    /// Runs `body` with a function that sets this storage in a configuration and can be called any number of times.
     package func with(_ body: (@Sendable (ClientConfiguration) -> Void) async throws -> Void) async throws {
         try await TemporaryDirectory.with { directory in
             switch self {
@@ -31,11 +31,11 @@ package enum Place: String, CaseIterable, Sendable {
                 let records = AccountRecords(try VaultDirectory(path: directory.file("vault")).createVault(.keyFile))
                 try await body { $0.storage = records }
             case .ownStorage:
-                let cell = ItemCell()
-                try await body { $0.storage = CellStorage(cell) }
+                let itemFile = ItemFile()
+                try await body { $0.storage = AppStorage(itemFile) }
             case .ownDelegate:
-                let cell = ItemCell()
-                try await body { $0.storage = CellDelegate(cell) }
+                let itemFile = ItemFile()
+                try await body { $0.storage = AppStorageDelegate(itemFile) }
             case .memoryStorage: try await body { $0.storage = MemoryStorage() }
             }
         }
@@ -43,7 +43,7 @@ package enum Place: String, CaseIterable, Sendable {
 }
 
 /// The content of an app's storage as bytes, as a file would hold it.
-package final class ItemCell: Sendable {
+package final class ItemFile: Sendable {
     package struct Refused: Error {}
 
     private let state = Mutex<(bytes: Data?, gets: Int, saves: Int, isBroken: Bool)>((nil, 0, 0, false))
@@ -90,13 +90,13 @@ package final class Gate: Sendable {
     package func close() { state.withLock { $0.isClosed = true } }
 
     /// Waits until a caller waits and lets that caller through; the gate stays closed.
-    package func letOne() async {
+    package func releaseOne() async {
         while waiting == 0 { await Task.yield() }
         state.withLock { $0.waiting.removeFirst() }.resume()
     }
 
     /// Lets new callers through; callers that already wait continue to wait.
-    package func openForNew() { state.withLock { $0.isClosed = false } }
+    package func admitNewCallers() { state.withLock { $0.isClosed = false } }
 
     package func open() {
         let waiting = state.withLock { state in
@@ -118,39 +118,39 @@ package final class Gate: Sendable {
 }
 
 /// A storage as an app writes it: a plain class with state that is not Sendable.
-package class CellStorage<T: Codable>: Storage {
-    private let cell: ItemCell
+package class AppStorage<T: Codable>: Storage {
+    private let itemFile: ItemFile
     private var calls = 0
 
-    package init(_ cell: ItemCell) {
-        self.cell = cell
+    package init(_ itemFile: ItemFile) {
+        self.itemFile = itemFile
     }
 
     package func save(item: T) async throws {
         calls += 1
-        await cell.gate.pass()
-        try cell.save(JSONEncoder().encode(item))
+        await itemFile.gate.pass()
+        try itemFile.save(JSONEncoder().encode(item))
     }
 
     package func get() async throws -> T? {
         calls += 1
-        await cell.gate.pass()
-        let bytes = try cell.get()
-        await cell.answering.pass()
+        await itemFile.gate.pass()
+        let bytes = try itemFile.get()
+        await itemFile.answering.pass()
         return try bytes.map { try JSONDecoder().decode(T.self, from: $0) }
     }
 
-    package func delete() async throws { cell.overwrite(nil) }
+    package func delete() async throws { itemFile.overwrite(nil) }
 }
 
-package class CellDelegate<T: Codable>: StorageDelegate<T> {
-    package init(_ cell: ItemCell) {
-        super.init(delegate: CellStorage<T>(cell), cacheable: true)
+package class AppStorageDelegate<T: Codable>: StorageDelegate<T> {
+    package init(_ itemFile: ItemFile) {
+        super.init(delegate: AppStorage<T>(itemFile), cacheable: true)
     }
 }
 
 /// A logger that keeps the lines of a client.
-package final class LineKeeper: ClientLogger {
+package final class RecordingLogger: ClientLogger {
     private let kept = Mutex<[(ClientLogLevel, String)]>([])
 
     package init() {}
@@ -172,7 +172,7 @@ package struct BreakablePolicy: AccountPolicy {
 }
 
 /// A push client over a scripted server, with a manual clock.
-package struct PushBench {
+package struct PushClientFixture {
     package let client: PushClient
     package let transport: ScriptedTransport
     package let clock = ManualClock(Sample.start)

@@ -209,13 +209,13 @@ package struct RawConnection: Sendable, Equatable {
 package final class ClientSocket: Sendable {
     private let connection: RawConnection
 
-    package struct NobodyListens: Error {}
+    package struct NoListener: Error {}
 
     /// Connects to a port of this machine.
     /// - Parameters:
     ///   - port: The port.
     ///   - timeout: The read timeout in seconds.
-    /// - Throws: ``NobodyListens`` when the connection fails.
+    /// - Throws: ``NoListener`` when the connection fails.
     package init(port: Int, timeout: Int = 10) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var timeout = timeval(tv_sec: timeout, tv_usec: 0)
@@ -230,7 +230,7 @@ package final class ClientSocket: Sendable {
             }
         }
         connection = RawConnection(descriptor: descriptor)
-        guard status == 0 else { throw NobodyListens() }
+        guard status == 0 else { throw NoListener() }
     }
 
     deinit { Foundation.close(connection.descriptor) }

@@ -58,7 +58,7 @@ struct TestProcessTests {
     @Test("A process with an open input runs until the input is closed")
     func processRunsWhileInputIsOpen() async throws {
         let process = try TestProcess("sh", ["-c", "echo ready; cat; echo over"], input: .open)
-        try await process.said { output, _ in output == "ready\n" }
+        try await process.waitForOutput { output, _ in output == "ready\n" }
         #expect(!process.hasEnded)
         process.closeInput()
         #expect(await process.end().output == "ready\nover\n")
@@ -67,7 +67,9 @@ struct TestProcessTests {
     @Test("Waiting for an output ends when the process ends without it")
     func waitEndsWithProcess() async throws {
         let process = try TestProcess("echo", ["something else"])
-        await #expect(throws: TestProcess.NotSaid.self) { try await process.said { output, _ in output.contains("ready") } }
+        await #expect(throws: TestProcess.OutputTimeout.self) {
+            try await process.waitForOutput { output, _ in output.contains("ready") }
+        }
     }
 
     @Test(
@@ -104,8 +106,8 @@ struct TestProcessTests {
 
     @Test("A process inherits only its three standard files, however many processes are started at once")
     func inheritsOnlyStandardFiles() async throws {
-        let careless = open("/dev/null", O_RDONLY)
-        defer { close(careless) }
+        let inherited = open("/dev/null", O_RDONLY)
+        defer { close(inherited) }
         try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<20 { group.addTask { try await TestProcess.run("ls", ["/proc/self/fd"]).output } }
             // The fourth is the directory that it lists.
@@ -144,7 +146,7 @@ struct TestProcessTests {
     @Test("A managed process is the program itself, and ends with its group on request")
     func managedProcessEndsWithGroup() async throws {
         let process = try TestProcess.kept("sh", ["-c", "sleep 600 & echo $$ $!; wait"])
-        let words = try await process.said { output, _ in output.hasSuffix("\n") }.line.split(separator: " ")
+        let words = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }.line.split(separator: " ")
         #expect(words.first == "\(process.identifier)")
         let lastIdentifier = words.last.flatMap { pid_t($0) }
         let grandchild = try #require(lastIdentifier)
@@ -159,13 +161,13 @@ struct TestProcessTests {
     @Test(
         "A managed process ends with its starter, even if the starter is killed while the process is stopped",
         arguments: [false, true])
-    func managedProcessEndsWithStarter(standsStill: Bool) async throws {
+    func managedProcessEndsWithStarter(isStopped: Bool) async throws {
         try await TemporaryDirectory.with { directory in
             let file = directory.file("identifier")
-            await #expect(processExitsWith: .signal(SIGKILL)) { [file = file as String, standsStill = standsStill as Bool] in
+            await #expect(processExitsWith: .signal(SIGKILL)) { [file = file as String, isStopped = isStopped as Bool] in
                 let process = try TestProcess.kept("sh", ["-c", "echo ready; exec sleep 60"])
-                try await process.said { output, _ in output == "ready\n" }
-                if standsStill { process.signal(SIGSTOP) }
+                try await process.waitForOutput { output, _ in output == "ready\n" }
+                if isStopped { process.signal(SIGSTOP) }
                 try "\(process.identifier)".write(toFile: file, atomically: false, encoding: .utf8)
                 kill(getpid(), SIGKILL)
             }

@@ -13,20 +13,20 @@ import SignetStorage
 enum TokenWorker {
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.count == 3, let verb = arguments.first else { exit(64) }
+        guard arguments.count == 3, let command = arguments.first else { exit(64) }
         do {
             let rest = Array(arguments.dropFirst())
-            try await run(verb, directory: rest[0], server: rest[1])
+            try await run(command, directory: rest[0], server: rest[1])
         } catch {
             say("failed \(error)")
             exit(1)
         }
     }
 
-    private static func run(_ verb: String, directory: String, server: String) async throws {
-        let place = VaultDirectory(path: directory)
-        let keychain = VaultProvider { () throws(StoreError) in try place.openVault(timeout: 60) }
-        let store = try verb == "stall" ? stalling(keychain, directory) : sharing(keychain, directory)
+    private static func run(_ command: String, directory: String, server: String) async throws {
+        let vaultDirectory = VaultDirectory(path: directory)
+        let keychain = VaultProvider { () throws(StoreError) in try vaultDirectory.openVault(timeout: 60) }
+        let store = try command == "stall" ? stalling(keychain, directory) : sharing(keychain, directory)
         let transport = AsyncHTTPTransport()
         let tokens = TokenSource(
             OAuthEndpoints(session: "\(server)/sessions", discovery: "\(server)/discovery"),
@@ -34,7 +34,7 @@ enum TokenWorker {
             transport: transport)
         _ = readLine()
         let outcome: Result<Void, any Error>
-        do { outcome = .success(try await ask(tokens, times: verb == "stall" ? 1 : 25)) } catch { outcome = .failure(error) }
+        do { outcome = .success(try await ask(tokens, times: command == "stall" ? 1 : 25)) } catch { outcome = .failure(error) }
         await transport.close()
         try outcome.get()
     }

@@ -47,9 +47,9 @@ struct YAMLTextTests {
     func marksPositions() throws {
         let value = try #require(try YAMLText.value(of: "url: x\nclient:\n  id: app\n"))
         let client = try #require(value.mapping?.last)
-        #expect(client.place == SourcePosition(line: 2, column: 1))
+        #expect(client.position == SourcePosition(line: 2, column: 1))
         let id = try #require(client.value.mapping?.first)
-        #expect(id.place == SourcePosition(line: 3, column: 3) && id.value.place == SourcePosition(line: 3, column: 7))
+        #expect(id.position == SourcePosition(line: 3, column: 3) && id.value.position == SourcePosition(line: 3, column: 7))
     }
 
     @Test("A text without a value has no value")
@@ -68,13 +68,13 @@ struct YAMLTextTests {
         ])
     func reportsProblem(text: String, line: Int) throws {
         let problem = try #require(self.problem(text), "\(text)")
-        #expect(problem.place.line >= line, "\(text)")
+        #expect(problem.position.line >= line, "\(text)")
         #expect(!problem.message.contains("hunter2"))
     }
 
     @Test("A text that is too large, or values that are nested too deeply, are refused")
     func refusesLargeOrDeeplyNestedText() {
-        #expect(problem("# " + String(repeating: "x", count: 5 << 20))?.place == .start)
+        #expect(problem("# " + String(repeating: "x", count: 5 << 20))?.position == .start)
         for (open, close) in [("[", "]"), ("{a: ", "}")] {
             for depth in [100, 900, 20_000] {
                 let nested = String(repeating: open, count: depth) + "x" + String(repeating: close, count: depth)

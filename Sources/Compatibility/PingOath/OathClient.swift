@@ -118,7 +118,7 @@ public final class OathClient: Sendable {
     /// Empties the cache. Stored data stay, and the client can be used again.
     public func close() async throws {
         credentials.forget()
-        log.note(.debug, "close", nil, "done")
+        log.write(.debug, "close", nil, "done")
     }
 
     /// Runs a call, logs its result, and converts errors to the types of this API.

@@ -46,7 +46,7 @@ struct HandlerPlatform: PushPlatform {
     }
 
     func register(
-        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushTransport
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over transport: PushTransport
     ) async throws -> Endpoint? {
         let mechanism = Mechanism(
             uid: mechanismUID, account: AccountID(issuer: "", accountName: ""), kind: .push(PushSettings(invitation)),
@@ -61,7 +61,7 @@ struct HandlerPlatform: PushPlatform {
     }
 
     func send(
-        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushTransport
+        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over transport: PushTransport
     ) async throws {
         let credential = try credential(mechanism)
         switch answer {
@@ -74,7 +74,7 @@ struct HandlerPlatform: PushPlatform {
         }
     }
 
-    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushTransport) async throws {
+    func update(_ device: PushDevice, of mechanism: Mechanism, over transport: PushTransport) async throws {
         try accepted(
             await handler.setDeviceToken(credential: credential(mechanism), deviceToken: device.token, params: [:]))
     }

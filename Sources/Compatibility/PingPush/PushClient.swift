@@ -169,7 +169,7 @@ public final class PushClient: Sendable {
         }
         credentials.forget()
         await ownTransport.close()
-        log.note(.debug, "close", nil, "done")
+        log.write(.debug, "close", nil, "done")
     }
 
     /// Removes the surplus notifications of one credential, or of all credentials when the id is nil.

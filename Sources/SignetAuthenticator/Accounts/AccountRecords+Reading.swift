@@ -23,8 +23,8 @@ extension RecordBackedReader {
         let mechanisms = try decoding(Mechanism.self, .mechanism)
         let pages = accounts.takePages()
         let grouped = Self.grouped(mechanisms.takePages())
-        return Self.order(of: pages).map { place in
-            let account = pages[place.page][place.index]
+        return Self.order(of: pages).map { position in
+            let account = pages[position.page][position.index]
             return (account, grouped[account.id] ?? [])
         }
     }
@@ -157,10 +157,10 @@ extension [Mechanism] {
     /// Inserts a mechanism into the sorted mechanisms of its account. An account has few mechanisms, one of each kind.
     fileprivate mutating func insertInOrder(_ mechanism: consuming Mechanism) {
         append(mechanism)
-        var place = endIndex - 1
-        while place > startIndex, Mechanism.isBefore(self[place], self[place - 1]) {
-            swapAt(place, place - 1)
-            place -= 1
+        var position = endIndex - 1
+        while position > startIndex, Mechanism.isBefore(self[position], self[position - 1]) {
+            swapAt(position, position - 1)
+            position -= 1
         }
     }
 }

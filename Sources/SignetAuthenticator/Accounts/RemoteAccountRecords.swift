@@ -17,13 +17,13 @@ public struct RemoteAccountRecords: AccountStore {
     public func read<R: Sendable>(
         _ body: @Sendable (any AccountReader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
-        try await Blocking.lend { () throws(StoreError) in try records.read(body) }
+        try await Blocking.runNonEscaping { () throws(StoreError) in try records.read(body) }
     }
 
     /// Runs `body` in a transaction. When `body` throws, nothing is changed.
     public func write<R: Sendable>(
         _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
-        try await Blocking.lend { () throws(StoreError) in try records.write(body) }
+        try await Blocking.runNonEscaping { () throws(StoreError) in try records.write(body) }
     }
 }

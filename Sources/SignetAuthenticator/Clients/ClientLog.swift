@@ -13,14 +13,14 @@ package struct ClientLog: Sendable {
     }
 
     /// Writes a line about a call and the credential that it concerns.
-    package func note(_ level: ClientLogLevel, _ call: String, _ id: String?, _ what: String) {
+    package func write(_ level: ClientLogLevel, _ call: String, _ id: String?, _ what: String) {
         logger?.log(level, "\(call)\(id.map { " \($0)" } ?? ""): \(what)")
     }
 
     /// Writes a line about an error that ended a call.
     package func failed(_ call: String, _ id: String?, _ error: any Error) {
         guard logger != nil else { return }
-        note(Self.level(of: error), call, id, Self.name(of: error))
+        write(Self.level(of: error), call, id, Self.name(of: error))
     }
 
     /// Runs a call, logs its result, and converts its error to the types of the client's API.
@@ -29,7 +29,7 @@ package struct ClientLog: Sendable {
     ) async throws -> R {
         do {
             let result = try await body()
-            note(.debug, call, id, "done")
+            write(.debug, call, id, "done")
             return result
         } catch {
             failed(call, id, error)

@@ -70,7 +70,7 @@ extension Authenticator {
         // The token is stored before it is sent. A server without a stored outcome is told again.
         let (mechanisms, stored) = try await store.perform(.setDeviceToken(token, now: clock.now))
         let concerned = mechanisms.filter { mechanismUID == nil || $0.uid == mechanismUID }
-        let updates = await tell(device.called(token), concerned, stored)
+        let updates = await notify(device.called(token), concerned, stored)
         let finished = updates.filter { !$0.isOutstanding && stored.outstanding.contains($0.mechanism.uid) }
         if !finished.isEmpty || stored.isUnsent {
             try await store.perform(.recordTokenUpdates(stored, finished))
@@ -81,23 +81,23 @@ extension Authenticator {
     /// The maximum number of concurrent requests.
     private static let maxConcurrentRequests = 8
 
-    private func tell(
+    private func notify(
         _ device: PushDevice, _ mechanisms: [Mechanism], _ stored: StoredDeviceToken
     ) async -> [DeviceTokenUpdate] {
         await withTaskGroup(of: (Int, DeviceTokenUpdate).self) { group in
             var results: [(Int, DeviceTokenUpdate)] = []
-            for (place, mechanism) in mechanisms.enumerated() {
-                if place >= Self.maxConcurrentRequests, let result = await group.next() { results.append(result) }
+            for (index, mechanism) in mechanisms.enumerated() {
+                if index >= Self.maxConcurrentRequests, let result = await group.next() { results.append(result) }
                 group.addTask {
                     let outcome: DeviceTokenUpdate.Outcome =
                         if stored.outstanding.contains(mechanism.uid) {
-                            await tell(device, mechanism)
+                            await notify(device, mechanism)
                         } else if stored.unsupported.contains(mechanism.uid) {
                             .notSupported(.tokenNotTaken(mechanism))
                         } else {
                             .unchanged
                         }
-                    return (place, DeviceTokenUpdate(mechanism: mechanism, outcome: outcome))
+                    return (index, DeviceTokenUpdate(mechanism: mechanism, outcome: outcome))
                 }
             }
             for await result in group { results.append(result) }
@@ -105,7 +105,7 @@ extension Authenticator {
         }
     }
 
-    private func tell(_ device: PushDevice, _ mechanism: Mechanism) async -> DeviceTokenUpdate.Outcome {
+    private func notify(_ device: PushDevice, _ mechanism: Mechanism) async -> DeviceTokenUpdate.Outcome {
         // The server was given the address of an inbox, which stays the same.
         guard mechanism.push?.gatewayEndpoint == nil else { return .unchanged }
         do {

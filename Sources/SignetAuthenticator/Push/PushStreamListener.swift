@@ -57,7 +57,7 @@ public struct PushStreamListener: Sendable {
                 throw TransportError(.interrupted, host: credentials.endpoint.host, "the push stream ended the connection")
             } catch let failure as HandlerFailure {
                 throw failure.error
-            } catch let error where error.isWorthAnotherTry {
+            } catch let error where error.mayReconnect {
                 try Task.checkCancellation()
                 let pause = position.nextPause()
                 try await handle(.disconnected(error, pause: pause))
@@ -75,7 +75,7 @@ public struct PushStreamListener: Sendable {
     /// Connects once, and receives messages until the connection ends.
     private func connect(
         with credentials: PushStreamCredentials, _ position: inout PushStreamPosition,
-        _ tell: @Sendable (Event) async throws -> Void
+        _ handle: @Sendable (Event) async throws -> Void
     ) async throws {
         let server = credentials.endpoint
         var request = HTTPRequest("GET", server.url, headers: ["Accept": "text/event-stream"])
@@ -86,16 +86,16 @@ public struct PushStreamListener: Sendable {
         defer { position = stream.progress }
         let response = try await authenticator.pipeline.stream(request, for: .pushStream) { piece in
             let (isFirst, events) = try stream.feed(piece, from: server)
-            if isFirst { try await tell(.connected) }
+            if isFirst { try await handle(.connected) }
             for event in events {
                 if event.name == PushStreamProof.eventName {
                     do {
                         guard let delivery = try? JSON.decode(PushDelivery.self, from: event.data.utf8) else {
                             throw PushMessageError.form
                         }
-                        try await tell(.received(authenticator.receive(delivery)))
+                        try await handle(.received(authenticator.receive(delivery)))
                     } catch let error where error.concernsOneMessage {
-                        try await tell(.refused(error))
+                        try await handle(.refused(error))
                     }
                 }
                 stream.took(event)
@@ -128,7 +128,7 @@ extension AuthenticatorError {
 extension Error {
     /// True when the listener should connect again. Failures of the network and the server and a busy store may be temporary. A
     /// rejection by the server, a permanent failure of the store and the cancellation of the task are not.
-    fileprivate var isWorthAnotherTry: Bool {
+    fileprivate var mayReconnect: Bool {
         (self as? any RetryableError)?.isRetryable ?? false
     }
 

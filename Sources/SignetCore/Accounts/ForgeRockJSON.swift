@@ -232,7 +232,7 @@ extension PushNotification {
             decision = try members.optionalTruth("approved") == true ? .approved : .denied
         }
         let offset = try members.optionalNumber("clockOffset")
-        guard abs(offset ?? 0) <= Self.greatestClockOffset else {
+        guard abs(offset ?? 0) <= Self.maxClockOffset else {
             throw JSONMemberError(name: "clockOffset", "is not a plausible difference between two clocks")
         }
         self.init(

@@ -30,7 +30,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// Splits a stream of bytes into events. The bytes can be passed in pieces of any size.
     public struct Parser: Sendable {
         /// The maximum number of bytes of one event, so that a peer cannot exhaust the memory.
-        public let largestEvent: Int
+        public let maxEventSize: Int
         private var size = 0
         private var line: [UInt8] = []
         private var pending = ServerSentEvent(data: "")
@@ -39,8 +39,8 @@ public struct ServerSentEvent: Sendable, Hashable {
         private var isFirstLine = true
 
         /// Creates a parser for the start of a stream.
-        public init(largestEvent: Int = 1 << 20) {
-            self.largestEvent = largestEvent
+        public init(maxEventSize: Int = 1 << 20) {
+            self.maxEventSize = maxEventSize
         }
 
         /// The error for an event that is larger than the parser's limit.
@@ -59,7 +59,7 @@ public struct ServerSentEvent: Sendable, Hashable {
                     if let event = endLine() { events.append(event) }
                 default:
                     lastWasReturn = false
-                    guard size < largestEvent else { throw EventTooLarge() }
+                    guard size < maxEventSize else { throw EventTooLarge() }
                     size += 1
                     line.append(byte)
                 }

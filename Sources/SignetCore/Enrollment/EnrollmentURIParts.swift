@@ -48,9 +48,9 @@ struct EnrollmentURIParts {
     private static func withoutFragment(_ text: Substring) -> Substring {
         let bytes = text.utf8
         guard let query = bytes.firstIndex(of: UInt8(ascii: "?")) else { return text.prefix { $0 != "#" } }
-        let end = bytes.indices.first { place in
-            guard bytes[place] == UInt8(ascii: "#") else { return false }
-            let name = bytes[..<place].suffix(3)
+        let end = bytes.indices.first { index in
+            guard bytes[index] == UInt8(ascii: "#") else { return false }
+            let name = bytes[..<index].suffix(3)
             let begins = name.startIndex == query || (name.startIndex > query && name.first == UInt8(ascii: "&"))
             return !begins || !name.dropFirst().elementsEqual("b=".utf8)
         }

@@ -67,7 +67,7 @@ struct EnrollmentURIReader {
                 throw EnrollmentError(.invalid, "type", "push is enrolled by pushauth or mfauth")
             default: throw EnrollmentError(.unsupported, "type", "neither totp nor hotp")
             }
-        var settings = OATHSettings(secret: try secret("secret", decodedWith: Base32.decode, shortest: 1))
+        var settings = OATHSettings(secret: try secret("secret", decodedWith: Base32.decode, minLength: 1))
         if let name = parts["algorithm"] {
             guard let algorithm = OTPAlgorithm(spelling: name) else {
                 throw EnrollmentError(.unsupported, "algorithm", "not SHA1, SHA256 or SHA512")
@@ -101,7 +101,7 @@ struct EnrollmentURIReader {
         let messageID = try parts.required("m")
         guard messageID.isSafeToShow else { throw EnrollmentError(.unsafe, "m", "it contains control characters") }
         return PushInvitation(
-            secret: try secret("s", decodedWith: { text throws(InvalidEncoding) in try Base64.decode(text) }, shortest: 32),
+            secret: try secret("s", decodedWith: { text throws(InvalidEncoding) in try Base64.decode(text) }, minLength: 32),
             challenge: try bytes("c"),
             messageID: messageID,
             registrationEndpoint: try endpoint("r"),
@@ -133,13 +133,13 @@ struct EnrollmentURIReader {
     // MARK: Values
 
     private func secret(
-        _ name: String, decodedWith decode: (String) throws(InvalidEncoding) -> [UInt8], shortest: Int
+        _ name: String, decodedWith decode: (String) throws(InvalidEncoding) -> [UInt8], minLength: Int
     ) throws(EnrollmentError) -> Secret {
         let text = try parts.required(name)
         do {
             let bytes = try decode(text)
-            guard bytes.count >= shortest else {
-                throw EnrollmentError(.unsafe, name, bytes.isEmpty ? "it is empty" : "shorter than \(shortest) bytes")
+            guard bytes.count >= minLength else {
+                throw EnrollmentError(.unsafe, name, bytes.isEmpty ? "it is empty" : "shorter than \(minLength) bytes")
             }
             return Secret(bytes)
         } catch let error as InvalidEncoding {

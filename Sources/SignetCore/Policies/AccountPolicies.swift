@@ -35,8 +35,8 @@ public struct AccountPolicies: Sendable {
     public init(_ policies: [any AccountPolicy]) {
         var unique: [any AccountPolicy] = []
         for policy in policies {
-            if let place = unique.firstIndex(where: { $0.name == policy.name }) {
-                unique[place] = policy
+            if let index = unique.firstIndex(where: { $0.name == policy.name }) {
+                unique[index] = policy
             } else {
                 unique.append(policy)
             }

@@ -43,7 +43,7 @@ public struct TamperingReadings: Sendable, Hashable {
 
 extension TamperingReadings {
     /// The signals that the readings give.
-    public var signals: [TamperingSignal] { process + files + surroundings }
+    public var signals: [TamperingSignal] { process + files + environmentSignals }
 
     private var process: [TamperingSignal] {
         var signals: [TamperingSignal] = []
@@ -85,7 +85,7 @@ extension TamperingReadings {
         return signals
     }
 
-    private var surroundings: [TamperingSignal] {
+    private var environmentSignals: [TamperingSignal] {
         var signals: [TamperingSignal] = []
         if isRoot, isInContainer {
             signals.append(TamperingSignal(.rootInContainer, weight: 0.3, reason: "the program runs as root in a container"))

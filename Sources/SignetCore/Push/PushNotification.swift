@@ -23,7 +23,7 @@ public struct PushNotification: Sendable, Hashable {
     public var clockOffset: Double?
 
     /// The greatest plausible difference between two clocks, in seconds: one day.
-    public static let greatestClockOffset: Double = 86_400
+    public static let maxClockOffset: Double = 86_400
 
     /// The user's decision.
     public enum Decision: String, Sendable, Hashable {
@@ -72,10 +72,10 @@ public struct PushNotification: Sendable, Hashable {
     /// after its arrival counts from the arrival.
     ///
     /// When the clock offset is not known, the time to live also counts from the arrival: this machine's clock may be wrong by
-    /// ``greatestClockOffset``, and only the server can decide whether an answer is too late. For a message that was sent earlier
-    /// than that before its arrival, it counts from ``greatestClockOffset`` after the sending time.
+    /// ``maxClockOffset``, and only the server can decide whether an answer is too late. For a message that was sent earlier
+    /// than that before its arrival, it counts from ``maxClockOffset`` after the sending time.
     public var expiresAt: Date {
-        let sentAt = message.sentAt?.addingTimeInterval(-(clockOffset ?? -Self.greatestClockOffset)) ?? receivedAt
+        let sentAt = message.sentAt?.addingTimeInterval(-(clockOffset ?? -Self.maxClockOffset)) ?? receivedAt
         return min(sentAt, receivedAt).addingTimeInterval(Double(message.timeToLive))
     }
 

@@ -44,8 +44,8 @@ package struct JSONMembers {
 
     package func text(_ name: String) throws(JSONMemberError) -> String { try required(name, optionalText(name)) }
     package func optionalText(_ name: String) throws(JSONMemberError) -> String? {
-        guard let place = place(of: name) else { return nil }
-        switch members[place].content {
+        guard let index = index(of: name) else { return nil }
+        switch members[index].content {
         case .text(let spelling): return spelling.string(in: text)
         case .value(.string(let text)): return text
         case .value(.null): return nil
@@ -59,8 +59,8 @@ package struct JSONMembers {
     package func optionalTruth(_ name: String) throws(JSONMemberError) -> Bool? { try optional(name) { $0.bool } }
     package func object(_ name: String) throws(JSONMemberError) -> JSONMembers { try required(name, optionalObject(name)) }
     package func optionalObject(_ name: String) throws(JSONMemberError) -> JSONMembers? {
-        guard let place = place(of: name) else { return nil }
-        switch members[place].content {
+        guard let index = index(of: name) else { return nil }
+        switch members[index].content {
         case .members(let members): return members
         case .value(.object(let members)): return JSONMembers(members)
         case .value(.null): return nil
@@ -78,7 +78,7 @@ package struct JSONMembers {
 
     /// The value of a member; nil when it is absent or null.
     package subscript(name: String) -> JSONValue? {
-        guard let value = place(of: name).map({ value(members[$0].content) }), value != .null else { return nil }
+        guard let value = index(of: name).map({ value(members[$0].content) }), value != .null else { return nil }
         return value
     }
 
@@ -88,7 +88,7 @@ package struct JSONMembers {
     }
 
     /// Returns the index of a member. Of members with the same name the last one counts (RFC 7519 section 4).
-    private func place(of name: String) -> Int? { members.indices.last { members[$0].name.equals(name, in: text) } }
+    private func index(of name: String) -> Int? { members.indices.last { members[$0].name.equals(name, in: text) } }
 
     private func value(_ content: Content) -> JSONValue {
         switch content {

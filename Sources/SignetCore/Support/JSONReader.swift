@@ -249,24 +249,24 @@ enum JSONSpelling {
 
     func string(in text: [UInt8]) -> String {
         switch self {
-        case .plain(let place): text.withUnsafeBufferPointer { String(decoding: $0[place], as: UTF8.self) }
+        case .plain(let range): text.withUnsafeBufferPointer { String(decoding: $0[range], as: UTF8.self) }
         case .string(let string): string
         }
     }
 
     func equals(_ other: String, in text: [UInt8]) -> Bool {
         switch self {
-        case .plain(let place): place.count == other.utf8.count && Self.isEqual(text, place, other)
+        case .plain(let range): range.count == other.utf8.count && Self.isEqual(text, range, other)
         case .string(let string): string == other
         }
     }
 
     /// Most names differ in their length or in their first bytes, so that a bytewise comparison ends early.
-    private static func isEqual(_ text: [UInt8], _ place: Range<Int>, _ other: String) -> Bool {
+    private static func isEqual(_ text: [UInt8], _ range: Range<Int>, _ other: String) -> Bool {
         var other = other
         return other.withUTF8 { other in
             text.withUnsafeBufferPointer { text in
-                for index in other.indices where text[place.lowerBound + index] != other[index] { return false }
+                for index in other.indices where text[range.lowerBound + index] != other[index] { return false }
                 return true
             }
         }

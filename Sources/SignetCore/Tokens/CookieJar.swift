@@ -13,7 +13,7 @@ public struct CookieJar: Sendable, Hashable, Codable {
     public private(set) var cookies: [Cookie]
 
     /// The maximum number of cookies. The oldest are removed first (section 6.1 requires at least 50 for each domain).
-    static let most = 300
+    static let maxCookies = 300
 
     /// Creates a jar with these cookies.
     public init(_ cookies: [Cookie] = []) {
@@ -27,21 +27,21 @@ public struct CookieJar: Sendable, Hashable, Codable {
     ///   - url: The address of the request.
     ///   - now: The current time.
     public mutating func set(_ header: String, from url: String, now: Date) {
-        guard let line = SetCookie(header), let place = CookiePlace(url),
-            let cookie = Self.cookie(line, from: place, now: now)
+        guard let line = SetCookie(header), let request = CookieRequest(url),
+            let cookie = Self.cookie(line, from: request, now: now)
         else { return }
         let old = cookies.firstIndex { $0.identity == cookie.identity }
         let created = old.map { cookies[$0].created }
         if let old { cookies.remove(at: old) }
         guard !cookie.isExpired(at: now) else { return }
         cookies.append(created.map { cookie.created(at: $0) } ?? cookie)
-        if cookies.count > Self.most { cookies.removeFirst(cookies.count - Self.most) }
+        if cookies.count > Self.maxCookies { cookies.removeFirst(cookies.count - Self.maxCookies) }
     }
 
     /// Returns the cookies for a request, in the order in which they are sent: longest path first, then the oldest (section 5.4).
     public func cookies(for url: String, now: Date) -> [Cookie] {
-        guard !cookies.isEmpty, let place = CookiePlace(url) else { return [] }
-        return cookies.filter { $0.isFor(place) && !$0.isExpired(at: now) }.sorted { left, right in
+        guard !cookies.isEmpty, let request = CookieRequest(url) else { return [] }
+        return cookies.filter { $0.isFor(request) && !$0.isExpired(at: now) }.sorted { left, right in
             let (longer, shorter) = (left.path.utf8.count, right.path.utf8.count)
             return longer != shorter ? longer > shorter : left.created < right.created
         }
@@ -54,23 +54,23 @@ public struct CookieJar: Sendable, Hashable, Codable {
         return cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value.text)" }.joined(separator: "; ")
     }
 
-    private static func cookie(_ line: SetCookie, from place: CookiePlace, now: Date) -> Cookie? {
+    private static func cookie(_ line: SetCookie, from request: CookieRequest, now: Date) -> Cookie? {
         // Max-Age has precedence over Expires (section 4.1.2.2).
         let expiry = line.maxAge.map { $0 <= 0 ? Date(timeIntervalSince1970: 0) : now + Double(min($0, 34_560_000_000)) }
         // A domain of one label, such as a top-level domain, must not share cookies. Longer public suffixes are accepted: the
         // package has no public suffix list, and AM's administrators choose the domain.
-        let isShared = !line.domain.isEmpty && (line.domain.contains(".") || line.domain == place.host)
-        guard line.domain.isEmpty || isShared && place.isWithin(line.domain) else { return nil }
-        let isHostOnly = line.domain.isEmpty || !line.domain.contains(".") || place.isAddress
+        let isShared = !line.domain.isEmpty && (line.domain.contains(".") || line.domain == request.host)
+        guard line.domain.isEmpty || isShared && request.isWithin(line.domain) else { return nil }
+        let isHostOnly = line.domain.isEmpty || !line.domain.contains(".") || request.isAddress
         return Cookie(
-            name: line.name, value: Secret(text: line.value), domain: line.domain.isEmpty ? place.host : line.domain,
-            isHostOnly: isHostOnly, path: line.path ?? place.defaultPath, isSecure: line.isSecure,
+            name: line.name, value: Secret(text: line.value), domain: line.domain.isEmpty ? request.host : line.domain,
+            isHostOnly: isHostOnly, path: line.path ?? request.defaultPath, isSecure: line.isSecure,
             isHTTPOnly: line.isHTTPOnly, expiry: expiry ?? line.expires, created: now)
     }
 }
 
 /// The parts of a request address that cookies depend on.
-private struct CookiePlace {
+private struct CookieRequest {
     let isSecure: Bool
     /// The host in lower case. An IPv6 address has no brackets.
     let host: String
@@ -108,10 +108,10 @@ private struct CookiePlace {
 }
 
 extension Cookie {
-    fileprivate func isFor(_ place: CookiePlace) -> Bool {
-        guard isHostOnly ? place.host == domain : place.isWithin(domain), !isSecure || place.isSecure else { return false }
+    fileprivate func isFor(_ request: CookieRequest) -> Bool {
+        guard isHostOnly ? request.host == domain : request.isWithin(domain), !isSecure || request.isSecure else { return false }
         // Section 5.1.4: the path is the same, or below the cookie's path.
-        let (asked, path) = (place.path.utf8, path.utf8)
+        let (asked, path) = (request.path.utf8, path.utf8)
         guard asked.starts(with: path) else { return false }
         return asked.count == path.count || path.last == UInt8(ascii: "/")
             || asked.dropFirst(path.count).first == UInt8(ascii: "/")

@@ -54,16 +54,16 @@ package enum TokenResponse {
 
     private static func error(json: [String: JSONValue]?, status: Int, retryAfter: Duration?) -> OAuthError? {
         // With these statuses a server may send any error name. The error stays retryable whatever the name is.
-        let isInTrouble = status >= 500 || status == 429 || status == 408
+        let isTemporary = status >= 500 || status == 429 || status == 408
         if let name = json?["error"]?.string, !name.isEmpty {
-            let said = OAuthError(
+            let serverError = OAuthError(
                 name: name, explanation: json?["error_description"]?.string, status: status, retryAfter: retryAfter)
-            guard isInTrouble, !said.isRetryable else { return said }
+            guard isTemporary, !serverError.isRetryable else { return serverError }
             return OAuthError(
-                .failed, status: status, name: said.name, explanation: said.explanation, retryAfter: retryAfter)
+                .failed, status: status, name: serverError.name, explanation: serverError.explanation, retryAfter: retryAfter)
         }
         if (200..<300).contains(status) { return nil }
-        if isInTrouble { return OAuthError(.failed, status: status, retryAfter: retryAfter) }
+        if isTemporary { return OAuthError(.failed, status: status, retryAfter: retryAfter) }
         // AM's own resources answer {"code":401,"reason":"Unauthorized","message":"Access Denied"}.
         if let json, let message = json["message"]?.string ?? json["detail"]?.string ?? json["reason"]?.string {
             return OAuthError(name: "other", explanation: message, status: status, retryAfter: retryAfter)

@@ -59,7 +59,7 @@ public struct HiddenValueCallback: TypedCallback {
     }
 }
 
-/// A callback that asks the client to wait and then send the step again, as ``Journey/waitAndGoOn(_:maxDelay:clock:of:options:)``
+/// A callback that asks the client to wait and send the step again, as ``Journey/waitAndContinue(_:maxDelay:clock:of:options:)``
 /// does.
 public struct PollingWaitCallback: TypedCallback {
     /// The callback type in the protocol.

@@ -137,8 +137,8 @@ public struct DeviceBinding: Sendable {
         let mine = try await keys.keys().filter {
             $0.owner.server == server && $0.owner.realm == realm && (userID == nil || $0.owner.userID == userID)
         }
-        let settled = Set(mine.filter(\.isConfirmed).map(\.owner.userID))
-        return mine.filter { $0.isConfirmed || !settled.contains($0.owner.userID) }.sorted { $0.createdAt < $1.createdAt }
+        let confirmedUsers = Set(mine.filter(\.isConfirmed).map(\.owner.userID))
+        return mine.filter { $0.isConfirmed || !confirmedUsers.contains($0.owner.userID) }.sorted { $0.createdAt < $1.createdAt }
     }
 
     private static let ownClaims: Set<String> = ["sub", "challenge", "exp", "iat", "nbf", "iss", "platform"]

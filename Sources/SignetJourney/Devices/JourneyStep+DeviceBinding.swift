@@ -4,17 +4,17 @@ import SignetStorage
 /// The reason for a failed device binding or signature: the error that the server receives, and the local cause.
 public struct DeviceFailure: Error, Sendable, CustomStringConvertible {
     /// The error that the server receives.
-    public let told: DeviceClientError
+    public let clientError: DeviceClientError
     /// The local error of the key store, which isn't sent to the server, for example the `StoreError` of a locked vault. Nil when
-    /// ``told`` contains all information.
+    /// ``clientError`` contains all information.
     public let cause: (any Error)?
 
     /// The description of the cause, or only its type when the error isn't Signet's own, and the error that the server receives.
     public var description: String {
-        guard let cause else { return told.rawValue }
+        guard let cause else { return clientError.rawValue }
         // The errors of an app's own key store may contain any data, so only the type is printed.
         let words = (cause as? StoreError)?.description ?? "\(type(of: cause))"
-        return "\(words) (the server was told \(told.rawValue))"
+        return "\(words) (the server was told \(clientError.rawValue))"
     }
 
     /// Creates the failure for an error.
@@ -22,9 +22,9 @@ public struct DeviceFailure: Error, Sendable, CustomStringConvertible {
     fileprivate init(_ error: any Error) throws {
         if error is CancellationError { throw error }
         if let error = error as? DeviceClientError {
-            (told, cause) = (error, nil)
+            (clientError, cause) = (error, nil)
         } else {
-            (told, cause) = (.abort, error)
+            (clientError, cause) = (.abort, error)
         }
     }
 }
@@ -61,7 +61,7 @@ extension JourneyStep {
             outcome = .bound(key)
         } catch {
             let failure = try DeviceFailure(error)
-            callback.fail(failure.told)
+            callback.fail(failure.clientError)
             outcome = .failed(failure)
         }
         try fill(DeviceBindingCallback.self) { $0 = callback }
@@ -91,9 +91,9 @@ extension JourneyStep {
         } catch let error as CallbackError {
             throw error
         } catch {
-            let told = try DeviceFailure(error)
-            callback.fail(told.told)
-            failure = told
+            let deviceFailure = try DeviceFailure(error)
+            callback.fail(deviceFailure.clientError)
+            failure = deviceFailure
         }
         try fill(DeviceSigningVerifierCallback.self) { $0 = callback }
         return failure

@@ -40,32 +40,32 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
         let key = DeviceKey(
             id: RandomID.uuid().lowercased(), owner: owner, authenticationType: protection, createdAt: now,
             publicKey: Array(secret.publicKey.x963Representation))
-        let kept = KeptKey(key: key, scalar: Secret(secret.rawRepresentation))
-        try await change { $0.append(kept) }
+        let stored = StoredKey(key: key, scalar: Secret(secret.rawRepresentation))
+        try await change { $0.append(stored) }
         return key
     }
 
     /// Marks a key as accepted by the server. Does nothing when the key doesn't exist.
     /// - Throws: `StoreError`.
     public func confirm(_ key: DeviceKey) async throws {
-        try await change { kept in kept = kept.map { $0.key.id == key.id ? $0.confirmed : $0 } }
+        try await change { stored in stored = stored.map { $0.key.id == key.id ? $0.confirmed : $0 } }
     }
 
     /// Returns all keys, the newest last.
     /// - Throws: `StoreError`.
     public func keys() async throws -> [DeviceKey] {
-        try await kept().map(\.key)
+        try await stored().map(\.key)
     }
 
     /// Signs bytes. Asks the user first when the key is protected.
     /// - Throws: ``DeviceClientError/clientNotRegistered`` when the key doesn't exist any more,
     ///   ``DeviceClientError/unsupported``, ``DeviceClientError/abort``; `StoreError`.
     public func sign(_ bytes: [UInt8], with key: DeviceKey) async throws -> [UInt8] {
-        guard let kept = try await kept().first(where: { $0.key.id == key.id }) else {
+        guard let stored = try await stored().first(where: { $0.key.id == key.id }) else {
             throw DeviceClientError.clientNotRegistered
         }
-        try await confirm(kept.key.authenticationType, username: kept.key.owner.username)
-        let secret = try kept.scalar.withUnsafeBytes { try P256.Signing.PrivateKey(rawRepresentation: $0) }
+        try await confirm(stored.key.authenticationType, username: stored.key.owner.username)
+        let secret = try stored.scalar.withUnsafeBytes { try P256.Signing.PrivateKey(rawRepresentation: $0) }
         return Array(try secret.signature(for: bytes).rawRepresentation)
     }
 
@@ -76,13 +76,13 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
     }
 
     /// Changes the stored keys. Writes nothing when the keys stay the same.
-    private func change(_ body: @escaping @Sendable (inout [KeptKey]) -> Void) async throws(StoreError) {
+    private func change(_ body: @escaping @Sendable (inout [StoredKey]) -> Void) async throws(StoreError) {
         try await keychain.write { (records) throws(StoreError) in
-            let kept = try Self.read(records)
-            var changed = kept
+            let stored = try Self.read(records)
+            var changed = stored
             body(&changed)
-            guard changed.map(\.key) != kept.map(\.key) else { return }
-            try records.put(KeptKey.bytes(of: changed), Self.record)
+            guard changed.map(\.key) != stored.map(\.key) else { return }
+            try records.put(StoredKey.bytes(of: changed), Self.record)
         }
     }
 
@@ -92,13 +92,13 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
         guard try await presence.confirm(type, username: username) else { throw DeviceClientError.abort }
     }
 
-    private func kept() async throws(StoreError) -> [KeptKey] {
+    private func stored() async throws(StoreError) -> [StoredKey] {
         try await keychain.read { (records) throws(StoreError) in try Self.read(records) }
     }
 
-    private static func read(_ records: any RecordReader) throws(StoreError) -> [KeptKey] {
+    private static func read(_ records: any RecordReader) throws(StoreError) -> [StoredKey] {
         guard let bytes = try records.record(record) else { return [] }
-        guard let keys = KeptKey.keys(in: bytes) else {
+        guard let keys = StoredKey.keys(in: bytes) else {
             throw StoreError(.corrupt, "read the device's keys", "the record is not what was written; it was left as it is")
         }
         return keys
@@ -106,34 +106,34 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
 }
 
 /// A key with its private key, in its stored form.
-private struct KeptKey: Sendable {
+private struct StoredKey: Sendable {
     let key: DeviceKey
     let scalar: Secret
 
-    static func bytes(of keys: [KeptKey]) -> [UInt8] {
+    static func bytes(of keys: [StoredKey]) -> [UInt8] {
         JSON.encode(
             .object([
                 "version": .integer(1),
                 "keys": .array(
-                    keys.map { kept in
+                    keys.map { stored in
                         .object([
-                            "id": .string(kept.key.id), "server": .string(kept.key.owner.server),
-                            "realm": .string(kept.key.owner.realm.description), "userID": .string(kept.key.owner.userID),
-                            "username": .string(kept.key.owner.username), "confirmed": .bool(kept.key.isConfirmed),
-                            "authenticationType": .string(kept.key.authenticationType.rawValue),
-                            "createdAt": .number(kept.key.createdAt.timeIntervalSince1970),
-                            "scalar": .string(Base64.encode(kept.scalar.bytes, as: .url)),
+                            "id": .string(stored.key.id), "server": .string(stored.key.owner.server),
+                            "realm": .string(stored.key.owner.realm.description), "userID": .string(stored.key.owner.userID),
+                            "username": .string(stored.key.owner.username), "confirmed": .bool(stored.key.isConfirmed),
+                            "authenticationType": .string(stored.key.authenticationType.rawValue),
+                            "createdAt": .number(stored.key.createdAt.timeIntervalSince1970),
+                            "scalar": .string(Base64.encode(stored.scalar.bytes, as: .url)),
                         ])
                     }),
             ]))
     }
 
     /// Reads the keys; nil when one of them is invalid.
-    static func keys(in bytes: [UInt8]) -> [KeptKey]? {
+    static func keys(in bytes: [UInt8]) -> [StoredKey]? {
         guard let json = try? JSON.value(of: bytes), json["version"] == .integer(1), let entries = json["keys"]?.array else {
             return nil
         }
-        let keys = entries.compactMap { KeptKey($0) }
+        let keys = entries.compactMap { StoredKey($0) }
         return keys.count == entries.count ? keys : nil
     }
 
@@ -143,8 +143,8 @@ private struct KeptKey: Sendable {
     }
 
     /// The key, marked as accepted by the server.
-    var confirmed: KeptKey {
-        KeptKey(
+    var confirmed: StoredKey {
+        StoredKey(
             key: DeviceKey(
                 id: key.id, owner: key.owner, authenticationType: key.authenticationType, createdAt: key.createdAt,
                 publicKey: key.publicKey, isConfirmed: true), scalar: scalar)

@@ -105,7 +105,7 @@ public struct Journey: Sendable {
         options: JourneyOptions = JourneyOptions()
     ) async throws -> JourneyState {
         let parameters = FormCoding.query(of: address)
-        let carried = Self.carriedBack.compactMap { name in parameters[name].map { (name: name, value: $0) } }
+        let carried = Self.resumeParameters.compactMap { name in parameters[name].map { (name: name, value: $0) } }
         return try await post(
             query: carried + options.query, body: JSON.encode(step.echoed(to: profile.dialect).json), for: .authenticate(index),
             options)
@@ -119,7 +119,7 @@ public struct Journey: Sendable {
     ///   - index: The index with which the journey was started, for interceptors.
     ///   - options: The options with which the journey was started.
     /// - Throws: Also `CancellationError` when the task is canceled, for example because the user pressed another button.
-    public func waitAndGoOn(
+    public func waitAndContinue(
         _ step: JourneyStep, maxDelay: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock(),
         of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()
     ) async throws -> JourneyState {
@@ -132,7 +132,7 @@ public struct Journey: Sendable {
     private static let nothing = Array("{}".utf8)
 
     /// The query parameters that another site may add to the return address (protocol/journey.md section 1.4).
-    private static let carriedBack = [
+    private static let resumeParameters = [
         "code", "error", "errorCode", "errorMessage", "form_post_entry", "nonce", "RelayState", "responsekey", "scope", "state",
         "suspendedId",
     ]

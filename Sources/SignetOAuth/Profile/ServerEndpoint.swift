@@ -109,7 +109,7 @@ extension Endpoint {
     }
 
     /// The normalized address: the origin, and the path without trailing slashes.
-    package var place: String {
+    package var normalizedURL: String {
         let behind = url.drop { $0 != ":" }.dropFirst(3)
         let path = behind.drop { $0 != "/" && $0 != "?" }
         return origin + String(path.reversed().drop { $0 == "/" }.reversed())

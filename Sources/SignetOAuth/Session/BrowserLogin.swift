@@ -68,12 +68,12 @@ public struct BrowserLogin: Sendable {
     ) async throws -> (query: String, redirectURI: String) {
         let server = tokens.server
         // A query without the state of this login doesn't belong to it and doesn't end it.
-        let isOurs: @Sendable (String) -> Bool = { query in
+        let isExpected: @Sendable (String) -> Bool = { query in
             FormCoding.decode(query)["state"].map { ConstantTime.areEqual($0, attempt.state) } ?? false
         }
         let wanted = try server.client.redirectURI
         if let receiver {
-            let query = try await receiver.answer(within: timeout, accepting: isOurs) {
+            let query = try await receiver.answer(within: timeout, accepting: isExpected) {
                 try await open(try await server.authorizationAddress(attempt, redirectURI: wanted, adding: parameters))
             }
             return (query, wanted)
@@ -81,7 +81,7 @@ public struct BrowserLogin: Sendable {
         let listener = try await LoopbackListener.listening(at: wanted)
         let redirectURI = listener.redirectURI
         // The closure creates the address, because the port is closed when the closure fails.
-        let query = try await listener.answer(within: timeout, accepting: isOurs) {
+        let query = try await listener.answer(within: timeout, accepting: isExpected) {
             try await open(try await server.authorizationAddress(attempt, redirectURI: redirectURI, adding: parameters))
         }
         return (query, redirectURI)

@@ -73,7 +73,7 @@ public struct DeviceLogin: Sendable {
             guard tokens.server.clock.now < invitation.end else {
                 throw TokenError(.refused, .server(OAuthError(.expiredToken)))
             }
-            let answer: OAuthServer.TokenAnswer
+            let answer: AuthorizationServerClient.TokenAnswer
             do {
                 answer = try await tokens.server.exchange(deviceCode: invitation.deviceCode)
             } catch let error as OAuthError {

@@ -117,7 +117,7 @@ extension TokenSource {
 
     /// Ends a stored item at the server. An item that couldn't be read fails, and may stay valid at the server.
     func outcome<Value: Sendable>(
-        of found: Result<Value?, TokenError>, _ end: @Sendable (OAuthServer, Value) async throws -> Void
+        of found: Result<Value?, TokenError>, _ end: @Sendable (AuthorizationServerClient, Value) async throws -> Void
     ) async -> LogOutReport.Outcome {
         do {
             guard let value = try found.get() else { return .notNeeded }

@@ -233,8 +233,8 @@ extension SessionStore {
         account: String, for profile: ServerProfile, in keychain: VaultProvider = .default, lockFile: String? = nil
     ) throws(StoreError) -> SessionStore {
         // The values are encoded as an array, so that different values have different encodings.
-        let place: [String] = [profile.url.place, profile.realm.description, profile.client?.clientID ?? ""]
-        let digest = SHA256.hash(data: JSON.encode(.array(place.map { .string($0) })))
+        let identity: [String] = [profile.url.normalizedURL, profile.realm.description, profile.client?.clientID ?? ""]
+        let digest = SHA256.hash(data: JSON.encode(.array(identity.map { .string($0) })))
         let name = Hexadecimal.text(of: Array(digest).prefix(16))
         return try SessionStore.keychain(account: "\(account)/\(name)", in: keychain, lockFile: lockFile)
     }

@@ -29,7 +29,7 @@ import Foundation
 public final class TokenSource: Sendable {
     /// The store for the tokens, the session and the cookies.
     public let store: SessionStore
-    let server: OAuthServer
+    let server: AuthorizationServerClient
     let threshold: Duration
     /// The clock for the expiration of tokens and cookies.
     package var clock: any WallClock { server.clock }
@@ -98,7 +98,7 @@ public final class TokenSource: Sendable {
     ) {
         self.store = store
         self.threshold = threshold
-        server = OAuthServer(endpoints, client: client, pipeline: pipeline, clock: clock)
+        server = AuthorizationServerClient(endpoints, client: client, pipeline: pipeline, clock: clock)
     }
 
     /// Returns a token that is valid for at least the threshold, unless the server issues tokens whose lifetime is shorter than

@@ -5,12 +5,12 @@ import SignetCore
 /// Admits programs on this machine that know the administration token. For other clients the addresses don't exist.
 struct AdminAccessMiddleware: RouterMiddleware {
     /// The minimum length of a token, in bytes. A shorter token is never accepted.
-    static let shortestToken = 16
+    static let minTokenLength = 16
 
     let server: ServerContext
 
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
-        guard let token = server.configuration.adminToken, token.count >= Self.shortestToken,
+        guard let token = server.configuration.adminToken, token.count >= Self.minTokenLength,
             LoopbackPolicy(server, context.client).admitsProgram(request)
         else { throw APIError.resourceNotFound }
         guard let shown = request.credentials("Bearer"), ConstantTime.areEqual(Array(shown.utf8), token.bytes) else {

@@ -12,7 +12,7 @@ extension AdminController {
     func users(_ request: Request, context: AppRequestContext) async throws -> Response {
         let realm = try realm(AdminQuery(request, knows: ["realm"]))
         let users = try await server.store.read(skippingUnreadableRows: true) { tx in
-            try tx.directory.users(ConsoleFacts.mostCounted)
+            try tx.directory.users(ConsoleFacts.maxCounted)
                 .filter { realm == nil || $0.realm == realm }
                 .prefix(ConsoleFacts.rows).map { try tx.description(of: $0) }
         }

@@ -127,13 +127,13 @@ struct AdminController: Sendable {
     // MARK: Request log
 
     /// The longest time that a request can wait for an entry, in seconds of the machine's time.
-    private static let longestWait = 60.0
+    private static let maxWait = 60.0
 
     func requestLog(_ request: Request, context: AppRequestContext) async throws -> Response {
         let query = try AdminQuery(request, knows: RequestLogFilter.parameters + ["limit", "wait"])
         let filter = try RequestLogFilter(query)
         let limit = try query.number("limit", 1...RequestLog.size) ?? RequestLog.size
-        if let wait = try query.seconds("wait", upTo: Self.longestWait) {
+        if let wait = try query.seconds("wait", upTo: Self.maxWait) {
             // A wait without a match ends with an empty list.
             _ = try? await server.requestLog.waitForEntry(matching: filter, within: .seconds(wait))
         }
@@ -195,13 +195,13 @@ struct AdminController: Sendable {
         let name = query.text("user")
         let emails = try await server.store.read(skippingUnreadableRows: true) { tx in try tx.outbox.newest(ConsoleFacts.rows) }
             .filter { (realm == nil || $0.user.realm == realm) && (name == nil || $0.user.name == name) }
-        let told = emails.map { email -> JSONValue in
+        let entries = emails.map { email -> JSONValue in
             .object([
                 "user": .string(email.user.name), "realm": .string(email.user.realm.description),
                 "link": .string(email.link),
             ])
         }
-        return try reply(.object(["emails": .array(told)]))
+        return try reply(.object(["emails": .array(entries)]))
     }
 
     func pushes(_ request: Request, context: AppRequestContext) async throws -> Response {
@@ -218,7 +218,7 @@ struct AdminController: Sendable {
 
 extension AdminController {
     /// The maximum size of a snapshot to restore, in bytes.
-    private static let largestSnapshot = 64 * 1024 * 1024
+    private static let maxSnapshotSize = 64 * 1024 * 1024
 
     /// The key of snapshots. It is derived from the administration token, so a client of the API can read them.
     private var snapshotKey: Secret {
@@ -237,7 +237,7 @@ extension AdminController {
     func restore(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try AdminQuery(request)
         var context = context
-        context.maxUploadSize = Self.largestSnapshot
+        context.maxUploadSize = Self.maxSnapshotSize
         let (bytes, key) = (try await request.bytes(context), try snapshotKey)
         let snapshot: StateSnapshot
         do {

@@ -13,19 +13,19 @@ struct AdminOperations: Sendable {
     let server: ServerContext
 
     /// Ten years, in seconds.
-    private static let longestMove = 10 * 365.25 * 86_400
+    private static let maxMove = 10 * 365.25 * 86_400
 
     // MARK: Clock
 
     func moveClock(by seconds: Double) async throws {
-        guard abs(seconds) <= Self.longestMove else {
+        guard abs(seconds) <= Self.maxMove else {
             throw APIError(.badRequest, "The clock is moved by a number of seconds, at most ten years.")
         }
         try await change(clock: .move(seconds))
     }
 
     func setClock(to date: Date) async throws {
-        guard abs(date.timeIntervalSince(server.clock.now)) <= 10 * Self.longestMove else {
+        guard abs(date.timeIntervalSince(server.clock.now)) <= 10 * Self.maxMove else {
             throw APIError(.badRequest, "The clock can be set only to a time within 100 years of its present time.")
         }
         try await change(clock: .set(date))

@@ -25,10 +25,10 @@ struct ConfigurationDecoder {
     /// Creates a decoder of a section. If the value is nil, all settings have their defaults.
     init(_ value: MarkedValue?, subject: String?) {
         self.subject = subject
-        position = value?.place ?? .start
+        position = value?.position ?? .start
         entries = value?.mapping ?? []
         if let value, value.mapping == nil, !value.isNothing {
-            report(.wrongType, at: value.place, "settings belong here, each with a name and a colon, not \(value.kind)")
+            report(.wrongType, at: value.position, "settings belong here, each with a name and a colon, not \(value.kind)")
         }
     }
 
@@ -40,7 +40,7 @@ struct ConfigurationDecoder {
 
     /// Reports a problem at the position of a setting, or else of the section.
     mutating func report(_ code: ConfigurationProblem.Code, in name: String, _ message: String) {
-        report(code, at: entries.first { $0.key == name }?.value.place ?? position, message)
+        report(code, at: entries.first { $0.key == name }?.value.position ?? position, message)
     }
 
     /// Adds the problems of a decoder of a nested section.
@@ -50,7 +50,7 @@ struct ConfigurationDecoder {
 
     /// Reports a value of another type than a setting has. The result is always nil, in place of the value.
     private mutating func reportType<Value>(_ value: MarkedValue, _ name: String, _ kind: String) -> Value? {
-        report(.wrongType, at: value.place, "`\(name)` must be \(kind), not \(value.kind)")
+        report(.wrongType, at: value.position, "`\(name)` must be \(kind), not \(value.kind)")
         return nil
     }
 
@@ -59,7 +59,7 @@ struct ConfigurationDecoder {
         _ value: MarkedValue, _ name: String, _ kind: String, isMeant: (String) -> Bool = { _ in false }
     ) {
         let hint = value.isQuoted(isMeant) ? "without quotes" : "not \(value.description)"
-        report(.invalidValue, at: value.place, "`\(name)` must be \(kind), \(hint)")
+        report(.invalidValue, at: value.position, "`\(name)` must be \(kind), \(hint)")
     }
 
     /// Returns all problems, including the settings that were never requested.
@@ -73,7 +73,7 @@ struct ConfigurationDecoder {
                 let name = String(entry.key.prefix { $0.isLetter || $0.isNumber || "-_".contains($0) })
                 let shown = name == entry.key ? name.shortened : name + "…"
                 return ConfigurationProblem(
-                    .unknownSetting, at: entry.place, subject,
+                    .unknownSetting, at: entry.position, subject,
                     "there is no setting `\(shown)`" + names.suggestion(for: name, "valid settings:"))
             }
     }
@@ -131,7 +131,7 @@ struct ConfigurationDecoder {
         guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
         guard let languages = value.mapping else { return string(of: value, name, kind) }
         guard let chosen = languages.first(where: { $0.key == "en" }) ?? languages.first(where: { $0.key.hasPrefix("en") }) else {
-            report(.missingLanguage, at: value.place, "`\(name)` has no string for `en`, the only language of this server")
+            report(.missingLanguage, at: value.position, "`\(name)` has no string for `en`, the only language of this server")
             return nil
         }
         return string(of: chosen.value, name, kind)

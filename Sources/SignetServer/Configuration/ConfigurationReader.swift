@@ -21,8 +21,8 @@ extension ServerConfiguration {
     ///   - usesTLS: True when the server uses the certificate in `server.tls`; false when it uses a different one.
     /// - Throws: ``ConfigurationError`` with all problems.
     package init(yaml: String, environment: [String: String], usesTLS: Bool) throws(ConfigurationError) {
-        let outside = Outside(environment: environment, usesTLS: usesTLS)
-        self = try ConfigurationReader.read(yaml, outside, defaultJourneys: { Journeys.starter })
+        let runtime = RuntimeContext(environment: environment, usesTLS: usesTLS)
+        self = try ConfigurationReader.read(yaml, runtime, defaultJourneys: { Journeys.starter })
     }
 
     /// The text of the starter file, which contains the configuration that `signet serve` uses without a file.
@@ -34,7 +34,7 @@ extension ServerConfiguration {
 }
 
 /// The external resources that a configuration file can refer to.
-struct Outside: Sendable {
+struct RuntimeContext: Sendable {
     let environment: [String: String]
     let usesTLS: Bool
 }
@@ -43,18 +43,18 @@ struct Outside: Sendable {
 struct ConfigurationReader {
     private var problems: [ConfigurationProblem] = []
     /// The external resources; nil when only the file itself is read.
-    private let outside: Outside?
+    private let runtime: RuntimeContext?
     private var configuration: ServerConfiguration
     private var realms: Set<RealmPath> = []
 
     static func read(
-        _ yaml: String, _ outside: Outside? = nil, defaultJourneys: () -> Journeys
+        _ yaml: String, _ runtime: RuntimeContext? = nil, defaultJourneys: () -> Journeys
     ) throws(ConfigurationError) -> ServerConfiguration {
         let parsed: MarkedValue?
         do throws(YAMLText.Problem) {
             parsed = try YAMLText.value(of: yaml)
         } catch {
-            throw ConfigurationError([ConfigurationProblem(.invalidYAML, at: error.place, nil, error.message)])
+            throw ConfigurationError([ConfigurationProblem(.invalidYAML, at: error.position, nil, error.message)])
         }
         guard let value = parsed else {
             throw ConfigurationError([
@@ -63,15 +63,15 @@ struct ConfigurationReader {
                     "the file is empty: `signet serve --print-default-config` prints a file to start from")
             ])
         }
-        var reader = ConfigurationReader(ServerConfiguration(journeys: Journeys([])), outside)
+        var reader = ConfigurationReader(ServerConfiguration(journeys: Journeys([])), runtime)
         reader.read(value, defaultJourneys)
         guard reader.problems.isEmpty else { throw ConfigurationError(reader.problems) }
         return reader.configuration
     }
 
-    private init(_ configuration: ServerConfiguration, _ outside: Outside?) {
+    private init(_ configuration: ServerConfiguration, _ runtime: RuntimeContext?) {
         self.configuration = configuration
-        self.outside = outside
+        self.runtime = runtime
     }
 
     private mutating func read(_ value: MarkedValue, _ defaultJourneys: () -> Journeys) {
@@ -96,7 +96,7 @@ struct ConfigurationReader {
             if reader.problems.isEmpty, configuration.journeys.names.isEmpty {
                 problems.append(
                     ConfigurationProblem(
-                        .noNodes, at: journeys.place, nil,
+                        .noNodes, at: journeys.position, nil,
                         "there is no journey: add one, or remove `journeys` to use those of the starter file"))
             }
         } else {
@@ -126,10 +126,10 @@ struct ConfigurationReader {
         server.loadBalancerCookie =
             reader.optionalString("loadBalancerCookie", default: "`amlbcookie=01`") ?? server.loadBalancerCookie
         server.backgroundColor = reader.color("backgroundColor") ?? server.backgroundColor
-        server.sessionIdleTimeout = reader.integer("sessionIdleTimeout", server.sessionIdleTimeout, in: 1...Self.longest)
-        server.sessionMaxLifetime = reader.integer("sessionMaxLifetime", server.sessionMaxLifetime, in: 1...Self.longest)
-        server.journeyTimeout = reader.integer("journeyTimeout", server.journeyTimeout, in: 1...Self.longest)
-        server.suspensionTimeout = reader.integer("suspensionTimeout", server.suspensionTimeout, in: 1...Self.longest)
+        server.sessionIdleTimeout = reader.integer("sessionIdleTimeout", server.sessionIdleTimeout, in: 1...Self.maxSeconds)
+        server.sessionMaxLifetime = reader.integer("sessionMaxLifetime", server.sessionMaxLifetime, in: 1...Self.maxSeconds)
+        server.journeyTimeout = reader.integer("journeyTimeout", server.journeyTimeout, in: 1...Self.maxSeconds)
+        server.suspensionTimeout = reader.integer("suspensionTimeout", server.suspensionTimeout, in: 1...Self.maxSeconds)
         server.pushTimeout = reader.integer("pushTimeout", server.pushTimeout, in: 1...86_400)
         server.devicePollInterval = reader.integer("devicePollInterval", server.devicePollInterval, in: 1...86_400)
         let polls = reader.optionalInteger("pollInterval", in: 0...86_400_000, default: "AM's schedule")
@@ -140,7 +140,7 @@ struct ConfigurationReader {
         server.lifetimes = lifetimes(&reader, server.lifetimes)
         reader.limits(&server)
         server.corsOrigins = reader.origins("corsOrigins")
-        server.tls = reader.tls(isUsed: outside?.usesTLS == true)
+        server.tls = reader.tls(isUsed: runtime?.usesTLS == true)
         let names = server.journeys.names
         let first = names.contains(server.defaultJourney) ? server.defaultJourney : names.first ?? server.defaultJourney
         server.defaultJourney = journey("defaultJourney", first, &reader)
@@ -150,7 +150,7 @@ struct ConfigurationReader {
     }
 
     private mutating func readPush(_ value: MarkedValue?) {
-        var reader = PushReader(environment: outside?.environment)
+        var reader = PushReader(environment: runtime?.environment)
         (configuration.sns, configuration.pushGateway) = reader.read(value)
         problems += reader.problems
         guard let gateway = configuration.pushGateway else { return }
@@ -158,13 +158,13 @@ struct ConfigurationReader {
         if !context.isEmpty, path == context || path.hasPrefix(context + "/") {
             problems.append(
                 ConfigurationProblem(
-                    .conflict, at: value?.place ?? .start, "push, gateway",
+                    .conflict, at: value?.position ?? .start, "push, gateway",
                     "`path` is inside of the `contextPath`, `\(context)`: choose another path"))
         }
     }
 
     /// The maximum in seconds: a century.
-    private static let longest = 3_153_600_000
+    private static let maxSeconds = 3_153_600_000
 
     /// Reads the name of a journey that clients can start.
     private func journey(_ name: String, _ defaultValue: String, _ reader: inout ConfigurationDecoder) -> String {
@@ -184,11 +184,11 @@ struct ConfigurationReader {
     private func lifetimes(_ reader: inout ConfigurationDecoder, _ defaults: TokenLifetimes) -> TokenLifetimes {
         reader.section("lifetimes", kind: "seconds by name") { part in
             var lifetimes = defaults
-            lifetimes.authorizationCode = part.integer("authorizationCode", defaults.authorizationCode, in: 1...Self.longest)
-            lifetimes.accessToken = part.integer("accessToken", defaults.accessToken, in: 1...Self.longest)
-            lifetimes.refreshToken = part.integer("refreshToken", defaults.refreshToken, in: 1...Self.longest)
-            lifetimes.idToken = part.integer("idToken", defaults.idToken, in: 1...Self.longest)
-            lifetimes.deviceCode = part.integer("deviceCode", defaults.deviceCode, in: 1...Self.longest)
+            lifetimes.authorizationCode = part.integer("authorizationCode", defaults.authorizationCode, in: 1...Self.maxSeconds)
+            lifetimes.accessToken = part.integer("accessToken", defaults.accessToken, in: 1...Self.maxSeconds)
+            lifetimes.refreshToken = part.integer("refreshToken", defaults.refreshToken, in: 1...Self.maxSeconds)
+            lifetimes.idToken = part.integer("idToken", defaults.idToken, in: 1...Self.maxSeconds)
+            lifetimes.deviceCode = part.integer("deviceCode", defaults.deviceCode, in: 1...Self.maxSeconds)
             return lifetimes
         } ?? defaults
     }
@@ -201,7 +201,7 @@ struct ConfigurationReader {
         guard let entries = value.mapping else {
             problems.append(
                 ConfigurationProblem(
-                    .wrongType, at: value.place, "attributes", "`attributes` must be attributes by name, not \(value.kind)"))
+                    .wrongType, at: value.position, "attributes", "`attributes` must be attributes by name, not \(value.kind)"))
             return context
         }
         for entry in entries {
@@ -234,7 +234,7 @@ struct ConfigurationReader {
         for pair in reader.pairs("securityAnswers") {
             let answer = Secret((pair.value.text ?? "").utf8)
             if answer.isBlank {
-                reader.report(.invalidValue, at: pair.value.place, "the answer to `\(pair.key.shortened)` is blank")
+                reader.report(.invalidValue, at: pair.value.position, "the answer to `\(pair.key.shortened)` is blank")
             } else {
                 user.securityAnswers[pair.key] = answer
             }
@@ -242,7 +242,7 @@ struct ConfigurationReader {
         let key = UserKey(realm: RealmPath(user.realm), name: user.name)
         if configuration.users.contains(where: { UserKey(realm: RealmPath($0.realm), name: $0.name) == key }) {
             reader.report(
-                .duplicate, at: value.place, "there is already a user `\(key.name.shortened)` in the realm `\(key.realm)`")
+                .duplicate, at: value.position, "there is already a user `\(key.name.shortened)` in the realm `\(key.realm)`")
         }
         configuration.users.append(user)
         problems += reader.finished()
@@ -266,7 +266,7 @@ struct ConfigurationReader {
         let kind = "a string, in quotes if it could be read as another type"
         guard let value = reader.value(name, kind: kind) else { return nil }
         if let text = value.text, !text.isEmpty { return Secret(text.utf8) }
-        reader.report(.invalidValue, at: value.place, "`\(name)` must be \(kind), and not empty")
+        reader.report(.invalidValue, at: value.position, "`\(name)` must be \(kind), and not empty")
         return nil
     }
 
@@ -301,7 +301,7 @@ struct ConfigurationReader {
         if lifetimes != defaults { client.lifetimes = lifetimes }
         if configuration.clients.contains(where: { $0.key == client.key }) {
             reader.report(
-                .duplicate, at: value.place,
+                .duplicate, at: value.position,
                 "there is already a client `\(client.id.shortened)` in the realm `\(client.key.realm)`")
         }
         configuration.clients.append(client)

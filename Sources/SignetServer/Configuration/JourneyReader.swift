@@ -18,7 +18,7 @@ struct JourneyReader {
         guard let entries = section.mapping else {
             problems.append(
                 ConfigurationProblem(
-                    .wrongType, at: section.place, "journeys", "`journeys` must be journeys by name, not \(section.kind)"))
+                    .wrongType, at: section.position, "journeys", "`journeys` must be journeys by name, not \(section.kind)"))
             return []
         }
         drafts = entries.map { journey($0) }
@@ -30,7 +30,7 @@ struct JourneyReader {
     // MARK: Journeys and nodes
 
     private mutating func journey(_ entry: MarkedValue.Entry) -> JourneyDraft {
-        var draft = JourneyDraft(name: entry.key, position: entry.place)
+        var draft = JourneyDraft(name: entry.key, position: entry.position)
         var decoder = ConfigurationDecoder(entry.value, subject: draft.subject)
         let first = decoder.optionalString("entry", kind: "the name of a node", default: "the first node")
         draft.isInner = decoder.bool("innerTreeOnly", false)
@@ -50,7 +50,8 @@ struct JourneyReader {
             problems += draft.problems(ids: ids)
         } else {
             decoder.report(
-                .noNodes, at: nodes?.place ?? entry.place, "a journey needs `nodes`, each with a name, `type` and `outcomes`")
+                .noNodes, at: nodes?.position ?? entry.position,
+                "a journey needs `nodes`, each with a name, `type` and `outcomes`")
         }
         problems += decoder.finished()
         return draft
@@ -61,26 +62,26 @@ struct JourneyReader {
         defer { problems += decoder.finished() }
         if NodeTarget.ends.contains(entry.key) {
             decoder.report(
-                .reservedName, at: entry.place, "`\(entry.key)` is an end of every journey: give the node another name")
+                .reservedName, at: entry.position, "`\(entry.key)` is an end of every journey: give the node another name")
         }
         let outcomes = decoder.value("outcomes", kind: "targets by outcome")
         guard let node = decoder.node(context) else { return nil }
-        var draft = NodeDraft(id: entry.key, position: entry.place, node: node)
+        var draft = NodeDraft(id: entry.key, position: entry.position, node: node)
         if let outcomes, outcomes.mapping == nil {
             let example = node.outcomes.first?.rawValue ?? "outcome"
             decoder.report(
-                .wrongType, at: outcomes.place,
+                .wrongType, at: outcomes.position,
                 "`outcomes` must be targets by outcome, `{\(example): success}`, not \(outcomes.kind)")
         }
         for outcome in outcomes?.mapping ?? [] {
             guard let target = outcome.value.text else {
                 decoder.report(
-                    .missingTarget, at: outcome.value.place,
+                    .missingTarget, at: outcome.value.position,
                     "outcome `\(outcome.key.shortened)` has no target: add a node, `success` or `failure`")
                 continue
             }
             let connection = Connection(
-                outcome: outcome.key, position: outcome.place, target: target, targetPosition: outcome.value.place)
+                outcome: outcome.key, position: outcome.position, target: target, targetPosition: outcome.value.position)
             if outcome.key == "default", !node.outcomes.contains(NodeOutcome("default")) {
                 draft.defaultConnection = connection
             } else {

@@ -3,7 +3,7 @@ import YAMLText
 
 extension ConfigurationDecoder {
     /// The maximum in seconds: a day.
-    private static var longest: Int { 86_400 }
+    private static var maxSeconds: Int { 86_400 }
 
     /// Decodes the limits for the size, the duration and the rate of requests.
     mutating func limits(_ server: inout ServerConfiguration) {
@@ -11,9 +11,9 @@ extension ConfigurationDecoder {
         _ = section("limits", kind: "limits by name") { part in
             maxBodySize = part.integer("maxBodySize", maxBodySize, in: 1024...(64 << 20))
             limits.maxHeaderSize = part.integer("maxHeaderSize", limits.maxHeaderSize, in: 1024...(1 << 20))
-            limits.headerTimeout = part.integer("headerTimeout", limits.headerTimeout, in: 1...Self.longest)
-            limits.bodyTimeout = part.integer("bodyTimeout", limits.bodyTimeout, in: 1...Self.longest)
-            limits.idleTimeout = part.integer("idleTimeout", limits.idleTimeout, in: 1...Self.longest)
+            limits.headerTimeout = part.integer("headerTimeout", limits.headerTimeout, in: 1...Self.maxSeconds)
+            limits.bodyTimeout = part.integer("bodyTimeout", limits.bodyTimeout, in: 1...Self.maxSeconds)
+            limits.idleTimeout = part.integer("idleTimeout", limits.idleTimeout, in: 1...Self.maxSeconds)
             limits.maxConnections = part.integer("maxConnections", limits.maxConnections, in: 1...1_000_000)
             limits.rateLimits = part.rateLimits() ?? limits.rateLimits
             limits.lockout = part.lockout() ?? limits.lockout

@@ -32,7 +32,7 @@ struct PushReader {
         sns.googleEndpoint = application("googleEndpoint", [.google], &reader)
         if sns.appleEndpoint == nil, sns.googleEndpoint == nil, reader.problems.isEmpty {
             reader.report(
-                .missingSetting, at: value.place,
+                .missingSetting, at: value.position,
                 "`appleEndpoint` or `googleEndpoint` is missing: the ARN of a platform application")
         }
         sns.region = reader.optionalString("region", default: "that of the platform applications")
@@ -112,7 +112,7 @@ struct PushReader {
     private func string(_ name: String, _ kind: String, _ reader: inout ConfigurationDecoder) -> String? {
         guard let value = reader.value(name, kind: kind) else { return nil }
         if let text = value.text, !text.isEmpty { return text }
-        reader.report(.invalidValue, at: value.place, "`\(name)` must be \(kind), in quotes, and not empty")
+        reader.report(.invalidValue, at: value.position, "`\(name)` must be \(kind), in quotes, and not empty")
         return nil
     }
 
@@ -129,7 +129,7 @@ struct PushReader {
         let keys = reader.elements("keys", kind: "a list of access keys")
         if keys.isEmpty, reader.problems.isEmpty {
             reader.report(
-                .missingSetting, at: value.place,
+                .missingSetting, at: value.position,
                 "`keys` is missing: clients need an access key; `keys: [{accessKey: \"...\", secret: \"...\"}]`")
         }
         problems += reader.finished()
@@ -137,7 +137,7 @@ struct PushReader {
             var part = ConfigurationDecoder(key, subject: "push, gateway, keys")
             let found = credentials(&part, areNeeded: key.mapping != nil)
             if let found, gateway.keys.contains(where: { $0.accessKey == found.accessKey }) {
-                part.report(.duplicate, at: key.place, "another key has the same `accessKey`")
+                part.report(.duplicate, at: key.position, "another key has the same `accessKey`")
             }
             if let found { gateway.keys.append(found) }
             problems += part.finished()

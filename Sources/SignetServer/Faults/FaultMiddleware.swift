@@ -11,7 +11,7 @@ struct FaultMiddleware: RouterMiddleware {
     let server: ServerContext
 
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
-        guard !server.faults.isIdle, !context.isTesters else { return try await next(request, context) }
+        guard !server.faults.isIdle, !context.isForTesters else { return try await next(request, context) }
         // A fault also applies to an error response, so errors become responses here.
         let errors = ErrorMiddleware(server: server)
         return try await FaultInjector(server: server, context: context).respond(to: request) {
@@ -44,9 +44,9 @@ private struct FaultInjector: Sendable {
             guard server.faults.take(entry) else { continue }
             if let tampered = try await tamper(answer, entry.rule, request.method) {
                 answer = tampered
-                context.log.note { $0.faults.append(entry.rule.name) }
+                context.log.update { $0.faults.append(entry.rule.name) }
             } else {
-                server.faults.giveBack(entry)
+                server.faults.restoreUse(entry)
             }
         }
         return answer
@@ -54,7 +54,7 @@ private struct FaultInjector: Sendable {
 
     private func take(_ entry: FaultTable.Entry) -> Bool {
         guard server.faults.take(entry) else { return false }
-        context.log.note { $0.faults.append(entry.rule.name) }
+        context.log.update { $0.faults.append(entry.rule.name) }
         return true
     }
 
@@ -66,7 +66,7 @@ private struct FaultInjector: Sendable {
         let clients = entries.compactMap(\.rule.client)
         guard !clients.isEmpty else { return entries }
         let client = try await client(of: &request, for: clients)
-        context.log.note { $0.client = client }
+        context.log.update { $0.client = client }
         return entries.filter { $0.rule.client?.matches(client) ?? true }
     }
 
@@ -122,7 +122,7 @@ extension FaultInjector {
         case .status(let status, let retryAfter): return try failure(status, retryAfter, method)
         case .html: return Self.portal
         case .cut(nil):
-            context.log.note { $0.isCut = true }
+            context.log.update { $0.isCut = true }
             if context.client.address != nil { try? await context.client.channel.close() }
             return Response(status: .ok, body: ResponseBody { _ in throw ConnectionCut() })
         case .cut(let bytes?): return Self.cut(answer, after: bytes)

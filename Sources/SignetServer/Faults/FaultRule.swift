@@ -11,7 +11,7 @@ public struct FaultRule: Sendable, Hashable {
     /// The maximum length of a name, in characters.
     static let maxNameLength = 64
     /// Ten years, in seconds.
-    private static let longestTime = 10 * 365.25 * 86_400
+    private static let maxTime = 10 * 365.25 * 86_400
 
     /// The time or the count after which a fault ends.
     public enum Extent: Sendable, Hashable {
@@ -69,7 +69,7 @@ public struct FaultRule: Sendable, Hashable {
         if case .times(let count) = extent, !(1...1_000_000).contains(count) {
             throw .parameter("times", "is a number from 1 to 1000000")
         }
-        if case .until(let end) = extent, !(end > now && end.timeIntervalSince(now) <= Self.longestTime) {
+        if case .until(let end) = extent, !(end > now && end.timeIntervalSince(now) <= Self.maxTime) {
             throw .parameter("until", "is later than now, by ten years at most")
         }
         if isCarriedOut != nil, !kind.leavesChoice { throw .parameter("carriedOut", "cannot be chosen for \(kind.name)") }

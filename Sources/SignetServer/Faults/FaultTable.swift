@@ -122,7 +122,7 @@ public final class FaultTable: Sendable {
     }
 
     /// Returns a time to a fault that didn't apply.
-    func giveBack(_ entry: Entry) {
+    func restoreUse(_ entry: Entry) {
         table.withLock { table in
             guard let index = table.entries.firstIndex(where: { $0.id == entry.id }) else { return }
             table.entries[index].applied -= 1

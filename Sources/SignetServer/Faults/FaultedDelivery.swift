@@ -71,7 +71,7 @@ struct FaultedDelivery: Sendable {
         guard !knowsEarlier else { return }
         let known = Set(delivered.map(\.messageID))
         let earlier = try await server.store.read { [mechanismUID] tx in
-            try tx.pushes.settled(for: mechanismUID, Self.memory)
+            try tx.pushes.finished(for: mechanismUID, Self.memory)
         }
         delivered = (earlier.filter { !known.contains($0.messageID) } + delivered).suffix(Self.memory)
         knowsEarlier = true

@@ -6,11 +6,11 @@ import SignetCore
 /// A check that must pass for the server to be ready, for example of a database.
 struct ReadinessCheck: Sendable {
     let name: String
-    let isWell: @Sendable () async -> Bool
+    let isHealthy: @Sendable () async -> Bool
 
-    init(_ name: String, _ isWell: @escaping @Sendable () async -> Bool) {
+    init(_ name: String, _ isHealthy: @escaping @Sendable () async -> Bool) {
         self.name = name
-        self.isWell = isWell
+        self.isHealthy = isHealthy
     }
 }
 
@@ -29,9 +29,9 @@ struct HealthController: Sendable {
         var checks: [String: JSONValue] = [:]
         var isReady = !Task.isShuttingDownGracefully
         for check in server.readiness {
-            let isWell = await check.isWell()
-            checks[check.name] = .string(isWell ? "ok" : "failing")
-            isReady = isReady && isWell
+            let isHealthy = await check.isHealthy()
+            checks[check.name] = .string(isHealthy ? "ok" : "failing")
+            isReady = isReady && isHealthy
         }
         let body: [String: JSONValue] = [
             "status": .string(isReady ? "ready" : Task.isShuttingDownGracefully ? "ending" : "failing"),

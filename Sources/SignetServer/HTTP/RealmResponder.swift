@@ -10,13 +10,13 @@ import SignetPushGateway
 struct RealmResponder<Next: HTTPResponder<AppRequestContext>>: HTTPResponder {
     let contextPath: String
     let gateway: PushGatewayConfiguration?
-    let largestBody: Int
+    let maxBodySize: Int
     let next: Next
 
     func respond(to request: Request, context: AppRequestContext) async throws -> Response {
         var context = context
         (context.method, context.fullPath) = (request.method, request.uri.path)
-        context.maxUploadSize = largestBody
+        context.maxUploadSize = maxBodySize
         var head = request.head
         head.path = address(request, &context) + (request.uri.query.map { "?\($0)" } ?? "")
         // The router knows methods by name only. A method that has none reaches the same 405 response as TRACE does.

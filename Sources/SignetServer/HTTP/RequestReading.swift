@@ -51,7 +51,7 @@ extension Request {
         guard let json = try? JSON.value(of: bytes), json.object != nil else {
             throw APIError(.badRequest, "The request's body is not a JSON object.")
         }
-        context.log.note(json: json)
+        context.log.update(json: json)
         return json
     }
 }

@@ -71,12 +71,12 @@ extension ConfigurationDecoder {
             if let policy = AttributePolicy(id: id, limit: pair?.value.integer) { return policy }
             if !AttributePolicy.ids.contains(id) {
                 report(
-                    .unknownName, at: element.place,
+                    .unknownName, at: element.position,
                     "there is no policy `\(id.shortened)`" + AttributePolicy.ids.suggestion(for: id))
             } else if AttributePolicy(id: id, limit: nil) != nil {
-                report(.invalidValue, at: element.place, "the policy `\(id)` has no limit: write `\(id)` alone")
+                report(.invalidValue, at: element.position, "the policy `\(id)` has no limit: write `\(id)` alone")
             } else {
-                report(.invalidValue, at: element.place, "the policy `\(id)` needs an integer, without quotes: `\(id): 8`")
+                report(.invalidValue, at: element.position, "the policy `\(id)` needs an integer, without quotes: `\(id): 8`")
             }
             return nil
         }

@@ -29,7 +29,7 @@ extension ConfigurationDecoder {
     }
 
     /// Decodes the maximum number of devices of a user; 0 for no limit.
-    mutating func maxDevices() -> Int { integer("maxSavedDevices", 0, in: 0...DeviceRegistry.mostOfAKind) }
+    mutating func maxDevices() -> Int { integer("maxSavedDevices", 0, in: 0...DeviceRegistry.maxPerKind) }
 
     /// Decodes the client errors that are outcomes. An error must not have the name of an outcome that the node itself
     /// determines, because the client could then forge that outcome.

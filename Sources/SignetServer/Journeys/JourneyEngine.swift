@@ -69,7 +69,7 @@ extension ServerTransaction {
             ConstantTime.areEqual(journey.oneTimeKey, authID.otk)
         else {
             // The signature of the handle was verified, so the name in it comes from this server and is safe in a metric.
-            note(.login(journey: authID.authIndexValue, .timeout))
+            count(.login(journey: authID.authIndexValue, .timeout))
             return .failure(.journeyTimedOut)
         }
         var taken = journey
@@ -101,9 +101,9 @@ extension ServerTransaction {
     private mutating func run(_ journey: JourneyState, answers: Answers?) throws -> JourneyResult {
         let result = try pass(journey, answers: answers)
         switch result {
-        case .success(.loggedIn): note(.login(journey: journey.tree, .success))
+        case .success(.loggedIn): count(.login(journey: journey.tree, .success))
         case .success(.step): break
-        case .failure(let refusal): note(.login(journey: journey.tree, LoginOutcome(refusal)))
+        case .failure(let refusal): count(.login(journey: journey.tree, LoginOutcome(refusal)))
         }
         return result
     }

@@ -99,7 +99,7 @@ struct PollingWait: Codable, Sendable, Hashable {
         dueAt = now.addingTimeInterval(Double(milliseconds) / 1000)
     }
 
-    enum Verdict: Sendable, Hashable {
+    enum PollResult: Sendable, Hashable {
         case due
         /// The poll came more than ``grace`` seconds early. The same wait continues.
         case early
@@ -111,7 +111,7 @@ struct PollingWait: Codable, Sendable, Hashable {
     static let tolerance = 3
     static let grace = 2.0
 
-    mutating func poll(at now: Date) -> Verdict {
+    mutating func poll(at now: Date) -> PollResult {
         guard now < dueAt.addingTimeInterval(-Self.grace) else { return .due }
         earlyPolls += 1
         return earlyPolls > tolerance ? .spam : .early

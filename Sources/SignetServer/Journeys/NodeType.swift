@@ -80,7 +80,7 @@ extension ConfigurationDecoder {
         let name = value.text ?? ""
         guard let type = NodeType.all.first(where: { $0.name == name }) else {
             report(
-                .unknownName, at: value.place,
+                .unknownName, at: value.position,
                 "there is no node type `\(name.shortened)`" + NodeType.all.map(\.name).suggestion(for: name))
             ignoreUnknownSettings()
             return nil

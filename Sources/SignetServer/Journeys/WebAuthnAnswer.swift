@@ -108,7 +108,7 @@ struct AuthenticatorData: Sendable {
     }
 
     /// Returns true when the data are for this party and a user was present, and was verified if `verified` requires it.
-    func isGood(for party: RelyingParty, verified: Bool) -> Bool {
+    func isValid(for party: RelyingParty, verified: Bool) -> Bool {
         partyHash == Array(SHA256.hash(data: Array(party.id.utf8))) && flags & 0x01 != 0 && (!verified || flags & 0x04 != 0)
     }
 }
@@ -140,7 +140,7 @@ extension WebAuthnAnswer {
         guard isFor("webauthn.create", challenge, party), let attestation = numbers(0) else { return nil }
         var rest = attestation[...]
         guard let bytes = CBOR.read(&rest)?[.text("authData")]?.bytes, let data = AuthenticatorData(bytes),
-            data.isGood(for: party, verified: requiresVerification), let credential = data.credential
+            data.isValid(for: party, verified: requiresVerification), let credential = data.credential
         else { return nil }
         return NewCredential(id: credential.id, key: credential.key, counter: data.counter, name: text(2))
     }
@@ -157,7 +157,7 @@ extension WebAuthnAnswer {
     ) -> OtherDevice? {
         guard isFor("webauthn.get", challenge, party), let bytes = numbers(0), let signature = numbers(1),
             let id = text(2).flatMap({ try? Base64.decode($0) }), var device = devices.first(where: { $0.credentialID == id }),
-            let data = AuthenticatorData(bytes), data.isGood(for: party, verified: requiresVerification),
+            let data = AuthenticatorData(bytes), data.isValid(for: party, verified: requiresVerification),
             device.key?.accepts(derSignature: signature, of: bytes + Array(SHA256.hash(data: clientData))) == true
         else { return nil }
         // A counter that does not increase indicates a cloned authenticator (WebAuthn section 6.1.1). Two zeros mean that the

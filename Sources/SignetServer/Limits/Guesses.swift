@@ -3,7 +3,7 @@ import SignetCore
 
 extension ServerTransaction {
     /// The result of a password check.
-    enum PasswordVerdict {
+    enum PasswordResult {
         case right
         case wrong
         /// The password was not checked, or the account is locked although the password is correct.
@@ -11,15 +11,15 @@ extension ServerTransaction {
     }
 
     /// Checks a password, and counts the wrong ones. Unknown user names are treated like known ones.
-    mutating func judge(_ password: Secret, of user: UserKey) throws -> PasswordVerdict {
+    mutating func check(_ password: Secret, of user: UserKey) throws -> PasswordResult {
         let rule = time.configuration.lockoutRule
         if rule.failures > 0, try lockouts.isLocked(user) {
-            note(.refused(.lockedOut))
+            count(.refused(.lockedOut))
             return .refused(.lockedOut)
         }
         if let refusal = try guess(of: user) { return .refused(refusal) }
         guard try directory.accepts(password, of: user) else {
-            if try lockouts.fail(user, rule) { note(.lockedOut) }
+            if try lockouts.fail(user, rule) { count(.lockedOut) }
             return .wrong
         }
         try lockouts.clear(user)
@@ -34,7 +34,7 @@ extension ServerTransaction {
         guard let user, let limit = time.configuration.rateLimits.perUser,
             let seconds = try guesses.take(user, limit)
         else { return nil }
-        note(.refused(.tooManyGuesses))
+        count(.refused(.tooManyGuesses))
         return .tooMany(waiting: seconds)
     }
 }

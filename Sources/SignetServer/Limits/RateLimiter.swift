@@ -99,31 +99,31 @@ struct LockoutStore {
         var lockedUntil: Date?
     }
 
-    private var people: Table<UserKey, Failures>
+    private var table: Table<UserKey, Failures>
     private let now: Date
 
     init(_ transaction: RowCache) {
-        people = Table(.lockout, transaction)
+        table = Table(.lockout, transaction)
         now = transaction.now
     }
 
     /// Returns true when the user is locked out.
     func isLocked(_ user: UserKey) throws -> Bool {
-        try people[user]?.lockedUntil.map { now < $0 } ?? false
+        try table[user]?.lockedUntil.map { now < $0 } ?? false
     }
 
     /// Records a wrong password. Returns true when it locks the account.
     mutating func fail(_ user: UserKey, _ rule: Lockout) throws -> Bool {
         guard rule.failures > 0 else { return false }
         let earliest = now.addingTimeInterval(-Double(rule.within))
-        let recent = (try people[user]?.moments ?? []).filter { $0 > earliest && $0 <= now } + [now]
+        let recent = (try table[user]?.moments ?? []).filter { $0 > earliest && $0 <= now } + [now]
         let locks = recent.count >= rule.failures
         let end = now.addingTimeInterval(Double(locks ? rule.duration : rule.within))
         let failures = Failures(moments: locks ? [] : recent, lockedUntil: locks ? end : nil)
-        people.insert(failures, for: user, until: end)
+        table.insert(failures, for: user, until: end)
         return locks
     }
 
     /// Forgets the wrong passwords after a correct password or when the account is unlocked.
-    mutating func clear(_ user: UserKey) throws { try people.remove(user) }
+    mutating func clear(_ user: UserKey) throws { try table.remove(user) }
 }

@@ -17,7 +17,7 @@ struct CrossOriginMiddleware: RouterMiddleware {
     /// The response headers that a page may read besides the body.
     private static let exposed = ["Content-API-Version", "Link", "Retry-After", "WWW-Authenticate"]
     /// The time in seconds for which a browser may cache a preflight response.
-    private static let longest = 600
+    private static let maxAge = 600
 
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
         guard context.family == .json || context.family == .oauth2, let origin = request.headers[.origin],
@@ -37,7 +37,7 @@ struct CrossOriginMiddleware: RouterMiddleware {
         let headers: HTTPFields = [
             .contentLength: "0", .accessControlAllowMethods: "GET, POST, PUT, DELETE",
             .accessControlAllowHeaders: (Self.headers + [configuration.cookieName]).joined(separator: ", "),
-            .accessControlMaxAge: String(Self.longest),
+            .accessControlMaxAge: String(Self.maxAge),
         ]
         return Response(status: .ok, headers: headers)
     }

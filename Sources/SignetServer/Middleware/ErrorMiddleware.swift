@@ -29,12 +29,12 @@ struct ErrorMiddleware: RouterMiddleware {
         if let refusal = error as? OAuthErrorResponse, context.family == .oauth2 {
             server.logger.info(
                 "OAuth 2.0 request refused", metadata: ["error": "\(refusal.code)", "reason": "\(refusal.message)"])
-            context.log.note { $0.problem = refusal.code }
+            context.log.update { $0.problem = refusal.code }
             return try refusal.response
         }
         let refusal = apiError(error, context)
         if refusal.status == .contentTooLarge { server.telemetry.count([.refused(.bodyTooLarge)]) }
-        context.log.note { $0.problem = refusal.message }
+        context.log.update { $0.problem = refusal.message }
         return try refusal.response(for: context, method, at: server, version: isVersioned ? context.route?.newestVersion : nil)
     }
 

@@ -10,8 +10,8 @@ struct RequestLogMiddleware: RouterMiddleware {
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
         let (began, time) = (ContinuousClock.now, server.clock.now)
         func record(_ status: HTTPResponse.Status) {
-            guard !context.isTesters || status.kind == .serverError else { return }
-            context.log.note {
+            guard !context.isForTesters || status.kind == .serverError else { return }
+            context.log.update {
                 $0.resource = context.route?.rawValue
                 $0.client.address = context.client.address
             }

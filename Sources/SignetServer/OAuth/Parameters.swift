@@ -60,8 +60,8 @@ extension Request {
             throw OAuthErrorResponse.invalidRequest("The request's body is not UTF-8")
         }
         let form = try Parameters(text)
-        context.log.note(form.fields())
-        if let client = basicClient { context.log.note([("client_id", client)]) }
+        context.log.update(form.fields())
+        if let client = basicClient { context.log.update([("client_id", client)]) }
         return form
     }
 

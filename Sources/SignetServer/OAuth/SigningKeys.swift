@@ -11,7 +11,7 @@ import Foundation
 struct SigningKeys: Sendable {
     static let row = RowKey(.server, "signing-keys")
     /// The maximum number of stored keys. Tokens that were signed with older keys can no longer be verified.
-    static let most = 8
+    static let maxKeys = 8
 
     private let store: StateStore
 
@@ -31,7 +31,7 @@ struct SigningKeys: Sendable {
         try await store.queue.run { transaction in
             let present = try Self.keys(transaction)
             guard !isFirst || present.isEmpty else { return (present, []) }
-            let all = Array((present + [key]).suffix(Self.most))
+            let all = Array((present + [key]).suffix(Self.maxKeys))
             transaction.put(all, Self.row)
             return (all, [ClusterMessage.keys.text])
         }

@@ -11,14 +11,14 @@ struct UserInfoController: Sendable {
         guard let token = try await token(request, context) else { throw OAuthErrorResponse.noToken }
         let claims = try await server.store.read { tx in
             guard let access = try tx.tokens.access(token, in: realm),
-                let person = try tx.directory[access.grant.user]
+                let record = try tx.directory[access.grant.user]
             else { throw OAuthErrorResponse.invalidToken("The access token is invalid or has expired") }
             guard access.scopes.contains("openid") else {
                 throw OAuthErrorResponse(
                     .forbidden, "insufficient_scope", "The scope openid is needed",
                     headers: [.wwwAuthenticate: "Bearer error=\"insufficient_scope\", scope=\"openid\""])
             }
-            return StandardClaims.claims(of: person, access.grant.user, scopes: access.scopes)
+            return StandardClaims.claims(of: record, access.grant.user, scopes: access.scopes)
         }
         return try OAuthReply.make(.ok, claims)
     }
@@ -43,10 +43,10 @@ enum StandardClaims {
     static let names = ["sub"] + byScope.values.flatMap { $0 }.sorted()
 
     /// Returns the claims to disclose. Standard claims need the scope that covers them; all other claims are always included.
-    static func claims(of person: UserRecord, _ user: UserKey, scopes: [String]) -> [String: JSONValue] {
+    static func claims(of record: UserRecord, _ user: UserKey, scopes: [String]) -> [String: JSONValue] {
         let guarded = byScope.values.reduce(into: Set()) { $0.formUnion($1) }
         let open = scopes.reduce(into: Set()) { $0.formUnion(byScope[$1] ?? []) }
-        var claims = person.claims.filter { !guarded.contains($0.key) || open.contains($0.key) }
+        var claims = record.claims.filter { !guarded.contains($0.key) || open.contains($0.key) }
         claims["sub"] = .string(user.name)
         if open.contains("name"), claims["name"] == nil { claims["name"] = .string(user.name) }
         return claims

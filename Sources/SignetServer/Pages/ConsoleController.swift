@@ -29,9 +29,9 @@ struct ConsoleController: Sendable {
 
     /// Shows the console.
     func show(_ request: Request, context: AppRequestContext) async throws -> Response {
-        let (csrf, place) = (try await self.csrf(request), ConsoleQuery(request))
-        let facts = try await ConsoleFacts(server, at: place)
-        return ConsoleView(contextPath: server.contextPath, csrf: csrf, place: place, facts: facts).page.response(at: server)
+        let (csrf, pages) = (try await self.csrf(request), ConsoleQuery(request))
+        let facts = try await ConsoleFacts(server, at: pages)
+        return ConsoleView(contextPath: server.contextPath, csrf: csrf, pages: pages, facts: facts).page.response(at: server)
     }
 
     /// Creates a link for another browser, and shows it.

@@ -28,9 +28,9 @@ struct ConsoleQuery: Sendable, Hashable {
 
     /// Returns the query with a different page of one table.
     func turning(_ table: ConsoleTable, to page: Int) -> ConsoleQuery {
-        var place = self
-        place.pages[table] = page > 1 ? page : nil
-        return place
+        var copy = self
+        copy.pages[table] = page > 1 ? page : nil
+        return copy
     }
 
     /// The query string of a URL, with the question mark; empty when every table is at its first page.

@@ -11,7 +11,7 @@ struct ConsoleFacts: Sendable {
     /// The maximum number of rows that the pages of a table can show. They are the newest ones.
     static let rows = 1000
     /// The number at which the counting of rows stops.
-    static let mostCounted = 10_000
+    static let maxCounted = 10_000
 
     struct UserRow: Sendable {
         let user: UserKey
@@ -53,18 +53,18 @@ struct ConsoleFacts: Sendable {
     let routes: [String]
 
     /// Reads the data. Sessions, messages and the entries of the request log are ordered from newest to oldest.
-    init(_ server: ServerContext, at place: ConsoleQuery) async throws {
+    init(_ server: ServerContext, at pages: ConsoleQuery) async throws {
         offset = server.clock.offset
         isStopped = server.clock.isStopped
-        entries = TablePage(server.requestLog.entries.reversed(), place[.requestLog])
-        faults = TablePage(server.faults.entries, place[.faults])
+        entries = TablePage(server.requestLog.entries.reversed(), pages[.requestLog])
+        faults = TablePage(server.faults.entries, pages[.faults])
         routes = server.faults.routes
         journeys = server.realms.sorted { $0.description < $1.description }
             .map { ($0, server.trees.names(offeredIn: $0)) }
         (now, baseURL, users, sessions, pushes, emails) = try await server.store.read(skippingUnreadableRows: true) {
             [streams = server.streams] tx in
-            let userCount = try tx.directory.count(limit: Self.mostCounted)
-            let users = try TablePage(tx.directory.users(Self.rows), of: userCount, place[.users]) { user in
+            let userCount = try tx.directory.count(limit: Self.maxCounted)
+            let users = try TablePage(tx.directory.users(Self.rows), of: userCount, pages[.users]) { user in
                 UserRow(
                     user: user, isLocked: try tx.directory[user]?.isLocked ?? false,
                     devices: try DeviceKind.allCases.flatMap { kind in
@@ -73,13 +73,13 @@ struct ConsoleFacts: Sendable {
             }
             let sessions = try tx.sessions.newest(Self.rows)
                 .sorted { $0.session.startedAt > $1.session.startedAt }
-            let sessionCount = try tx.sessions.count(limit: Self.mostCounted)
+            let sessionCount = try tx.sessions.count(limit: Self.maxCounted)
             let pushes = try tx.pushes.newest(Self.rows).sorted { $0.sentAt > $1.sentAt }
             return (
                 tx.now, tx.time.baseURL, users,
-                TablePage(sessions, of: sessionCount, place[.sessions]) { $0 },
-                try TablePage(pushes, place[.pushes]) { try PushRow($0, tx, streams) },
-                TablePage(try tx.outbox.newest(Self.rows), place[.emails])
+                TablePage(sessions, of: sessionCount, pages[.sessions]) { $0 },
+                try TablePage(pushes, pages[.pushes]) { try PushRow($0, tx, streams) },
+                TablePage(try tx.outbox.newest(Self.rows), pages[.emails])
             )
         }
     }
@@ -93,7 +93,7 @@ extension JSONValue {
 struct ConsoleView: Sendable {
     let contextPath: String
     let csrf: String
-    let place: ConsoleQuery
+    let pages: ConsoleQuery
     let facts: ConsoleFacts
 
     var page: HTMLPage {
@@ -101,7 +101,7 @@ struct ConsoleView: Sendable {
             title: "Console",
             content: tag("p", ["class": "quiet"]) { facts.baseURL }
                 + tag("p") {
-                    tag("a", ["href": "\(contextPath)/console\(place.query)", "class": "button plain"]) { "Look again" }
+                    tag("a", ["href": "\(contextPath)/console\(pages.query)", "class": "button plain"]) { "Refresh" }
                 }
                 + clock + faults + sessions + pushes + emails + users + requestLog + journeys + others,
             isWide: true)
@@ -251,7 +251,7 @@ struct ConsoleView: Sendable {
     /// Returns the line with the range of rows on this page, and links to the previous and next pages.
     private func turn(_ table: ConsoleTable, _ title: String, _ extent: String, _ number: Int, hasNext: Bool) -> Markup {
         func link(_ label: String, _ page: Int) -> Markup {
-            let address = "\(contextPath)/console\(place.turning(table, to: page).query)#\(table.rawValue)"
+            let address = "\(contextPath)/console\(pages.turning(table, to: page).query)#\(table.rawValue)"
             return tag("a", ["href": address, "aria-label": "\(label): \(title)"]) { label }
         }
         return tag("p", ["class": "quiet turn"]) {
@@ -267,7 +267,7 @@ struct ConsoleView: Sendable {
     func cell(@MarkupBuilder _ content: () -> Markup) -> Markup { tag("td", [:], content) }
 
     func form(_ action: String, @MarkupBuilder _ content: () -> Markup) -> Markup {
-        tag("form", ["method": "post", "action": "\(contextPath)/console/\(action)\(place.query)", "class": "row"]) {
+        tag("form", ["method": "post", "action": "\(contextPath)/console/\(action)\(pages.query)", "class": "row"]) {
             PagePart.hidden("csrf", csrf)
             content()
         }

@@ -147,12 +147,12 @@ struct OtherView: Sendable {
         case "RedirectCallback": redirect
         case "ReCaptchaCallback", "ReCaptchaEnterpriseCallback":
             tag("p", ["class": "quiet"]) { "Google's check does not run here: nothing is loaded from elsewhere." } + fields
-        default: said + fields
+        default: outputs + fields
         }
     }
 
     private var redirect: Markup {
-        guard let address = view.text("redirectUrl"), CSPSource(address)?.text.hasPrefix("http") == true else { return said }
+        guard let address = view.text("redirectUrl"), CSPSource(address)?.text.hasPrefix("http") == true else { return outputs }
         return tag("p") { "This step goes on elsewhere:" }
             + tag("p") {
                 tag("a", ["href": address, "class": "button plain", "rel": "noreferrer"]) { CSPSource(address)?.text ?? "" }
@@ -160,7 +160,7 @@ struct OtherView: Sendable {
     }
 
     /// The outputs with their names.
-    private var said: Markup {
+    private var outputs: Markup {
         tag("p", ["class": "quiet"]) { "\(view.callback.type): this page has no better way to show it." }
             + tag("dl") {
                 for output in view.callback.output {

@@ -106,7 +106,7 @@ struct LoginController: Sendable {
             ).response(at: server)
         }
         let cookie = try await server.store.read { tx in
-            try tx.sessions.look(TokenHash(token.text)).map { _ in SessionCookie(tx.time).setForPages(token.text) }
+            try tx.sessions.find(TokenHash(token.text)).map { _ in SessionCookie(tx.time).setForPages(token.text) }
         }
         guard let cookie else { return SessionPageController.none(again).response(at: server) }
         server.logger.info(

@@ -19,7 +19,7 @@ struct SessionPageController: Sendable {
         let tokens = request.cookies(server.configuration.cookieName)
         let found = try await server.store.read { tx -> (SSOSession, String)? in
             for token in tokens {
-                guard let session = try tx.sessions.look(TokenHash(token)), session.user.realm == realm else {
+                guard let session = try tx.sessions.find(TokenHash(token)), session.user.realm == realm else {
                     continue
                 }
                 return (session, tx.csrf(of: token))

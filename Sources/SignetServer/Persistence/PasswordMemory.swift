@@ -12,33 +12,33 @@ final class PasswordMemory: Sendable {
         case make(Secret, owner: String)
     }
 
-    private struct Book: Sendable {
-        var verdicts: [[UInt8]: Bool] = [:]
+    private struct State: Sendable {
+        var results: [[UInt8]: Bool] = [:]
         var hashes: [[UInt8]: PasswordHash] = [:]
-        var worked = 0
+        var computations = 0
     }
 
-    /// The maximum number of verdicts, and of hashes. When it is reached, half of the verdicts or all hashes are discarded.
+    /// The maximum number of results, and of hashes. When it is reached, half of the results or all hashes are discarded.
     static let size = 20_000
 
     private let key = Secret.random(byteCount: 32)
-    private let book = Mutex(Book())
+    private let state = Mutex(State())
 
     /// Returns true if the password matches the hash, and false if it does not. It returns nil when the result is not in the
     /// cache.
-    func verdict(_ password: Secret, _ hash: PasswordHash) -> Bool? {
+    func cachedResult(_ password: Secret, _ hash: PasswordHash) -> Bool? {
         let digest = digest(password, hash.text)
-        return book.withLock { $0.verdicts[digest] }
+        return state.withLock { $0.results[digest] }
     }
 
     /// Returns the hash that was computed for a password of `owner`; nil when it is not in the cache.
     func hash(of password: Secret, for owner: String) -> PasswordHash? {
         let digest = digest(password, owner)
-        return book.withLock { $0.hashes[digest] }
+        return state.withLock { $0.hashes[digest] }
     }
 
     /// The number of scrypt computations so far.
-    var worked: Int { book.withLock { $0.worked } }
+    var computations: Int { state.withLock { $0.computations } }
 
     /// Returns a digest that identifies the work. Equal work has equal digests.
     func digest(of work: Work) -> [UInt8] {
@@ -53,30 +53,30 @@ final class PasswordMemory: Sendable {
     func perform(_ work: Work) {
         switch work {
         case .check(let password, let hash):
-            guard verdict(password, hash) == nil else { return }
-            book.withLock { $0.worked += 1 }
-            guard let verdict = hash.accepts(password) else { return }
-            keep(verdict, password, hash)
+            guard cachedResult(password, hash) == nil else { return }
+            state.withLock { $0.computations += 1 }
+            guard let result = hash.accepts(password) else { return }
+            keep(result, password, hash)
         case .make(let password, let owner):
             guard self.hash(of: password, for: owner) == nil else { return }
-            book.withLock { $0.worked += 1 }
+            state.withLock { $0.computations += 1 }
             guard let hash = PasswordHash(of: password) else { return }
             keep(true, password, hash)
             let digest = digest(password, owner)
-            book.withLock { book in
-                if book.hashes.count >= Self.size { book.hashes = [:] }
-                book.hashes[digest] = hash
+            state.withLock { state in
+                if state.hashes.count >= Self.size { state.hashes = [:] }
+                state.hashes[digest] = hash
             }
         }
     }
 
-    private func keep(_ verdict: Bool, _ password: Secret, _ hash: PasswordHash) {
+    private func keep(_ result: Bool, _ password: Secret, _ hash: PasswordHash) {
         let digest = digest(password, hash.text)
-        book.withLock { book in
-            if book.verdicts.count >= Self.size {
-                for digest in Array(book.verdicts.keys.prefix(Self.size / 2)) { book.verdicts[digest] = nil }
+        state.withLock { state in
+            if state.results.count >= Self.size {
+                for digest in Array(state.results.keys.prefix(Self.size / 2)) { state.results[digest] = nil }
             }
-            book.verdicts[digest] = verdict
+            state.results[digest] = result
         }
     }
 

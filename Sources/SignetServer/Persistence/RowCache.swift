@@ -35,7 +35,7 @@ final class RowCache {
     private var slots: [RowKey: Slot] = [:]
     /// The slots that the current transaction has replaced.
     private var past: [(key: RowKey, slot: Slot?)] = []
-    private let isAlone: Bool
+    private let isExclusive: Bool
     private let broken: BrokenRows
     let passwords: PasswordMemory
 
@@ -51,16 +51,16 @@ final class RowCache {
     ///   - coder: The coder of the rows.
     ///   - passwords: The cache of password checks.
     ///   - broken: The list of rows that could not be read.
-    ///   - isAlone: True to run slow computations immediately, because other transactions do not wait behind this one.
+    ///   - isExclusive: True to run slow computations immediately, because other transactions do not wait behind this one.
     init(
         _ reader: any RowReader, _ coder: RowCoder, _ passwords: PasswordMemory, broken: BrokenRows = BrokenRows(),
-        isAlone: Bool = false
+        isExclusive: Bool = false
     ) {
         self.reader = reader
         self.coder = coder
         self.broken = broken
         self.passwords = passwords
-        self.isAlone = isAlone
+        self.isExclusive = isExclusive
     }
 
     // MARK: Transactions
@@ -199,7 +199,7 @@ final class RowCache {
     /// Returns true when the password matches the hash.
     /// - Throws: ``PasswordMemory/Work`` when the result is not in the cache. The transaction runs again after its computation.
     func accepts(_ password: Secret, _ hash: PasswordHash) throws -> Bool {
-        try result(of: .check(password, hash)) { $0.verdict(password, hash) }
+        try result(of: .check(password, hash)) { $0.cachedResult(password, hash) }
     }
 
     /// Returns a hash of a new password of `owner`.
@@ -210,7 +210,7 @@ final class RowCache {
 
     private func result<R>(of work: PasswordMemory.Work, _ known: (PasswordMemory) -> R?) throws -> R {
         if let result = known(passwords) { return result }
-        guard isAlone else { throw work }
+        guard isExclusive else { throw work }
         passwords.perform(work)
         guard let result = known(passwords) else { throw StoreError.noMemoryForPasswords }
         return result

@@ -75,7 +75,7 @@ enum RowKind: String, Sendable, CaseIterable {
     var capacity: Int {
         switch self {
         case .accessToken, .refreshToken: 200_000
-        case .gatewayEndpoint, .gatewayInbox: PushGatewayStore.mostEndpoints
+        case .gatewayEndpoint, .gatewayInbox: PushGatewayStore.maxEndpoints
         case .grant, .nonce, .session: 100_000
         case .dispatch, .gatewayMessage, .journey, .loginFlow, .inbox, .push, .registration, .suspendedJourney: 50_000
         case .guesses, .lockout: 20_000

@@ -40,7 +40,7 @@ struct SideEffectPerformer: Sendable {
     let streams: PushStreams
     let inboxStreams: PushStreams
     let requestLog: RequestLog
-    let line: PushDeliveryQueue
+    let deliveryQueue: PushDeliveryQueue
     let telemetry: Telemetry
     let onEmail: (@Sendable (Email) -> Void)?
 
@@ -52,7 +52,7 @@ struct SideEffectPerformer: Sendable {
             requestLog.add(.email(RequestLogEntry.Email(user: email.user, realm: email.realm)), at: now)
             onEmail?(email)
         case .happened(let push): requestLog.add(.push(push), at: now)
-        case .dispatch(let messageID): line.add([messageID])
+        case .dispatch(let messageID): deliveryQueue.add([messageID])
         case .wakeInbox(let address): inboxStreams.wake(address)
         case .endInbox(let address): inboxStreams.end(address)
         case .count(let event): telemetry.count([event])

@@ -100,7 +100,7 @@ final class StateStore: Sendable {
 
     /// Sets the function that receives the messages of other servers with the same state after the state is opened. It receives
     /// nil when messages may have been lost.
-    func hear(_ receive: @escaping @Sendable (String?) -> Void) {
+    func listen(_ receive: @escaping @Sendable (String?) -> Void) {
         listener.withLock { $0 = receive }
     }
 
@@ -142,7 +142,7 @@ final class StateStore: Sendable {
 
     /// Closes the state. It is opened again on the next use. A state in memory is not closed.
     func close() async {
-        guard options.state.place != .memory else { return }
+        guard options.state.location != .memory else { return }
         let open = opening.withLock { opening in
             // A state that is just being opened stays open.
             guard let open = opening.result else { return nil as OpenState? }
@@ -179,7 +179,7 @@ final class StateStore: Sendable {
 /// Reads the clock again after another server has set it. It retries after errors, because the notification is sent only once.
 final class ClockReader: Sendable {
     /// The pauses between failed attempts. Each is twice as long as the one before, up to the longest.
-    private static let pauses = (first: Duration.milliseconds(100), longest: Duration.seconds(30))
+    private static let pauses = (first: Duration.milliseconds(100), max: Duration.seconds(30))
 
     /// Returns the transaction queue; nil after the state was closed and the queue was released.
     private let engine: @Sendable () -> TransactionQueue?
@@ -214,7 +214,7 @@ final class ClockReader: Sendable {
                 guard (error as? StoreError)?.isOfOneRow != true else { return }
             }
             guard (try? await Task.sleep(for: pause)) != nil else { return }
-            pause = min(pause * 2, Self.pauses.longest)
+            pause = min(pause * 2, Self.pauses.max)
         }
     }
 }
@@ -228,7 +228,7 @@ enum StateLocation {
         if let key = state.key, key.count != keyLength {
             throw StoreError(.invalid, "open the state", "the key has \(key.count) bytes; it must have \(keyLength)")
         }
-        switch state.place {
+        switch state.location {
         case .memory:
             let capacities = Dictionary(uniqueKeysWithValues: RowKind.allCases.map { ($0.rawValue, $0.capacity) })
             return (MemoryRows(capacities: capacities), state.key ?? Secret.random(byteCount: keyLength))
@@ -302,7 +302,7 @@ extension TransactionQueue {
             transaction.put(setting, Self.clockRow)
             return (setting, [ClusterMessage.clock.text])
         } done: { [clock] result in
-            clock.settle(change, as: try? result.get())
+            clock.complete(change, as: try? result.get())
             done(result.map { _ in })
         }
     }

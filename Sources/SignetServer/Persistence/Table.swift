@@ -96,7 +96,7 @@ struct Table<Key: RowName, Value: RowValue> {
     // MARK: Several rows
 
     /// The maximum number of rows of a group that are read.
-    static var largestGroup: Int { 1000 }
+    static var maxGroupSize: Int { 1000 }
 
     // In these methods, a row that cannot be read is skipped and reported.
 
@@ -105,14 +105,14 @@ struct Table<Key: RowName, Value: RowValue> {
         try keys.map { (key) throws(StoreError) in try transaction.readable(rowKey(key)) }.compactMap(\.self)
     }
 
-    /// Removes the values of a group, at most ``largestGroup``, including those that cannot be read, and returns their number.
+    /// Removes the values of a group, at most ``maxGroupSize``, including those that cannot be read, and returns their number.
     mutating func discard(group: String) throws(StoreError) -> Int { try discard(.group(Self.bounded(group))) }
 
     /// Removes the values with the latest expiry as ``discard(group:)`` does. Values without an expiry are not removed.
     mutating func discardNewest() throws(StoreError) -> Int { try discard(.newest) }
 
     private mutating func discard(_ selection: RowSelection) throws(StoreError) -> Int {
-        let names = try transaction.names(kind, selection, limit: Self.largestGroup)
+        let names = try transaction.names(kind, selection, limit: Self.maxGroupSize)
         for name in names { transaction.put(nil, RowKey(kind, name)) }
         return names.count
     }
@@ -122,7 +122,7 @@ struct Table<Key: RowName, Value: RowValue> {
 
     /// Returns the values of a group with the names of their rows.
     func members(of group: String) throws(StoreError) -> [(name: String, value: Value)] {
-        try transaction.rows(kind, .group(Self.bounded(group)), limit: Self.largestGroup)
+        try transaction.rows(kind, .group(Self.bounded(group)), limit: Self.maxGroupSize)
     }
 
     /// Returns the values with the latest expiry, the latest first, with the names of their rows.

@@ -29,10 +29,10 @@ final class TransactionQueue: Sendable {
     }
 
     /// An entry of the queue.
-    private enum Turn: Sendable {
+    private enum Entry: Sendable {
         case transaction(Job)
         /// An operation on the rows themselves, which is not part of a batch.
-        case alone(@Sendable () -> Void)
+        case exclusive(@Sendable () -> Void)
 
         var transaction: Job? {
             if case .transaction(let job) = self { job } else { nil }
@@ -40,18 +40,18 @@ final class TransactionQueue: Sendable {
     }
 
     private struct Waiting: Sendable {
-        var turns: [Turn] = []
+        var entries: [Entry] = []
         var isRunning = false
 
         /// Removes and returns the next entries: a single exclusive operation, or the transactions before the next one, at most
         /// `limit`.
-        mutating func next(limit: Int) -> (batch: [Job], alone: (@Sendable () -> Void)?) {
-            if case .alone(let body)? = turns.first {
-                turns.removeFirst()
+        mutating func next(limit: Int) -> (batch: [Job], exclusive: (@Sendable () -> Void)?) {
+            if case .exclusive(let body)? = entries.first {
+                entries.removeFirst()
                 return ([], body)
             }
-            let batch = turns.prefix(limit).prefix { $0.transaction != nil }.compactMap(\.transaction)
-            turns.removeFirst(batch.count)
+            let batch = entries.prefix(limit).prefix { $0.transaction != nil }.compactMap(\.transaction)
+            entries.removeFirst(batch.count)
             return (batch, nil)
         }
     }
@@ -59,7 +59,7 @@ final class TransactionQueue: Sendable {
     /// The maximum number of transactions in a batch.
     static let batchSize = 256
     /// The maximum number of times that a transaction can be postponed for a slow computation.
-    static let mostDelays = 64
+    static let maxDelays = 64
 
     let coder: RowCoder
     let store: any RowStore
@@ -71,7 +71,7 @@ final class TransactionQueue: Sendable {
     private let queue = DispatchQueue(label: "signet.state")
     /// The queues for slow computations, one for each processor and at least two. Each runs one computation at a time, because
     /// scrypt needs much memory. Equal computations use the same queue, so the second finds the result of the first in the cache.
-    let workshops = (0..<max(2, ProcessInfo.processInfo.activeProcessorCount)).map {
+    let workerQueues = (0..<max(2, ProcessInfo.processInfo.activeProcessorCount)).map {
         DispatchQueue(label: "signet.passwords.\($0)")
     }
 
@@ -114,9 +114,9 @@ final class TransactionQueue: Sendable {
                     fail: { done(.failure($0)) })))
     }
 
-    private func enqueue(_ turn: Turn) {
+    private func enqueue(_ entry: Entry) {
         let begins = waiting.withLock { waiting in
-            waiting.turns.append(turn)
+            waiting.entries.append(entry)
             defer { waiting.isRunning = true }
             return !waiting.isRunning
         }
@@ -125,13 +125,13 @@ final class TransactionQueue: Sendable {
 
     private func drain() {
         while true {
-            let (batch, alone) = waiting.withLock { waiting in
+            let (batch, exclusive) = waiting.withLock { waiting in
                 let next = waiting.next(limit: Self.batchSize)
-                if next.batch.isEmpty, next.alone == nil { waiting.isRunning = false }
+                if next.batch.isEmpty, next.exclusive == nil { waiting.isRunning = false }
                 return next
             }
-            if let alone {
-                alone()
+            if let exclusive {
+                exclusive()
             } else if batch.isEmpty {
                 return
             } else {
@@ -190,11 +190,11 @@ final class TransactionQueue: Sendable {
 
     /// Runs the slow computation on another queue, and then queues the transaction again.
     private func postpone(_ job: Job, _ work: PasswordMemory.Work) {
-        guard job.delays < Self.mostDelays else { return job.fail(StoreError.noMemoryForPasswords) }
+        guard job.delays < Self.maxDelays else { return job.fail(StoreError.noMemoryForPasswords) }
         var job = job
         job.delays += 1
-        let number = passwords.digest(of: work).hashValue.magnitude % UInt(workshops.count)
-        workshops[Int(number)].async { [passwords, job] in
+        let number = passwords.digest(of: work).hashValue.magnitude % UInt(workerQueues.count)
+        workerQueues[Int(number)].async { [passwords, job] in
             passwords.perform(work)
             self.enqueue(.transaction(job))
         }
@@ -206,7 +206,7 @@ final class TransactionQueue: Sendable {
     ) async throws(StoreError) -> R {
         let result: Result<R, StoreError> = await withCheckedContinuation { continuation in
             enqueue(
-                .alone { [self] in
+                .exclusive { [self] in
                     continuation.resume(
                         returning: Result { () throws(StoreError) in
                             try store.transact { (reader) throws(StoreError) in try body(reader, coder) }

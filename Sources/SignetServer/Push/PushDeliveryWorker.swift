@@ -27,20 +27,20 @@ struct PushDeliveryWorker: Service {
     /// The pauses before the retries.
     static let pauses: [Duration] = [.milliseconds(200), .milliseconds(800), .seconds(2)]
     /// The maximum number of messages that are delivered at the same time.
-    static let mostAtOnce = 64
+    static let maxConcurrentDeliveries = 64
     /// The interval at which the worker looks for unclaimed messages in the state.
     static let round: Duration = .seconds(10)
 
     func run() async throws {
-        let (ids, number) = server.line.join()
-        defer { server.line.leave(number) }
+        let (ids, number) = server.deliveryQueue.join()
+        defer { server.deliveryQueue.leave(number) }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await lookAround() }
+            group.addTask { await queueUnclaimed() }
             var running = 0
             for await id in ids.cancelOnGracefulShutdown() {
-                if running >= Self.mostAtOnce { await group.next() } else { running += 1 }
-                server.line.took(id)
-                group.addTask { await carry(id) }
+                if running >= Self.maxConcurrentDeliveries { await group.next() } else { running += 1 }
+                server.deliveryQueue.dequeue(id)
+                group.addTask { await deliver(id) }
             }
             // Deliveries in progress are canceled, so that the shutdown does not wait for SNS.
             group.cancelAll()
@@ -49,50 +49,50 @@ struct PushDeliveryWorker: Service {
 
     /// Queues the unclaimed messages in the state at intervals of ``round``. A server that ran earlier, or another server that
     /// has stopped, can have left them.
-    private func lookAround() async {
+    private func queueUnclaimed() async {
         repeat {
             do {
-                try await server.lineUp()
+                try await server.queueUnclaimedMessages()
             } catch {
                 server.logger.error("what waits for SNS cannot be read", metadata: ["error": "\(error)"])
             }
         } while (try? await Task.sleep(for: Self.round)) != nil
     }
 
-    private func carry(_ messageID: String) async {
+    private func deliver(_ messageID: String) async {
         let holder = RandomID.token()
         do {
-            if try await isSettled(messageID, holder) { return }
+            if try await isFinished(messageID, holder) { return }
             // The server shuts down and the outcome of the delivery is unknown. The message is released so that the next worker
             // delivers it again.
             try await server.store.write { tx in try tx.dispatches.release(messageID, by: holder) }
         } catch {
-            // The claim expires, and a later ``lookAround()`` queues the message again.
+            // The claim expires, and a later ``queueUnclaimed()`` queues the message again.
             server.logger.error(
                 "the state of a push message cannot be kept", metadata: ["message": "\(messageID)", "error": "\(error)"])
         }
     }
 
     /// Delivers a message. It returns false when the server shuts down before the outcome is known.
-    private func isSettled(_ messageID: String, _ holder: String) async throws -> Bool {
+    private func isFinished(_ messageID: String, _ holder: String) async throws -> Bool {
         for pause in Self.pauses + [nil] {
             guard !Task.isCancelled else { return false }
             guard let (dispatch, now) = try await claim(messageID, holder) else { return true }
             guard now < dispatch.deadline else {
-                try await settle(dispatch, .failed("it was over before it could be sent"))
+                try await finish(dispatch, .failed("it was over before it could be sent"))
                 return true
             }
             let failure: SNSFailure
             do {
                 let id = try await publish(dispatch)
-                try await settle(dispatch, .sent(id))
+                try await finish(dispatch, .sent(id))
                 return true
             } catch let error as SNSFailure {
                 failure = error
             }
             guard !Task.isCancelled else { return false }
             guard failure.isRetryable, let pause else {
-                try await settle(dispatch, .failed(failure.description))
+                try await finish(dispatch, .failed(failure.description))
                 return true
             }
             guard (try? await Task.sleep(for: pause)) != nil else { return false }
@@ -116,8 +116,8 @@ struct PushDeliveryWorker: Service {
             dispatch.envelope, subject: dispatch.subject, to: dispatch.endpoint, token: dispatch.token)
     }
 
-    private func settle(_ dispatch: PushDispatch, _ state: PushDispatch.State) async throws {
-        try await server.store.write { tx in try tx.settle(dispatch, state) }
+    private func finish(_ dispatch: PushDispatch, _ state: PushDispatch.State) async throws {
+        try await server.store.write { tx in try tx.finish(dispatch, state) }
         guard case .failed(let reason) = state else { return }
         server.logger.warning(
             "a push message could not be delivered", metadata: ["message": "\(dispatch.messageID)", "reason": "\(reason)"])
@@ -127,39 +127,39 @@ struct PushDeliveryWorker: Service {
 /// The queue between transactions and the delivery worker. It does not store messages: while no worker runs, they wait in the
 /// state, and the worker reads them from there when it starts.
 final class PushDeliveryQueue: Sendable {
-    private struct Line: Sendable {
+    private struct State: Sendable {
         var workers: [(number: Int, ids: AsyncStream<String>.Continuation)] = []
         /// The ids that were passed to a worker and not taken yet. An id in this set is not passed again.
-        var told: Set<String> = []
+        var queued: Set<String> = []
         var count = 0
     }
 
-    private let line = Mutex(Line())
+    private let state = Mutex(State())
 
     func add(_ ids: [String]) {
-        line.withLock { line in
-            guard let worker = line.workers.first else { return }
-            for id in ids where line.told.insert(id).inserted { worker.ids.yield(id) }
+        state.withLock { state in
+            guard let worker = state.workers.first else { return }
+            for id in ids where state.queued.insert(id).inserted { worker.ids.yield(id) }
         }
     }
 
-    func took(_ id: String) { line.withLock { _ = $0.told.remove(id) } }
+    func dequeue(_ id: String) { state.withLock { _ = $0.queued.remove(id) } }
 
     func join() -> (ids: AsyncStream<String>, number: Int) {
         let (ids, continuation) = AsyncStream.makeStream(of: String.self)
-        let number = line.withLock { line in
-            line.count += 1
-            line.workers.append((line.count, continuation))
-            return line.count
+        let number = state.withLock { state in
+            state.count += 1
+            state.workers.append((state.count, continuation))
+            return state.count
         }
         return (ids, number)
     }
 
     func leave(_ number: Int) {
-        line.withLock { line in
-            line.workers.first { $0.number == number }?.ids.finish()
-            line.workers.removeAll { $0.number == number }
-            line.told = []
+        state.withLock { state in
+            state.workers.first { $0.number == number }?.ids.finish()
+            state.workers.removeAll { $0.number == number }
+            state.queued = []
         }
     }
 }

@@ -119,7 +119,7 @@ struct PushDispatchStore {
 
     /// Stores the outcome of a message. Only the first outcome is stored; for later ones the method returns false.
     @discardableResult
-    mutating func settle(_ messageID: String, _ state: PushDispatch.State) throws -> Bool {
+    mutating func finish(_ messageID: String, _ state: PushDispatch.State) throws -> Bool {
         guard var dispatch = try self[messageID], dispatch.state == .waiting else { return false }
         (dispatch.state, dispatch.claim) = (state, nil)
         store(dispatch)
@@ -134,8 +134,8 @@ struct PushDispatchStore {
 
 extension ServerTransaction {
     /// Stores the outcome of a message for SNS and adds it to the request log.
-    mutating func settle(_ dispatch: PushDispatch, _ outcome: PushDispatch.State) throws {
-        guard try dispatches.settle(dispatch.messageID, outcome) else { return }
+    mutating func finish(_ dispatch: PushDispatch, _ outcome: PushDispatch.State) throws {
+        guard try dispatches.finish(dispatch.messageID, outcome) else { return }
         let device = try pushes.entry(dispatch.messageID)?.mechanismUID
         switch outcome {
         case .waiting: break
@@ -149,7 +149,7 @@ extension ServerTransaction {
     mutating func send(_ push: PendingPush, text: String, to device: PushDevice, until end: Date) throws {
         try pushes.add(push, until: end)
         effects.append(.happened(RequestLogEntry.Push(.made, push.messageID, device: device.mechanismUID)))
-        note(.push(.sent))
+        count(.push(.sent))
         switch device.route {
         case .server: effects.append(.wake(device.mechanismUID))
         case .sns(let endpoint):

@@ -39,7 +39,7 @@ struct PushMessageController: Sendable {
         let (device, address) = try await server.store.write { tx in
             (try tx.register(body, realm: realm, endpoint: endpoint), tx.time.url(.pushStream, in: realm))
         }
-        context.log.note { $0.client.device = device.mechanismUID }
+        context.log.update { $0.client.device = device.mechanismUID }
         server.logger.info("push device registered", metadata: ["realm": "\(realm)", "user": "\(device.owner.name)"])
         var headers: HTTPFields = [:]
         if device.route == .server { headers.set("Link", "<\(address)>; rel=\"\(PushStreamProof.linkRelation)\"") }
@@ -74,7 +74,7 @@ struct PushMessageController: Sendable {
             try tx.answer(body, realm: realm)
         }.get()
         server.telemetry.count([.push(answer == .approved ? .approved : .denied)])
-        context.log.note { $0.client.device = device }
+        context.log.update { $0.client.device = device }
         // A fault may require a second delivery of an answered message.
         if !server.faults.isIdle, let device { server.streams.wake(device) }
         server.logger.info("push answered", metadata: ["realm": "\(realm)", "answer": "\(answer)"])

@@ -70,13 +70,13 @@ struct PushMessageStore {
             .filter { $0.state == .waiting && now < $0.deadline && $0.eventID > start }
     }
 
-    /// The number of messages that ``settled(for:_:)`` searches.
-    private static let settledLookedThrough = 1000
+    /// The number of messages that ``finished(for:_:)`` searches.
+    private static let finishedSearchLimit = 1000
 
     /// Returns the newest messages that were answered or have expired, at most `limit`, oldest first. No inbox lists them any
     /// more, so the method searches the newest messages of all mechanisms. Fault injection uses it.
-    func settled(for mechanismUID: String, _ limit: Int) throws -> [PendingPush] {
-        try newest(Self.settledLookedThrough)
+    func finished(for mechanismUID: String, _ limit: Int) throws -> [PendingPush] {
+        try newest(Self.finishedSearchLimit)
             .filter { $0.mechanismUID == mechanismUID && !($0.state == .waiting && now < $0.deadline) }
             .sorted { $0.eventID < $1.eventID }.suffix(limit)
     }
@@ -90,10 +90,10 @@ struct PushMessageStore {
     /// - Returns: The answer, or the reason why it is not valid. A wrong number is counted, which is a change to commit.
     mutating func answer(_ body: PushRequestBody, realm: RealmPath) throws -> Result<PendingPush.State, PushResponseError> {
         guard try entry(body.messageId)?.realm == realm else { return .failure(.unknownMessage) }
-        let verdict = try pushes.update(body.messageId) { push in
+        let result = try pushes.update(body.messageId) { push in
             Result { () throws(PushResponseError) in try push.take(body.jwt, at: now) }
         }
-        return verdict ?? .failure(.unknownMessage)
+        return result ?? .failure(.unknownMessage)
     }
 
     /// Removes the messages of a mechanism that no longer exists.

@@ -15,9 +15,9 @@ public final class RequestLog: Sendable {
     /// The maximum number of entries that are kept.
     public static let size = 2000
     /// The maximum length of a logged path, in characters.
-    static let longestPath = 200
+    static let maxPathLength = 200
 
-    private struct Book: Sendable {
+    private struct State: Sendable {
         /// The entries, as a ring buffer: entry number n is at index (n - first) modulo the size.
         var entries: [RequestLogEntry] = []
         var count = 0
@@ -27,15 +27,15 @@ public final class RequestLog: Sendable {
     }
 
     private let contextPath: String
-    private let book = Mutex(Book())
+    private let state = Mutex(State())
 
     init(contextPath: String = "") { self.contextPath = contextPath }
 
     /// The entries, oldest first.
-    public var entries: [RequestLogEntry] { book.withLock { Self.entries(in: $0) } }
+    public var entries: [RequestLogEntry] { state.withLock { Self.entries(in: $0) } }
 
     /// The number of the newest entry, which is also the total number of entries so far; 0 before the first one.
-    public var last: Int { book.withLock { $0.count } }
+    public var last: Int { state.withLock { $0.count } }
 
     /// Returns the entries that match a filter, oldest first.
     /// - Parameter filter: The filter.
@@ -74,44 +74,44 @@ public final class RequestLog: Sendable {
 
     /// Removes the entries. Their numbers are not reused.
     public func clear() {
-        book.withLock { book in
-            book.first = book.count + 1
-            book.entries = []
+        state.withLock { state in
+            state.first = state.count + 1
+            state.entries = []
         }
     }
 
     func add(_ event: RequestLogEntry.Event, at date: Date, faults: [String] = []) {
-        book.withLock { book in
-            book.count += 1
-            let entry = RequestLogEntry(number: book.count, at: date, event: event, faults: faults)
-            if book.entries.count < Self.size {
-                book.entries.append(entry)
+        state.withLock { state in
+            state.count += 1
+            let entry = RequestLogEntry(number: state.count, at: date, event: event, faults: faults)
+            if state.entries.count < Self.size {
+                state.entries.append(entry)
             } else {
-                book.entries[(book.count - book.first) % Self.size] = entry
+                state.entries[(state.count - state.first) % Self.size] = entry
             }
-            for reader in book.readers.values { reader.yield() }
+            for reader in state.readers.values { reader.yield() }
         }
     }
 
-    private static func entries(in book: Book) -> [RequestLogEntry] {
-        guard book.entries.count == size else { return book.entries }
-        let start = (book.count - book.first + 1) % size
-        return Array(book.entries[start...] + book.entries[..<start])
+    private static func entries(in state: State) -> [RequestLogEntry] {
+        guard state.entries.count == size else { return state.entries }
+        let start = (state.count - state.first + 1) % size
+        return Array(state.entries[start...] + state.entries[..<start])
     }
 
     private func listen() -> (Int, AsyncStream<Void>) {
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         continuation.yield()
-        let id = book.withLock { book in
-            book.lastReader += 1
-            book.readers[book.lastReader] = continuation
-            return book.lastReader
+        let id = state.withLock { state in
+            state.lastReader += 1
+            state.readers[state.lastReader] = continuation
+            return state.lastReader
         }
         return (id, signals)
     }
 
     private func stopListening(_ id: Int) {
-        let reader = book.withLock { $0.readers.removeValue(forKey: id) }
+        let reader = state.withLock { $0.readers.removeValue(forKey: id) }
         reader?.finish()
     }
 }

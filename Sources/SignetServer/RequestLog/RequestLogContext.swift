@@ -26,12 +26,12 @@ final class RequestLogContext: Sendable {
 
     var all: Record { record.withLock { $0 } }
 
-    func note(_ change: (inout Record) -> Void) { record.withLock { change(&$0) } }
+    func update(_ change: (inout Record) -> Void) { record.withLock { change(&$0) } }
 
     /// The maximum number of parameters that are logged per request.
-    static let mostParameters = 24
+    static let maxParameters = 24
     /// The maximum length of a logged value, in characters.
-    static let longestText = 100
+    static let maxTextLength = 100
 
     /// The parameters whose values are logged, because they contain neither secrets nor data that is private to one client.
     private static let open: Set = [
@@ -41,21 +41,21 @@ final class RequestLogContext: Sendable {
     ]
 
     /// Logs the parameters of a query.
-    func note(query: String) {
+    func update(query: String) {
         guard !query.isEmpty else { return }
-        note(FormCoding.decode(query).sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+        update(FormCoding.decode(query).sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
     }
 
     /// Logs the parameters of a form or a query.
-    func note(_ fields: [(name: String, value: String)]) {
+    func update(_ fields: [(name: String, value: String)]) {
         record.withLock { record in
             for (name, value) in fields {
-                if name == "client_id", Self.isTellable(value) { record.client.oauth = value }
+                if name == "client_id", Self.isLoggable(value) { record.client.oauth = value }
                 Self.add(name, value, to: &record)
             }
             // `authIndexValue` is a journey's name only with this `authIndexType`.
             guard record.parameters.contains(where: { $0.name == "authIndexType" && $0.value == "service" }) else { return }
-            for (name, value) in fields where name == "authIndexValue" && Self.isTellable(value) {
+            for (name, value) in fields where name == "authIndexValue" && Self.isLoggable(value) {
                 record.parameters.removeAll { $0.name == name }
                 record.parameters.append(RequestLogEntry.Parameter(name: name, value: value))
             }
@@ -63,7 +63,7 @@ final class RequestLogContext: Sendable {
     }
 
     /// Logs the member names of a JSON body, and the types of its callbacks.
-    func note(json: JSONValue) {
+    func update(json: JSONValue) {
         guard let members = json.object, !members.isEmpty else { return }
         record.withLock { record in
             for name in members.keys.sorted() {
@@ -79,11 +79,11 @@ final class RequestLogContext: Sendable {
 
     private static func add(_ name: String, _ value: String, to record: inout Record) {
         // Skip an unknown name without a value: it may be a secret in the wrong place.
-        guard isName(name), open.contains(name) || !value.isEmpty, record.parameters.count < mostParameters,
+        guard isName(name), open.contains(name) || !value.isEmpty, record.parameters.count < maxParameters,
             !record.parameters.contains(where: { $0.name == name })
         else { return }
-        let told = open.contains(name) && isTellable(value) ? value : nil
-        record.parameters.append(RequestLogEntry.Parameter(name: name, value: told))
+        let loggedValue = open.contains(name) && isLoggable(value) ? value : nil
+        record.parameters.append(RequestLogEntry.Parameter(name: name, value: loggedValue))
     }
 
     private static func isName(_ text: String) -> Bool {
@@ -91,25 +91,25 @@ final class RequestLogContext: Sendable {
             && text.utf8.allSatisfy { TextRule.isLetterOrDigit($0) || "_-.:".utf8.contains($0) }
     }
 
-    private static func isTellable(_ text: String) -> Bool {
-        text.utf8.count <= longestText && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    private static func isLoggable(_ text: String) -> Bool {
+        text.utf8.count <= maxTextLength && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 }
 
 extension RequestLog {
     /// Adds a request with its collected details.
     func add(
-        _ request: Request, _ method: HTTPRequest.Method, path: String, _ status: HTTPResponse.Status, _ notes: RequestLogContext,
+        _ request: Request, _ method: HTTPRequest.Method, path: String, _ status: HTTPResponse.Status, _ log: RequestLogContext,
         at date: Date, took duration: Duration
     ) {
-        notes.note(query: request.uri.query ?? "")
-        var record = notes.all
-        let agent = request.headers[.userAgent].map { String($0.prefix(Self.longestAgent)) }
+        log.update(query: request.uri.query ?? "")
+        var record = log.all
+        let agent = request.headers[.userAgent].map { String($0.prefix(Self.maxAgentLength)) }
         record.client.userAgent = agent
         let entry = RequestLogEntry.Request(
-            method: String(method.rawValue.prefix(Self.longestMethod)), path: String(path.prefix(Self.longestPath)),
+            method: String(method.rawValue.prefix(Self.maxMethodLength)), path: String(path.prefix(Self.maxPathLength)),
             resource: record.resource, status: record.isCut ? 0 : status.code, duration: duration,
-            parameters: record.parameters, problem: record.problem.map { String($0.prefix(Self.longestPath)) },
+            parameters: record.parameters, problem: record.problem.map { String($0.prefix(Self.maxPathLength)) },
             client: record.client)
         add(.request(entry), at: date, faults: record.faults)
     }
@@ -125,6 +125,6 @@ extension RequestLog {
         add(.request(entry), at: date)
     }
 
-    private static var longestAgent: Int { 128 }
-    private static var longestMethod: Int { 32 }
+    private static var maxAgentLength: Int { 128 }
+    private static var maxMethodLength: Int { 32 }
 }

@@ -58,17 +58,17 @@ struct SSOSessionStore {
     /// Returns the number of the last known login, at this server or in the sessions of a request. Those sessions may have been
     /// opened at another server, or before this one was started.
     func lastLogin(_ tokens: [String]) throws -> Int {
-        try tokens.compactMap { try look(TokenHash($0))?.login }.reduce(counter.latest) { max($0, $1) }
+        try tokens.compactMap { try find(TokenHash($0))?.login }.reduce(counter.latest) { max($0, $1) }
     }
 
     /// Opens a session and returns its token.
-    mutating func open(_ user: UserKey, tree: String, _ wishes: SessionOptions = SessionOptions()) -> String {
+    mutating func open(_ user: UserKey, tree: String, _ options: SessionOptions = SessionOptions()) -> String {
         let token = RandomID.token()
         let configuration = time.configuration
         var session = SSOSession(
             user: user, startedAt: now, authenticatedAt: now, lastAccess: now, trees: [tree],
-            end: now.addingTimeInterval(Double(max(1, wishes.maximumTime ?? configuration.sessionMaxLifetime))),
-            idleTime: Double(max(1, wishes.idleTime ?? configuration.sessionIdleTimeout)), properties: wishes.properties)
+            end: now.addingTimeInterval(Double(max(1, options.maximumTime ?? configuration.sessionMaxLifetime))),
+            idleTime: Double(max(1, options.idleTime ?? configuration.sessionIdleTimeout)), properties: options.properties)
         session.login = nextLogin()
         sessions.insert(session, for: TokenHash(token), group: user.rowName, until: session.idleEnd)
         return token
@@ -79,7 +79,7 @@ struct SSOSessionStore {
         try sessions.newest(limit).map { (TokenHash(text: $0.name), $0.value) }
     }
 
-    /// Returns a user's sessions, at most ``Table/largestGroup``.
+    /// Returns a user's sessions, at most ``Table/maxGroupSize``.
     func sessions(of user: UserKey) throws -> [(key: TokenHash, session: SSOSession)] {
         try sessions.members(of: user.rowName).map { (TokenHash(text: $0.name), $0.value) }
     }
@@ -88,7 +88,7 @@ struct SSOSessionStore {
     func count(limit: Int) throws -> Int { try sessions.count(limit: limit) }
 
     /// Returns a session, without extending its idle time.
-    func look(_ key: TokenHash) throws -> SSOSession? {
+    func find(_ key: TokenHash) throws -> SSOSession? {
         guard let session = try sessions[key], try directory.isActive(session.user) else { return nil }
         return session
     }
@@ -96,19 +96,19 @@ struct SSOSessionStore {
     /// Returns a session in a realm, and restarts its idle time.
     mutating func use(_ token: String, in realm: RealmPath) throws -> SSOSession? {
         let key = TokenHash(token)
-        guard var session = try look(key), session.user.realm == realm else { return nil }
+        guard var session = try find(key), session.user.realm == realm else { return nil }
         session.lastAccess = now
         sessions.insert(session, for: key, group: session.user.rowName, until: session.idleEnd)
         return session
     }
 
     /// Records that the session's user has completed a journey.
-    mutating func upgrade(_ token: String, tree: String, _ wishes: SessionOptions = SessionOptions()) throws {
+    mutating func upgrade(_ token: String, tree: String, _ options: SessionOptions = SessionOptions()) throws {
         let key = TokenHash(token)
-        guard var session = try look(key) else { return }
+        guard var session = try find(key) else { return }
         session.login = nextLogin()
         session.trees.insert(tree)
-        session.properties.merge(wishes.properties) { $1 }
+        session.properties.merge(options.properties) { $1 }
         session.authenticatedAt = now
         sessions.insert(session, for: key, group: session.user.rowName, until: session.idleEnd)
     }
@@ -122,7 +122,7 @@ struct SSOSessionStore {
     mutating func endBroken(_ key: TokenHash) throws -> Bool { try sessions.discardBroken(key) }
 
     /// Ends the sessions of a user, or of all users when `user` is nil, including unreadable ones. Ends at most
-    /// ``Table/largestGroup``, and returns their number.
+    /// ``Table/maxGroupSize``, and returns their number.
     mutating func endAll(of user: UserKey?) throws -> Int {
         try user.map { try sessions.discard(group: $0.rowName) } ?? sessions.discardNewest()
     }

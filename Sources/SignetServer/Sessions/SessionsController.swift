@@ -54,7 +54,7 @@ struct SessionsController: Sendable {
 
     /// Returns information about a session, without extending its idle time.
     private func information(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
-        guard let (key, session) = try await look(tokens, realm) else { throw APIError.accessDenied }
+        guard let (key, session) = try await find(tokens, realm) else { throw APIError.accessDenied }
         let body: [String: JSONValue] = [
             "username": .string(session.user.name), "universalId": .string(session.user.universalID),
             "realm": .string(realm.description), "latestAccessTime": .string(session.lastAccess.ISO8601Format()),
@@ -69,7 +69,7 @@ struct SessionsController: Sendable {
     }
 
     private func validate(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
-        guard let (key, session) = try await look(tokens, realm) else {
+        guard let (key, session) = try await find(tokens, realm) else {
             return try JSONReply.make(.ok, ["valid": JSONValue.bool(false)], version: version)
         }
         let body: [String: JSONValue] = [
@@ -79,10 +79,10 @@ struct SessionsController: Sendable {
         return try JSONReply.make(.ok, body, version: version)
     }
 
-    private func look(_ tokens: [String], _ realm: RealmPath) async throws -> (TokenHash, SSOSession)? {
+    private func find(_ tokens: [String], _ realm: RealmPath) async throws -> (TokenHash, SSOSession)? {
         try await server.store.read { tx in
             for key in tokens.map({ TokenHash($0) }) {
-                guard let session = try tx.sessions.look(key), session.user.realm == realm else { continue }
+                guard let session = try tx.sessions.find(key), session.user.realm == realm else { continue }
                 return (key, session)
             }
             return nil

@@ -68,7 +68,7 @@ public final class AdjustableClock: WallClock {
     private let base: any WallClock
     private let memory = Mutex(Memory())
     private let listener = Mutex<@Sendable () -> Void>({})
-    private let onlooker = Mutex<@Sendable () -> Void>({})
+    private let observer = Mutex<@Sendable () -> Void>({})
 
     init(_ base: any WallClock) { self.base = base }
 
@@ -81,7 +81,7 @@ public final class AdjustableClock: WallClock {
     func adopt(_ setting: Setting) { update { $0.kept = setting } }
 
     /// Completes a change. `setting` is the new stored setting, or nil when the change could not be written and is undone.
-    func settle(_ change: Change, as setting: Setting?) {
+    func complete(_ change: Change, as setting: Setting?) {
         update { memory in
             memory.unwritten.removeAll { $0.number == change.number }
             if let setting { memory.kept = setting }
@@ -90,7 +90,7 @@ public final class AdjustableClock: WallClock {
 
     /// Sets the closure to call whenever the clock's setting changes, on this server or through the state.
     func onMove(_ tell: @escaping @Sendable () -> Void) {
-        onlooker.withLock { $0 = tell }
+        observer.withLock { $0 = tell }
     }
 
     private func update<R>(_ body: (inout Memory) -> R) -> R {
@@ -99,7 +99,7 @@ public final class AdjustableClock: WallClock {
             return (body(&memory), memory.setting != before)
         }
         if hasMoved {
-            let tell = onlooker.withLock { $0 }
+            let tell = observer.withLock { $0 }
             tell()
         }
         return result
@@ -121,9 +121,9 @@ public final class AdjustableClock: WallClock {
     }
 
     /// Applies a change at once and marks it as taken. The caller writes it to the state.
-    func begin(_ kind: Change.Kind) -> Change { note(kind, isTaken: true) }
+    func begin(_ kind: Change.Kind) -> Change { addChange(kind, isTaken: true) }
 
-    private func note(_ kind: Change.Kind, isTaken: Bool) -> Change {
+    private func addChange(_ kind: Change.Kind, isTaken: Bool) -> Change {
         update { memory in
             memory.changes += 1
             let change = Change(kind: kind, base: base.now, number: memory.changes, isTaken: isTaken)
@@ -133,7 +133,7 @@ public final class AdjustableClock: WallClock {
     }
 
     private func change(_ kind: Change.Kind) {
-        _ = note(kind, isTaken: false)
+        _ = addChange(kind, isTaken: false)
         let tell = listener.withLock { $0 }
         tell()
     }

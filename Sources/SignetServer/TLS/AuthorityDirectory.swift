@@ -25,11 +25,11 @@ struct AuthorityDirectory {
         let key: String
         /// The time from which the certificate should be replaced.
         let renewsAt: Date
-        let authority: Standing
+        let authority: State
     }
 
     /// The state of the authority, which tells if clients already trust it.
-    enum Standing: Sendable, Hashable {
+    enum State: Sendable, Hashable {
         /// The authority's certificate is unchanged, and clients that trust it trust the server.
         case kept
         /// The authority has a new certificate for the same key. Clients that trust the old one must install the new one before
@@ -48,7 +48,7 @@ struct AuthorityDirectory {
     private struct Authority {
         let certificate: Certificate
         let key: Certificate.PrivateKey
-        let standing: Standing
+        let state: State
     }
 
     private static let day = 86_400.0
@@ -67,7 +67,7 @@ struct AuthorityDirectory {
     func identity(at now: Date) throws(ServerTLSError) -> Identity {
         try PrivateFiles.withLock(on: path) { () throws(ServerTLSError) in
             let authority = try authority(at: now)
-            if authority.standing == .kept, let server = try server(of: authority, at: now) { return server }
+            if authority.state == .kept, let server = try server(of: authority, at: now) { return server }
             return try makeServer(of: authority, at: now)
         }
     }
@@ -79,7 +79,7 @@ struct AuthorityDirectory {
         if let known, let certificate = known.certificate {
             try checkNames(certificate)
             if now < certificate.notValidAfter - Self.authorityMargin {
-                return Authority(certificate: certificate, key: known.key, standing: .kept)
+                return Authority(certificate: certificate, key: known.key, state: .kept)
             }
         }
         return try makeAuthority(at: now, after: known)
@@ -124,7 +124,7 @@ struct AuthorityDirectory {
         let certificate = try Self.unwrap(made)
         if known == nil { _ = try save(key, to: authorityFiles.key) }
         _ = try save(certificate, to: authorityFiles.certificate)
-        return Authority(certificate: certificate, key: key, standing: known?.certificate == nil ? .new : .renewed)
+        return Authority(certificate: certificate, key: key, state: known?.certificate == nil ? .new : .renewed)
     }
 
     private static func permittedNames(_ certificate: Certificate?) -> Set<String>? {
@@ -182,7 +182,7 @@ struct AuthorityDirectory {
         let keyText = try save(key, to: serverFiles.key)
         return Identity(
             certificate: try save(certificate, to: serverFiles.certificate), key: keyText, renewsAt: end - Self.serverMargin,
-            authority: authority.standing)
+            authority: authority.state)
     }
 
     // MARK: Files

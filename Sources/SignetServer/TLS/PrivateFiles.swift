@@ -11,7 +11,7 @@ import Darwin
 /// Reads and writes files with private keys, and the directory that contains them.
 enum PrivateFiles {
     /// The maximum size of a file, in bytes.
-    private static let largest = 1 << 20
+    private static let maxSize = 1 << 20
 
     /// Returns the bytes of a file; nil when the file doesn't exist.
     /// - Parameter forbidden: The permission bits that must not be set.
@@ -28,9 +28,9 @@ enum PrivateFiles {
         guard status.permissions & forbidden == 0 else {
             throw ServerTLSError("\(path) is open to others, and a key must not be: chmod 600 \(path)")
         }
-        guard status.size <= largest else { throw ServerTLSError("\(path) is too large for a certificate or a key") }
+        guard status.size <= maxSize else { throw ServerTLSError("\(path) is too large for a certificate or a key") }
         return try attempt(path, "cannot be read") { () throws(StoreError) in
-            try PrivateFile.contents(of: descriptor, path, limit: largest)
+            try PrivateFile.contents(of: descriptor, path, limit: maxSize)
         }
     }
 

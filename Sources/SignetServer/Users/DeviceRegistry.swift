@@ -61,7 +61,7 @@ struct DeviceRegistry {
     }
 
     /// The maximum number of devices of one of the other kinds that a user can have. Another device replaces the oldest one.
-    static let mostOfAKind = 32
+    static let maxPerKind = 32
 
     func pushDevice(of user: UserKey) throws -> PushDevice? { try push[user] }
 
@@ -98,7 +98,7 @@ struct DeviceRegistry {
     mutating func save(_ device: OtherDevice, for user: UserKey) throws {
         var devices = try (others[user] ?? []).filter { $0.resourceID != device.resourceID }
         let alike = devices.filter { $0.kind == device.kind }
-        if alike.count >= Self.mostOfAKind, let oldest = alike.first {
+        if alike.count >= Self.maxPerKind, let oldest = alike.first {
             devices.removeAll { $0.resourceID == oldest.resourceID }
         }
         others.insert(devices + [device], for: user)

@@ -44,12 +44,12 @@ struct UserRecord: Codable, Sendable {
     fileprivate var answers: [String: PasswordHash] = [:]
     /// The version of the terms that the user has accepted.
     var acceptedTerms: String?
-    /// The marks of the configuration at the time of the change; nil for a user that a journey created.
-    fileprivate var seed: SeedMarks?
+    /// The fingerprints of the configuration at the time of the change; nil for a user that a journey created.
+    fileprivate var seed: EntryFingerprints?
 }
 
 /// Digests of the parts of a user's configuration entry. A digest changes when its part changes.
-private struct SeedMarks: Codable, Sendable {
+private struct EntryFingerprints: Codable, Sendable {
     let password: String
     let claims: String
     let isLocked: String
@@ -60,7 +60,7 @@ private struct SeedMarks: Codable, Sendable {
 /// used for as long as the configuration's part stays the same. For example, an edit of the email address in the configuration
 /// neither unlocks the user nor restores an old password.
 struct ConfiguredUsers: Sendable {
-    fileprivate struct Seed: Sendable {
+    fileprivate struct Entry: Sendable {
         enum Password: Sendable {
             case digest(HMAC<SHA256>.MAC)
             case hash(PasswordHash)
@@ -75,9 +75,9 @@ struct ConfiguredUsers: Sendable {
         let generatedPassword: Secret?
     }
 
-    fileprivate let seeds: [UserKey: Seed]
+    fileprivate let entries: [UserKey: Entry]
     private let key: Secret
-    fileprivate let nobody: HMAC<SHA256>.MAC
+    fileprivate let unknownUserDigest: HMAC<SHA256>.MAC
 
     /// Creates the configured users.
     /// - Parameters:
@@ -85,21 +85,21 @@ struct ConfiguredUsers: Sendable {
     ///   - generatedPasswords: The generator of passwords for users without one; nil to accept no password for them.
     init(_ users: [User], key: Secret, generatedPasswords: GeneratedPasswords? = nil) {
         self.key = key
-        seeds = Dictionary(
+        entries = Dictionary(
             users.map { user in
-                let place = UserKey(realm: RealmPath(user.realm), name: user.name)
+                let userKey = UserKey(realm: RealmPath(user.realm), name: user.name)
                 let hasNone = user.password == nil && user.passwordHash == nil
-                let generatedPassword = hasNone ? generatedPasswords?.password(of: place) : nil
-                let password: Seed.Password =
+                let generatedPassword = hasNone ? generatedPasswords?.password(of: userKey) : nil
+                let password: Entry.Password =
                     (user.password ?? generatedPassword).map { .digest(Self.digest($0, key: key)) }
                     ?? user.passwordHash.map { .hash($0) } ?? .missing
-                let seed = Seed(
+                let entry = Entry(
                     password: password, claims: user.claims, isLocked: user.isLocked,
                     answers: user.securityAnswers.filter { !$0.value.isBlank }.mapValues { Self.digest($0.folded, key: key) },
                     generatedPassword: generatedPassword)
-                return (place, seed)
+                return (userKey, entry)
             }, uniquingKeysWith: { _, last in last })
-        nobody = Self.digest(Secret.random(byteCount: 32), key: key)
+        unknownUserDigest = Self.digest(Secret.random(byteCount: 32), key: key)
     }
 
     fileprivate func digest(_ password: Secret) -> HMAC<SHA256>.MAC { Self.digest(password, key: key) }
@@ -108,19 +108,20 @@ struct ConfiguredUsers: Sendable {
         password.withUnsafeBytes { HMAC<SHA256>.authenticationCode(for: $0, using: key.key) }
     }
 
-    fileprivate func marks(_ seed: Seed) -> SeedMarks {
+    fileprivate func fingerprints(_ entry: Entry) -> EntryFingerprints {
         let password: JSONValue =
-            switch seed.password {
+            switch entry.password {
             case .digest(let digest): .string(Self.text(digest))
             case .hash(let hash): .string(hash.text)
             case .missing: .null
             }
-        return SeedMarks(
-            password: mark(password), claims: mark(.object(seed.claims)), isLocked: mark(.bool(seed.isLocked)),
-            answers: mark(.object(seed.answers.mapValues { .string(Self.text($0)) })))
+        return EntryFingerprints(
+            password: fingerprint(password), claims: fingerprint(.object(entry.claims)),
+            isLocked: fingerprint(.bool(entry.isLocked)),
+            answers: fingerprint(.object(entry.answers.mapValues { .string(Self.text($0)) })))
     }
 
-    private func mark(_ part: JSONValue) -> String {
+    private func fingerprint(_ part: JSONValue) -> String {
         Self.text(HMAC<SHA256>.authenticationCode(for: JSON.encode(part), using: key.key))
     }
 
@@ -129,30 +130,30 @@ struct ConfiguredUsers: Sendable {
 
 extension UserRecord {
     /// Returns the configured user with the stored changes to the parts whose configuration hasn't changed since.
-    fileprivate func changed(as changed: UserRecord, unless marks: SeedMarks) -> UserRecord {
-        var person = self
-        person.acceptedTerms = changed.acceptedTerms
-        if changed.seed?.password == marks.password { person.password = changed.password }
-        if changed.seed?.claims == marks.claims { person.claims = changed.claims }
-        if changed.seed?.isLocked == marks.isLocked { person.isLocked = changed.isLocked }
-        if changed.seed?.answers == marks.answers { person.answers = changed.answers }
-        return person
+    fileprivate func changed(as changed: UserRecord, unless fingerprints: EntryFingerprints) -> UserRecord {
+        var record = self
+        record.acceptedTerms = changed.acceptedTerms
+        if changed.seed?.password == fingerprints.password { record.password = changed.password }
+        if changed.seed?.claims == fingerprints.claims { record.claims = changed.claims }
+        if changed.seed?.isLocked == fingerprints.isLocked { record.isLocked = changed.isLocked }
+        if changed.seed?.answers == fingerprints.answers { record.answers = changed.answers }
+        return record
     }
 }
 
 /// The users that can log in: those in the configuration, and those that journeys have created.
 struct Directory {
-    private let seeded: ConfiguredUsers
+    private let configuredUsers: ConfiguredUsers
     /// The users that journeys have created.
-    private var people: Table<UserKey, UserRecord>
+    private var records: Table<UserKey, UserRecord>
     /// The changes to users in the configuration.
     private var changes: Table<UserKey, UserRecord>
     private let transaction: RowCache
 
-    init(_ seeded: ConfiguredUsers, _ transaction: RowCache) {
-        self.seeded = seeded
+    init(_ configuredUsers: ConfiguredUsers, _ transaction: RowCache) {
+        self.configuredUsers = configuredUsers
         self.transaction = transaction
-        people = Table(.user, transaction)
+        records = Table(.user, transaction)
         changes = Table(.changedUser, transaction)
     }
 
@@ -164,9 +165,9 @@ struct Directory {
 
     subscript(user: UserKey) -> UserRecord? {
         get throws {
-            guard let seed = seeded.seeds[user] else { return try people[user] }
-            let configured = UserRecord(user: user, password: .configured, claims: seed.claims, isLocked: seed.isLocked)
-            return try changes[user].map { configured.changed(as: $0, unless: seeded.marks(seed)) } ?? configured
+            guard let entry = configuredUsers.entries[user] else { return try records[user] }
+            let configured = UserRecord(user: user, password: .configured, claims: entry.claims, isLocked: entry.isLocked)
+            return try changes[user].map { configured.changed(as: $0, unless: configuredUsers.fingerprints(entry)) } ?? configured
         }
     }
 
@@ -174,8 +175,8 @@ struct Directory {
     private mutating func update(_ user: UserKey, _ change: (inout UserRecord) -> Void) throws {
         guard var record = try self[user] else { return }
         change(&record)
-        guard let seed = seeded.seeds[user] else { return people.insert(record, for: user) }
-        record.seed = seeded.marks(seed)
+        guard let entry = configuredUsers.entries[user] else { return records.insert(record, for: user) }
+        record.seed = configuredUsers.fingerprints(entry)
         changes.insert(record, for: user)
     }
 
@@ -185,21 +186,23 @@ struct Directory {
             (one.realm.description, one.name) < (other.realm.description, other.name)
         }
         // Don't sort a large configuration of which only a few users are listed.
-        let configured = seeded.seeds.count > 10 * limit ? Array(seeded.seeds.keys.prefix(limit)) : Array(seeded.seeds.keys)
-        let made = try people.page(after: nil, limit).map(\.value.user).filter { seeded.seeds[$0] == nil }
+        let configured =
+            configuredUsers.entries.count > 10 * limit
+            ? Array(configuredUsers.entries.keys.prefix(limit)) : Array(configuredUsers.entries.keys)
+        let made = try records.page(after: nil, limit).map(\.value.user).filter { configuredUsers.entries[$0] == nil }
         return Array((configured + made).sorted(by: isBefore).prefix(limit))
     }
 
     /// Returns the number of users. At most `limit` users that journeys have created are counted.
-    func count(limit: Int) throws -> Int { try seeded.seeds.count + people.count(limit: limit) }
+    func count(limit: Int) throws -> Int { try configuredUsers.entries.count + records.count(limit: limit) }
 
     /// Checks a user's password. For an unknown user, it does the same work as for a user with a digest.
     mutating func accepts(_ password: Secret, of user: UserKey) throws -> Bool {
-        let offered = seeded.digest(password)
+        let offered = configuredUsers.digest(password)
         switch try self[user]?.password {
         case .hash(let hash): return try transaction.accepts(password, hash)
         case .configured:
-            switch seeded.seeds[user]?.password {
+            switch configuredUsers.entries[user]?.password {
             case .digest(let digest): return Self.areEqual(offered, digest)
             case .hash(let hash): return try transaction.accepts(password, hash)
             case .missing, nil: return refuse(offered)
@@ -211,11 +214,11 @@ struct Directory {
     /// Returns the generated password of a user; nil when the user has another password.
     func generatedPassword(of user: UserKey) throws -> Secret? {
         guard case .configured? = try self[user]?.password else { return nil }
-        return seeded.seeds[user]?.generatedPassword
+        return configuredUsers.entries[user]?.generatedPassword
     }
 
     private func refuse(_ offered: HMAC<SHA256>.MAC) -> Bool {
-        _ = Self.areEqual(offered, seeded.nobody)
+        _ = Self.areEqual(offered, configuredUsers.unknownUserDigest)
         return false
     }
 
@@ -223,13 +226,13 @@ struct Directory {
     mutating func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) throws -> Bool {
         guard try !contains(user) else { return false }
         let hash = try transaction.hash(of: password, for: user.rowName)
-        people.insert(UserRecord(user: user, password: .hash(hash), claims: claims), for: user)
+        records.insert(UserRecord(user: user, password: .hash(hash), claims: claims), for: user)
         return true
     }
 
     /// Creates a user that cannot log in with a password.
     mutating func addWithoutPassword(_ user: UserKey) {
-        people.insert(UserRecord(user: user, password: .missing), for: user)
+        records.insert(UserRecord(user: user, password: .missing), for: user)
     }
 
     /// Replaces a user's password. The old password stops working.
@@ -250,8 +253,8 @@ struct Directory {
 
     /// Returns the user's security questions in alphabetical order.
     func questions(of user: UserKey) throws -> [String] {
-        guard let person = try self[user] else { return [] }
-        return Set(person.answers.keys).union(seeded.seeds[user]?.answers.keys.map { $0 } ?? []).sorted()
+        guard let record = try self[user] else { return [] }
+        return Set(record.answers.keys).union(configuredUsers.entries[user]?.answers.keys.map { $0 } ?? []).sorted()
     }
 
     /// Stores hashes of answers to questions. Case and surrounding spaces are ignored. Blank answers are not stored.
@@ -266,7 +269,9 @@ struct Directory {
     func accepts(_ answer: Secret, to question: String, of user: UserKey) throws -> Bool {
         guard !answer.isBlank else { return false }
         if let hash = try self[user]?.answers[question] { return try transaction.accepts(answer.folded, hash) }
-        return Self.areEqual(seeded.digest(answer.folded), seeded.seeds[user]?.answers[question] ?? seeded.nobody)
+        return Self.areEqual(
+            configuredUsers.digest(answer.folded),
+            configuredUsers.entries[user]?.answers[question] ?? configuredUsers.unknownUserDigest)
     }
 
     private static func areEqual(_ offered: HMAC<SHA256>.MAC, _ expected: HMAC<SHA256>.MAC) -> Bool {

@@ -14,7 +14,7 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomR
     private let hash: Secret
 
     /// The maximum memory for one check, in bytes.
-    private static let mostMemory = 256 << 20
+    private static let maxMemory = 256 << 20
 
     /// Reads the PHC string format. Nil for another format, or when a check would take more than 256 MiB.
     public init?(_ text: String) {
@@ -30,7 +30,7 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomR
         }
         guard numbers.count == 3, let logRounds = numbers["ln"], let blockSize = numbers["r"], let parallelism = numbers["p"],
             (1...24).contains(logRounds), (1...64).contains(blockSize), (1...16).contains(parallelism),
-            (128 * blockSize * parallelism) << logRounds <= Self.mostMemory,
+            (128 * blockSize * parallelism) << logRounds <= Self.maxMemory,
             let salt = try? Base64.decode(parts[3]), !salt.isEmpty, let hash = try? Base64.decode(parts[4]),
             (16...64).contains(hash.count)
         else { return nil }

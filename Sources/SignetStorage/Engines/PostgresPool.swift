@@ -24,7 +24,7 @@ final class PostgresPool: Sendable {
         permits.wait()
         defer { permits.signal() }
         let connection = try begun(command, operation)
-        defer { giveBack(connection) }
+        defer { release(connection) }
         return try body(connection)
     }
 
@@ -46,15 +46,15 @@ final class PostgresPool: Sendable {
                 return connection
             } catch {
                 if known != nil, !connection.isAlive, error.code != .busy { continue }
-                // If this fails, the connection is not idle, and `giveBack` closes it.
+                // If this fails, the connection is not idle, and `release` closes it.
                 _ = try? connection.run("ROLLBACK", "roll back")
-                giveBack(connection)
+                release(connection)
                 throw error
             }
         }
     }
 
-    private func giveBack(_ connection: PostgresConnection) {
+    private func release(_ connection: PostgresConnection) {
         if connection.isIdle {
             idle.withLock { $0.append(connection) }
         } else {

@@ -105,11 +105,11 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
 
     private static func open(_ path: String, creating: Bool, timeout: Double) throws -> DatabaseQueue {
         do {
-            return try open(path, creating: creating, configuration(timeout: timeout, alone: false))
+            return try open(path, creating: creating, configuration(timeout: timeout, exclusive: false))
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE {
             // A full disk has no room for the index that processes share. A process that locks out all others keeps the index in
             // memory, so that it can still read the records.
-            return try open(path, creating: creating, configuration(timeout: timeout, alone: true))
+            return try open(path, creating: creating, configuration(timeout: timeout, exclusive: true))
         }
     }
 
@@ -126,12 +126,12 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
     /// Returns the configuration of the database.
     /// - Parameters:
     ///   - timeout: The timeout for another process, in seconds.
-    ///   - alone: Pass true to lock out every other process until the file is closed.
-    private static func configuration(timeout: Double, alone: Bool) -> Configuration {
+    ///   - exclusive: Pass true to lock out every other process until the file is closed.
+    private static func configuration(timeout: Double, exclusive: Bool) -> Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(timeout)
         configuration.prepareDatabase { database in
-            if alone { try database.execute(sql: "PRAGMA locking_mode=EXCLUSIVE") }
+            if exclusive { try database.execute(sql: "PRAGMA locking_mode=EXCLUSIVE") }
             try database.execute(sql: "PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY")
         }
         return configuration

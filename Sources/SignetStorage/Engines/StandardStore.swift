@@ -6,10 +6,10 @@ import Foundation
 
 /// The store behind ``VaultProvider/default``: on every platform, the vault in the default directory.
 package enum StandardStore {
-    package static func open(in place: VaultDirectory) throws(StoreError) -> any RecordStore {
+    package static func open(in directory: VaultDirectory) throws(StoreError) -> any RecordStore {
         do throws(StoreError) {
             let environment = ProcessInfo.processInfo.environment
-            return try place.openVault(protectors: DefaultKeyProtectors.all(environment: environment))
+            return try directory.openVault(protectors: DefaultKeyProtectors.all(environment: environment))
         } catch  where error.code == .noVault {
             throw StoreError(
                 .noVault, error.operation,
@@ -24,9 +24,9 @@ extension VaultDirectory {
     /// Returns the default directory of this process's vault, according to its environment (``init(environment:)``).
     /// - Throws: ``StoreError/Code/noVault`` when not even a home directory is known.
     public static func `default`() throws(StoreError) -> VaultDirectory {
-        guard let place = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
+        guard let directory = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
             throw StoreError(.noVault, "find vault", "no place for it is known: set SIGNET_HOME to a directory")
         }
-        return place
+        return directory
     }
 }

@@ -15,7 +15,7 @@ package enum Blocking {
     }
 
     /// Runs `body` like ``run(_:)``, for work that must not outlive the call.
-    package static func lend<Value: Sendable>(
+    package static func runNonEscaping<Value: Sendable>(
         _ body: @Sendable () throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let outcome = await withTaskExecutorPreference(executor) { Result { () throws(StoreError) in try body() } }

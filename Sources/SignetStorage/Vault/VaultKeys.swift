@@ -71,9 +71,9 @@ extension VaultKeys {
     /// Returns the name under which the store keeps a record. It does not reveal the identity of the record.
     func hiddenName(_ key: RecordKey) -> RecordKey {
         var code = nameCode
-        var place = LengthPrefixed.bytes(key.kind.rawValue.utf8)
-        place += key.name
-        code.update(data: place)
+        var encodedKey = LengthPrefixed.bytes(key.kind.rawValue.utf8)
+        encodedKey += key.name
+        code.update(data: encodedKey)
         return RecordKey(key.kind, name: Array(code.finalize().prefix(16)))
     }
 

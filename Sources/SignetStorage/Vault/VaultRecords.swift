@@ -70,8 +70,8 @@ final class SealedWriter: RecordWriter {
 enum Quarantine {
     /// Keeps bytes under a new name, which consists of their old kind and name and a random part.
     static func keep(_ bytes: [UInt8], of hidden: RecordKey, in records: any RecordWriter) throws(StoreError) {
-        let place = LengthPrefixed.bytes(hidden.kind.rawValue.utf8) + LengthPrefixed.bytes(hidden.name)
-        try records.put(bytes, RecordKey(.quarantined, name: place + Secret.random(byteCount: 8).bytes))
+        let encodedKey = LengthPrefixed.bytes(hidden.kind.rawValue.utf8) + LengthPrefixed.bytes(hidden.name)
+        try records.put(bytes, RecordKey(.quarantined, name: encodedKey + Secret.random(byteCount: 8).bytes))
     }
 }
 

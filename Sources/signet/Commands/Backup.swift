@@ -49,10 +49,10 @@ struct Backup: ParsableCommand {
             let bytes = try archive.sealed(with: filePassphrase.newPassphrase())
             let isWritten = try write(bytes)
             // Output to a pipe or with missing records may not be a backup, so it isn't recorded as the last one.
-            let isNoted = isWritten && damaged.isEmpty
-            if isNoted { try note(in: session) }
+            let isRecorded = isWritten && damaged.isEmpty
+            if isRecorded { try recordBackup(in: session) }
             for record in damaged { Console.error("signet: \(record.error)") }
-            let lines = report(archive, damaged: damaged.count, byteCount: bytes.count, isNoted: isNoted)
+            let lines = report(archive, damaged: damaged.count, byteCount: bytes.count, isRecorded: isRecorded)
             for line in lines { isWritten ? Console.line(line) : Console.error(line) }
         }
 
@@ -66,7 +66,7 @@ struct Backup: ParsableCommand {
             return true
         }
 
-        private func note(in session: Session) throws {
+        private func recordBackup(in session: Session) throws {
             do throws(StoreError) {
                 try session.vault.recordBackup(at: Int(session.now.timeIntervalSince1970))
             } catch {
@@ -76,19 +76,19 @@ struct Backup: ParsableCommand {
             }
         }
 
-        private func report(_ archive: AccountArchive, damaged: Int, byteCount: Int, isNoted: Bool) -> [String] {
+        private func report(_ archive: AccountArchive, damaged: Int, byteCount: Int, isRecorded: Bool) -> [String] {
             if json {
                 var members = archive.counts
                 members["file"] = .string(file)
                 members["damaged"] = .integer(Int64(damaged))
                 members["bytes"] = .integer(Int64(byteCount))
-                members["noted"] = .bool(isNoted)
+                members["noted"] = .bool(isRecorded)
                 return [JSONText.line(.object(members))]
             }
-            let place = file == TransferFile.standardStream ? "standard output" : file
-            var lines = ["Wrote a backup of \(archive.countsText) to \(place)"]
+            let destination = file == TransferFile.standardStream ? "standard output" : file
+            var lines = ["Wrote a backup of \(archive.countsText) to \(destination)"]
             if damaged > 0 { lines.append("\(damaged.of("record")) could not be read and are not in it.") }
-            if !isNoted { lines.append("It is not noted as a backup.") }
+            if !isRecorded { lines.append("It is not noted as a backup.") }
             return lines + ["It can't be read without its passphrase. Check it: signet backup verify"]
         }
     }

@@ -11,7 +11,7 @@ struct Demo: AsyncParsableCommand {
     func run() async throws {
         Console.outlivesReaders()
         do {
-            try await Interrupt.ending { try await Self.play() }
+            try await Interrupt.ending { try await Self.runScript() }
         } catch is CancellationError {
             Console.error("signet: interrupted; the server is stopped and the files are removed")
             throw ExitCode(Failure.Exit.interrupted.rawValue)
@@ -20,17 +20,17 @@ struct Demo: AsyncParsableCommand {
         }
     }
 
-    private static func play() async throws {
+    private static func runScript() async throws {
         try await AsyncHTTPTransport().use { transport in
-            let stage: DemoStage
+            let environment: DemoEnvironment
             do {
-                stage = try DemoStage(transport: transport)
+                environment = try DemoEnvironment(transport: transport)
             } catch {
                 Console.error("signet: the demo cannot begin: \((error as? DemoFailure)?.description ?? Failure(error).message)")
                 throw DemoFailure("no stage")
             }
-            let outcome = await Result(of: { try await DemoScript(stage: stage).run() })
-            let removal = Result { try stage.removeHome() }
+            let outcome = await Result(of: { try await DemoScript(environment: environment).run() })
+            let removal = Result { try environment.removeHome() }
             try outcome.get()
             do {
                 try removal.get()

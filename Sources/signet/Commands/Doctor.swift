@@ -16,23 +16,23 @@ struct Doctor: ParsableCommand {
 
     func run() throws {
         let directory = try Session.directory()
-        let examination = Examination(directory, Session.protectors(directory, options))
+        let diagnosis = Diagnosis(directory, Session.protectors(directory, options))
         if json {
-            Console.line(JSONText.line(examination.json))
+            Console.line(JSONText.line(diagnosis.json))
         } else {
-            for line in examination.lines { Console.line(line) }
+            for line in diagnosis.lines { Console.line(line) }
         }
-        if let problem = examination.problem { throw problem }
+        if let problem = diagnosis.problem { throw problem }
     }
 }
 
 /// The state of a vault that can be seen without opening it.
-private struct Examination {
+private struct Diagnosis {
     let path: String
     /// The header of the vault, or the error that prevents reading it.
     let header: Result<VaultHeader, StoreError>
     /// The problems of the vault's directory; empty if it is safe.
-    let placeProblems: [String]
+    let permissionProblems: [String]
     let protectors: [(protection: Protection, availability: KeyProtectorAvailability)]
     /// The process that owns the Secret Service name on the session bus.
     let secretServiceOwner: String
@@ -40,7 +40,7 @@ private struct Examination {
     init(_ directory: VaultDirectory, _ protectors: KeyProtectors) {
         path = directory.path
         header = Result { () throws(StoreError) in try directory.header() }
-        placeProblems = directory.permissionProblems().map(\.description)
+        permissionProblems = directory.permissionProblems().map(\.description)
         self.protectors = Protection.allCases.map { ($0, protectors.availability($0)) }
         secretServiceOwner = Self.owner()
     }
@@ -65,7 +65,7 @@ private struct Examination {
         switch header {
         case .failure(let error): return Failure(error)
         case .success(let header):
-            if let problem = placeProblems.first { return Failure(.notAllowed, "store.insecurePermissions", problem) }
+            if let problem = permissionProblems.first { return Failure(.notAllowed, "store.insecurePermissions", problem) }
             if header.slots.contains(where: { usability(of: $0) == .usable }) { return nil }
             return Failure(.noVault, "store.keyUnavailable", "no key protector of the vault is available here")
         }
@@ -74,7 +74,7 @@ private struct Examination {
 
 // MARK: Text output
 
-extension Examination {
+extension Diagnosis {
     var lines: [String] {
         ["vault            \(path)"] + headerLines + placeLines
             + ["", "key protectors on this machine, in order of preference:"]
@@ -97,8 +97,8 @@ extension Examination {
     }
 
     private var placeLines: [String] {
-        placeProblems.isEmpty
-            ? ["place            private: only this user can reach it"] : placeProblems.map { "place            \($0)" }
+        permissionProblems.isEmpty
+            ? ["place            private: only this user can reach it"] : permissionProblems.map { "place            \($0)" }
     }
 }
 
@@ -119,10 +119,10 @@ extension VaultHeader {
 
 // MARK: JSON output
 
-extension Examination {
+extension Diagnosis {
     var json: JSONValue {
         var members: [String: JSONValue] = [
-            "path": .string(path), "place": .array(placeProblems.map { .string($0) }),
+            "path": .string(path), "place": .array(permissionProblems.map { .string($0) }),
             "protectors": .object(
                 Dictionary(uniqueKeysWithValues: protectors.map { ($0.protection.rawValue, $0.availability.json) })),
             "secretServiceOwner": .string(secretServiceOwner),

@@ -69,8 +69,8 @@ struct Export: AsyncParsableCommand {
             ]
             return [JSONText.line(.object(members))]
         }
-        let place = file == TransferFile.standardStream ? "standard output" : file
-        return ["Wrote \(export.uris.count.of("secret")) in clear to \(place)"] + export.skipped.lines
+        let destination = file == TransferFile.standardStream ? "standard output" : file
+        return ["Wrote \(export.uris.count.of("secret")) in clear to \(destination)"] + export.skipped.lines
             + export.leftOut.lines(for: "in the list")
     }
 }

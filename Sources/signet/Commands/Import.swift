@@ -49,7 +49,7 @@ struct Import: AsyncParsableCommand {
     static func store(_ source: ImportSource, options: VaultOptions, dryRun: Bool, json: Bool) async throws {
         let report: ImportReport
         if dryRun, try !Session.directory().holdsVault {
-            report = try await Session.imagined { try await $0.importAccounts(source.content, dryRun: true) }
+            report = try await Session.withTemporaryStore { try await $0.importAccounts(source.content, dryRun: true) }
         } else {
             report = try await Session.open(options).offline { try await $0.importAccounts(source.content, dryRun: dryRun) }
         }

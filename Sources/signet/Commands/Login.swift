@@ -43,7 +43,7 @@ struct Login: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the client's answers go; without it \(LoginProfile.usualRedirectURI), with any port.", valueName: "address"))
+            "Where the client's answers go; without it \(LoginProfile.defaultRedirectURI), with any port.", valueName: "address"))
     var redirect: String?
 
     @Option(help: "What the token is to be good for; may be repeated. Without it openid.")
@@ -101,8 +101,8 @@ struct Login: AsyncParsableCommand {
 
     func run() async throws {
         var opened = try Session.open(options, trust: trust)
-        let book = try ProfileStore.read(from: opened.vault)
-        let plan = try LoginPlan(self, book)
+        let store = try ProfileStore.read(from: opened.vault)
+        let plan = try LoginPlan(self, store)
         opened.authorityFile = plan.profile.authorityFile
         let session = opened
         if browser || device, try plan.profile.server().client == nil {

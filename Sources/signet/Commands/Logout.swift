@@ -31,18 +31,18 @@ struct Logout: AsyncParsableCommand {
 
     func run() async throws {
         let session = try Session.open(profile.options)
-        let book = try ProfileStore.read(from: session.vault)
-        guard !book.profiles.isEmpty else {
+        let store = try ProfileStore.read(from: session.vault)
+        guard !store.profiles.isEmpty else {
             if !json { Console.line("No user is logged in here.") }
             return
         }
         var failures: [Failure] = []
-        for profile in all ? book.profiles : [try book.profile(profile.name)] {
+        for profile in all ? store.profiles : [try store.profile(profile.name)] {
             let report = try await profile.use(session) { client in await client.logOut() }
             // A login that could not be removed from the vault keeps its profile.
             if report.local.isOver { try ProfileStore.change(in: session.vault) { $0.remove(profile.name) } }
             Console.line(
-                json ? JSONText.line(report.json(profile)) : report.text(profile, isOneOfSeveral: book.profiles.count > 1))
+                json ? JSONText.line(report.json(profile)) : report.text(profile, isOneOfSeveral: store.profiles.count > 1))
             if let failure = await tell(report) { failures.append(failure) }
         }
         if let failure = failures.first { throw failure }

@@ -44,7 +44,7 @@ struct Push: AsyncParsableCommand {
         }
 
         /// About 30 years, in seconds: close to the longest sleep that is possible.
-        private static let longestWait = 1_000_000_000
+        private static let maxWait = 1_000_000_000
 
         private func listen(_ listener: PushStreamListener, _ session: Session) async throws {
             let timedOut = Failure(.unavailable, "timeout", "no message came in \(seconds ?? 0) seconds")
@@ -52,11 +52,11 @@ struct Push: AsyncParsableCommand {
                 group.addTask {
                     do {
                         try await listener.run { event in try show(event, session) }
-                    } catch is Enough {}
+                    } catch is StopListening {}
                 }
                 if let seconds {
                     group.addTask {
-                        try await Task.sleep(for: .seconds(min(seconds, Self.longestWait)))
+                        try await Task.sleep(for: .seconds(min(seconds, Self.maxWait)))
                         if once { throw timedOut }
                     }
                 }
@@ -66,7 +66,7 @@ struct Push: AsyncParsableCommand {
         }
 
         /// Ends the listening after the message for `--once`.
-        private struct Enough: Error {}
+        private struct StopListening: Error {}
 
         private func show(_ event: PushStreamListener.Event, _ session: Session) throws {
             switch event {
@@ -76,7 +76,7 @@ struct Push: AsyncParsableCommand {
                 let state = notification.state(at: session.now)
                 guard state == .pending else { return }
                 Console.line(NotificationDescription(notification, at: session.now).line(json: json))
-                if once { throw Enough() }
+                if once { throw StopListening() }
             case .refused(let error):
                 Console.error("signet: refused a message: \(Failure(error).message)")
             case .disconnected(let error, let pause):
@@ -128,7 +128,7 @@ struct Push: AsyncParsableCommand {
         var json = false
 
         func run() async throws {
-            let presence = TerminalPresence(vouched: simulateBiometric)
+            let presence = TerminalPresence(isSimulated: simulateBiometric)
             let session = try Session.open(options, trust: trust)
             try await Push.answer(id, session, json: json) { try await $0.approve($1, number: number, presence: presence) }
         }

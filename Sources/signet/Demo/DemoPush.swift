@@ -3,13 +3,13 @@ import SignetJourney
 
 /// Five push logins with different outcomes.
 struct DemoPush {
-    let stage: DemoStage
+    let environment: DemoEnvironment
     let browser: Browser
 
     func approveByTap() async throws -> String {
         let login = try await browser.begin("PushLogin")
         let message = try await nextMessage()
-        _ = try await stage.signet("push", "approve", message)
+        _ = try await environment.signet("push", "approve", message)
         return try await success(of: login)
     }
 
@@ -21,47 +21,48 @@ struct DemoPush {
         Console.line("      the login page shows the number \(right)")
         let message = try await nextMessage()
         let wrong = try await wrongNumber(message, right)
-        let refused = try await stage.attempt(["push", "approve", message, "--number", String(wrong)])
+        let refused = try await environment.attempt(["push", "approve", message, "--number", String(wrong)])
         guard refused.status == Failure.Exit.notAllowed.rawValue else {
             throw DemoFailure("the wrong number \(wrong) was not refused (exit code \(refused.status))")
         }
-        _ = try await stage.signet("push", "approve", message, "--number", String(right))
+        _ = try await environment.signet("push", "approve", message, "--number", String(right))
         return "\(wrong) refused, \(right): " + (try await success(of: login))
     }
 
     func approveByBiometrics() async throws -> String {
         let login = try await browser.begin("PushBiometricLogin")
         let message = try await nextMessage()
-        let unseen = try await stage.attempt(["push", "approve", message])
+        let unseen = try await environment.attempt(["push", "approve", message])
         guard unseen.status == Failure.Exit.notAllowed.rawValue else {
             throw DemoFailure("it was approved without asking the user")
         }
-        _ = try await stage.signet("push", "approve", message, "--simulate-biometric")
+        _ = try await environment.signet("push", "approve", message, "--simulate-biometric")
         return try await success(of: login) + " (with a simulated sensor)"
     }
 
     func deny() async throws -> String {
         let login = try await browser.begin("PushLogin")
         let message = try await nextMessage()
-        _ = try await stage.signet("push", "deny", message)
+        _ = try await environment.signet("push", "deny", message)
         return "refused: " + (try await refusal { try await browser.wait(from: login) })
     }
 
     func letExpire() async throws -> String {
         let login = try await browser.begin("PushLogin")
         let message = try await nextMessage()
-        Console.line("      no answer for \(DemoStage.pushTimeout) s")
+        Console.line("      no answer for \(DemoEnvironment.pushTimeout) s")
         let outcome = try await refusal { try await browser.wait(from: login) }
         // The authenticator uses the server's clock, which it knows from responses, in whole seconds.
         try await Task.sleep(for: .seconds(1))
-        let late = try await stage.attempt(["push", "approve", message])
+        let late = try await environment.attempt(["push", "approve", message])
         guard late.status == Failure.Exit.badInput.rawValue else { throw DemoFailure("a late answer was not refused") }
         return "login page: \(outcome); the late answer is not even sent"
     }
 
     /// Waits on the push stream for one message, as `signet push listen` does. Returns its ID.
     private func nextMessage() async throws -> String {
-        let line = try await stage.signet("push", "listen", "--once", "--timeout", String(DemoStage.pushTimeout), "--json")
+        let line = try await environment.signet(
+            "push", "listen", "--once", "--timeout", String(DemoEnvironment.pushTimeout), "--json")
         guard let id = try? JSON.value(of: line.utf8)["id"]?.string else {
             throw DemoFailure("no message came")
         }
@@ -69,7 +70,7 @@ struct DemoPush {
     }
 
     private func wrongNumber(_ message: String, _ right: Int) async throws -> Int {
-        let lines = try await stage.signet("push", "list", "--json").split(separator: "\n")
+        let lines = try await environment.signet("push", "list", "--json").split(separator: "\n")
         let messages = lines.compactMap { try? JSON.value(of: $0.utf8) }
         let numbers = messages.first { $0["id"]?.string == message }?["numbers"]?.array?.compactMap(\.wholeNumber) ?? []
         guard let wrong = numbers.first(where: { $0 != right }) else { throw DemoFailure("the message offers no other number") }

@@ -4,14 +4,14 @@ import SignetJourney
 
 /// The steps of the demo, in order. Each step does one thing, checks the result, and is one row of the summary.
 struct DemoScript {
-    let stage: DemoStage
+    let environment: DemoEnvironment
 
     func run() async throws {
         Console.line("Signet demo: a login server, an authenticator, and the person between them.")
-        Console.line("Everything is in \(stage.home) and is removed at the end.")
+        Console.line("Everything is in \(environment.home) and is removed at the end.")
         var steps = DemoSteps()
         do {
-            try await play(&steps)
+            try await runSteps(&steps)
         } catch _ where Task.isCancelled {
             // After a cancellation, the operation under way fails with an error of its own.
             throw CancellationError()
@@ -25,14 +25,14 @@ struct DemoScript {
         Console.line("\nAll \(steps.count) steps did what they say.")
     }
 
-    private func play(_ steps: inout DemoSteps) async throws {
+    private func runSteps(_ steps: inout DemoSteps) async throws {
         let server = try await steps.perform("start the server in its own process") {
-            let server = try await stage.startServer()
+            let server = try await environment.startServer()
             return (server, "\(server.url), process \(server.process.identifier)")
         }
         defer { server.process.stop() }
         _ = try await steps.perform("make a vault") {
-            ((), try await stage.signet("init", "--protect", "keyfile").components(separatedBy: "\n")[0])
+            ((), try await environment.signet("init", "--protect", "keyfile").components(separatedBy: "\n")[0])
         }
         let totp = try await enrollCodes(server.browser, &steps)
         try await enrollPush(server.browser, &steps)
@@ -56,10 +56,10 @@ struct DemoScript {
             return ((state, settings, picture), "written to totp.png")
         }
         _ = try await steps.perform("scan the picture into the vault") {
-            ((), try await stage.signet("enroll", picture).components(separatedBy: "\n")[0])
+            ((), try await environment.signet("enroll", picture).components(separatedBy: "\n")[0])
         }
         let code = try await steps.perform("type the code into the login page; the server accepts it") {
-            let code = try await stage.signet("code", browser.user)
+            let code = try await environment.signet("code", browser.user)
             try await browser.logIn(code: code, into: state)
             return (code, "\(code) accepted")
         }
@@ -76,7 +76,7 @@ struct DemoScript {
         _ = try await steps.perform("register for push from a second QR code") {
             let state = try await browser.begin("PushRegistration")
             let (_, picture) = try draw(try Browser.step(state), "push.png", inTerminal: false)
-            let line = try await stage.signet("enroll", picture).components(separatedBy: "\n")[0]
+            let line = try await environment.signet("enroll", picture).components(separatedBy: "\n")[0]
             guard case .loggedIn = try await browser.wait(from: state) else {
                 throw DemoFailure("the login page did not notice")
             }
@@ -85,7 +85,7 @@ struct DemoScript {
     }
 
     private func answerPushes(_ browser: Browser, _ steps: inout DemoSteps) async throws {
-        let push = DemoPush(stage: stage, browser: browser)
+        let push = DemoPush(environment: environment, browser: browser)
         _ = try await steps.perform("log in; approve with a tap") { ((), try await push.approveByTap()) }
         _ = try await steps.perform("log in; pick a wrong number, then the right one") { ((), try await push.approveByNumber()) }
         _ = try await steps.perform("log in; approve with biometrics (simulated, and reported as such)") {
@@ -100,8 +100,8 @@ struct DemoScript {
     private func reopen(_ browser: Browser, _ totp: OATHSettings, _ steps: inout DemoSteps) async throws {
         _ = try await steps.perform("open the vault again in a new process; the codes are still right") {
             try await waitForNextCode(totp)
-            let code = try await stage.signet("code", browser.user)
-            let oathtool = try await stage.oathtoolCode(totp)
+            let code = try await environment.signet("code", browser.user)
+            let oathtool = try await environment.oathtoolCode(totp)
             guard oathtool == nil || oathtool == code else {
                 throw DemoFailure("oathtool says \(oathtool ?? "nothing"), signet \(code)")
             }
@@ -123,7 +123,7 @@ struct DemoScript {
     private func draw(_ step: JourneyStep, _ name: String, inTerminal: Bool = true) throws -> (uri: String, path: String) {
         guard let uri = step.hiddenValue("mfaDeviceRegistration") else { throw DemoFailure("the login page shows no QR code") }
         let drawing = try QRDrawing(text: uri)
-        let path = "\(stage.home)/\(name)"
+        let path = "\(environment.home)/\(name)"
         try Data(drawing.png()).write(to: URL(filePath: path))
         if inTerminal { Console.line(drawing.terminalText(ansi: Console.isTerminal)) }
         return (uri, path)
@@ -131,9 +131,9 @@ struct DemoScript {
 }
 
 /// Runs a journey that must fail with the server's rejection, and returns the server's message.
-func refusal(_ walk: () async throws -> JourneyState) async throws -> String {
+func refusal(_ body: () async throws -> JourneyState) async throws -> String {
     do {
-        _ = try await walk()
+        _ = try await body()
     } catch let error as JourneyError where error.code == .loginFailed {
         return error.message
     }

@@ -58,7 +58,7 @@ struct LoginAttempt {
         } else if arguments.device {
             outcome.token = try await onAnotherDevice()
         } else {
-            outcome.hasSession = try await walked()
+            outcome.hasSession = try await runLogin()
             guard outcome.hasSession, client.profile.client != nil else { return outcome }
             do throws(TokenError) {
                 if plan.changesClient { try await client.tokens.revoke() }
@@ -90,14 +90,14 @@ struct LoginAttempt {
     }
 
     /// Runs the journey. Returns true if it ends with a session.
-    private func walked() async throws -> Bool {
+    private func runLogin() async throws -> Bool {
         var options = JourneyOptions()
         options.forceAuthentication = arguments.force
-        var walk = TerminalLogin(
+        var login = TerminalLogin(
             client.journeys, options: options, session: session, prompts: PromptSession(arguments.answer, json: arguments.json),
             enrolls: arguments.enroll)
-        let state = try await walk.run(isResumed: arguments.resume)
-        let unused = walk.unusedAnswers.map { $0.shown }.joined(separator: ", ")
+        let state = try await login.run(isResumed: arguments.resume)
+        let unused = login.unusedAnswers.map { $0.shown }.joined(separator: ", ")
         if !unused.isEmpty { Console.error("The server did not ask for: \(unused)") }
         if case .loggedIn = state { return true }
         return false

@@ -11,32 +11,32 @@ struct LoginPlan {
 
     /// Combines the arguments, the settings file and the stored profile.
     /// - Throws: ``Failure``; `ProfileError` for wrong settings.
-    init(_ arguments: Login, _ book: ProfileStore) throws {
+    init(_ arguments: Login, _ store: ProfileStore) throws {
         let file = try arguments.settingsFile.map(SettingsFile.init)
         do {
-            try self.init(arguments, book, settings: file?.settings ?? [:])
+            try self.init(arguments, store, settings: file?.settings ?? [:])
         } catch let error as ProfileError {
             throw file?.locating(error) ?? error
         }
     }
 
-    private init(_ arguments: Login, _ book: ProfileStore, settings: [String: JSONValue]) throws {
+    private init(_ arguments: Login, _ store: ProfileStore, settings: [String: JSONValue]) throws {
         var settings = settings
         if let server = arguments.server { settings["url"] = .string(server) }
         if let realm = arguments.realm { settings["realm"] = .string(realm) }
         if settings["url"] == nil {
-            guard !book.profiles.isEmpty else { throw Failure(.usage, "login.noServer", "say where: signet login SERVER") }
-            known = try book.profile(arguments.profile)
+            guard !store.profiles.isEmpty else { throw Failure(.usage, "login.noServer", "say where: signet login SERVER") }
+            known = try store.profile(arguments.profile)
         } else {
-            let place = LoginProfile(
+            let target = LoginProfile(
                 name: "", settings: settings.filter { ["url", "realm"].contains($0.key) },
                 plainHTTPHosts: arguments.plainHTTP.hosts)
-            let name = try arguments.profile ?? LoginProfile.name(for: place.server())
+            let name = try arguments.profile ?? LoginProfile.name(for: target.server())
             guard !name.isEmpty, name.isSafeToShow, !name.contains(where: \.isWhitespace) else {
                 throw Failure(.usage, "login.profile", "a profile's name is one word")
             }
-            known = book.profiles.first { $0.name == name }
-            try Self.checkIsSame(known, place)
+            known = store.profiles.first { $0.name == name }
+            try Self.checkIsSame(known, target)
         }
         profile = try Self.profile(arguments, settings, known)
     }
@@ -70,7 +70,7 @@ struct LoginPlan {
     private static func checkIsSame(_ known: LoginProfile?, _ wanted: LoginProfile) throws {
         guard let known else { return }
         let (old, new) = (try known.server(), try wanted.server())
-        guard old.url.place != new.url.place || old.realm != new.realm else { return }
+        guard old.url.normalizedURL != new.url.normalizedURL || old.realm != new.realm else { return }
         throw Failure(
             .alreadyExists, "login.exists",
             "the profile \(known.name) is the login at \(known.url), realm \(old.realm); say another --profile, or log out there first:"
@@ -87,7 +87,7 @@ struct LoginPlan {
         guard client["id"] != nil else {
             throw Failure(.usage, "login.noClient", "--redirect and --scope say what a client asks for: say --client ID too")
         }
-        client["redirectUri"] = client["redirectUri"] ?? .string(LoginProfile.usualRedirectURI)
+        client["redirectUri"] = client["redirectUri"] ?? .string(LoginProfile.defaultRedirectURI)
         client["scopes"] = client["scopes"] ?? .array([.string("openid")])
         return .object(client)
     }
@@ -100,11 +100,11 @@ private struct SettingsFile {
     /// The YAML document; nil for a JSON file.
     private let document: ProfileDocument?
 
-    private static let largest = 1 << 20
+    private static let maxSize = 1 << 20
 
     init(_ path: String) throws {
-        guard let bytes = try TransferFile.contents(of: path, limit: Self.largest) else {
-            throw Failure(.badInput, "login.settings", "\(path) is larger than \(Self.largest >> 20) MiB")
+        guard let bytes = try TransferFile.contents(of: path, limit: Self.maxSize) else {
+            throw Failure(.badInput, "login.settings", "\(path) is larger than \(Self.maxSize >> 20) MiB")
         }
         self.path = path
         // JSON may contain tabs, which YAML doesn't allow as indentation.

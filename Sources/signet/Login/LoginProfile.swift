@@ -5,7 +5,7 @@ import SignetStorage
 /// A server that the user logs in to, with a name for it.
 struct LoginProfile: Sendable, Equatable {
     /// The default redirect address of a client: any port of this machine (RFC 8252 section 7.3).
-    static let usualRedirectURI = "http://127.0.0.1/callback"
+    static let defaultRedirectURI = "http://127.0.0.1/callback"
 
     var name: String
     /// The settings of a `ServerProfile`, in the format of its document (docs/guides/journeys.md).
@@ -27,8 +27,8 @@ struct LoginProfile: Sendable, Equatable {
     /// Returns the default name of a profile: the host, the port if it isn't the default port, and the realm if it isn't the
     /// top-level realm.
     static func name(for server: ServerProfile) -> String {
-        let place = server.url.origin.dropFirst(server.url.scheme.count + 3)
-        return place + (server.realm.names.isEmpty ? "" : server.realm.description)
+        let address = server.url.origin.dropFirst(server.url.scheme.count + 3)
+        return address + (server.realm.names.isEmpty ? "" : server.realm.description)
     }
 }
 
@@ -47,18 +47,18 @@ struct ProfileStore: Sendable, Equatable {
     /// Changes the profiles of the vault in one transaction, so that changes of other processes aren't lost.
     static func change(in vault: Vault, _ body: (inout ProfileStore) -> Void) throws(StoreError) {
         try vault.write { (records: any RecordWriter) throws(StoreError) in
-            var book = try read(records)
-            body(&book)
-            try records.put(JSON.encode(book.json), record)
+            var store = try read(records)
+            body(&store)
+            try records.put(JSON.encode(store.json), record)
         }
     }
 
     private static func read(_ records: any RecordReader) throws(StoreError) -> ProfileStore {
         guard let bytes = try records.record(record) else { return ProfileStore() }
-        guard let json = try? JSON.value(of: bytes), let book = ProfileStore(json: json) else {
+        guard let json = try? JSON.value(of: bytes), let store = ProfileStore(json: json) else {
             throw StoreError(.corrupt, "read the logins", "the record is not what was written; it was left as it is")
         }
-        return book
+        return store
     }
 
     /// Returns the profile with a name or with a server's address. If `wanted` is nil, returns the default profile or else the
@@ -73,15 +73,15 @@ struct ProfileStore: Sendable, Equatable {
             throw Failure(.badInput, "ambiguous", "several servers are known; say --profile with one of: \(names)")
         }
         if let exact = profiles.first(where: { $0.name == wanted }) { return exact }
-        let place = Self.place(wanted)
-        let alike = place == nil ? [] : profiles.filter { Self.place($0.url) == place }
+        let normalizedURL = Self.normalizedURL(wanted)
+        let alike = normalizedURL == nil ? [] : profiles.filter { Self.normalizedURL($0.url) == normalizedURL }
         return try alike.only(
             orMissing: "there is no profile '\(wanted)'; there are: \(names)",
             orSeveral: "that can mean several; say --profile with one of", name: \.name)
     }
 
     /// Returns the normalized form of an address, or nil if the text isn't an address.
-    private static func place(_ address: String) -> String? { (try? Endpoint(unchecked: address))?.place }
+    private static func normalizedURL(_ address: String) -> String? { (try? Endpoint(unchecked: address))?.normalizedURL }
 
     private var names: String { profiles.map(\.name).joined(separator: ", ") }
 

@@ -60,7 +60,7 @@ struct StepPrompter {
     /// Reports a device failure. One with a local cause is printed even if a program reads standard error: the server doesn't
     /// know the cause, and the user has to act on it.
     private func tell(_ what: String, _ failure: DeviceFailure) {
-        guard let cause = failure.cause else { return prompts.tell("\(what): \(failure.told.rawValue)") }
+        guard let cause = failure.cause else { return prompts.tell("\(what): \(failure.clientError.rawValue)") }
         Console.error("signet: \(what.prefix(1).lowercased() + what.dropFirst()): \(Failure(cause).message.shown)")
     }
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// Reads lines of standard input in a task that may be canceled. At a terminal a secret is typed without echo.
 enum TerminalInput {
-    private static let longest = 65_536
+    private static let maxLength = 65_536
 
     /// Reads a line, and no byte after it.
     /// - Parameters:
@@ -26,7 +26,7 @@ enum TerminalInput {
         case .whole(let bytes): return bytes
         case .ended: return nil
         case .tooLong:
-            throw Failure(.badInput, "answer.tooLong", "a line of standard input is longer than \(longest >> 10) KiB")
+            throw Failure(.badInput, "answer.tooLong", "a line of standard input is longer than \(maxLength >> 10) KiB")
         }
     }
 
@@ -59,7 +59,7 @@ enum TerminalInput {
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count == 1 else { return bytes.isEmpty ? .ended : .whole(bytes) }
             guard byte != UInt8(ascii: "\n") else { return .whole(bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes) }
-            guard bytes.count < longest else { return .tooLong }
+            guard bytes.count < maxLength else { return .tooLong }
             bytes.append(byte)
         }
         return .ended

@@ -16,9 +16,9 @@ struct TerminalLogin {
     private var offered: String?
 
     /// The maximum number of steps, so that a journey that only this machine answers cannot run forever.
-    private static let mostSteps = 500
-    private static let shortestWait = Duration.milliseconds(200)
-    private static let longestWait = Duration.seconds(60)
+    private static let maxSteps = 500
+    private static let minWait = Duration.milliseconds(200)
+    private static let maxWait = Duration.seconds(60)
 
     /// Creates a run.
     /// - Parameters:
@@ -42,7 +42,7 @@ struct TerminalLogin {
         var count = 0
         while case .step(let step) = state {
             if step.waitMilliseconds == nil { count += 1 }
-            guard count <= Self.mostSteps else {
+            guard count <= Self.maxSteps else {
                 throw Failure(
                     .protocolBroken, "journey.endless", "the journey goes round and round; given up after \(count) steps")
             }
@@ -96,7 +96,7 @@ struct TerminalLogin {
     /// Waits for the time that the server asks for. If the step has a button, the user can end the wait with Enter.
     private mutating func waited(_ step: JourneyStep) async throws -> JourneyState {
         var step = step
-        let time = min(max(.milliseconds(step.waitMilliseconds ?? 0), Self.shortestWait), Self.longestWait)
+        let time = min(max(.milliseconds(step.waitMilliseconds ?? 0), Self.minWait), Self.maxWait)
         let button = step.first(ConfirmationCallback.self)
         if let button, let label = button.options.first {
             let isPressed: Bool

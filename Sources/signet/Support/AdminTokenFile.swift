@@ -9,8 +9,8 @@ struct AdminTokenFile {
     /// The temporary folder of the file, deleted when the server ends; nil for a file that the user named.
     private let folder: TemporaryFolder?
 
-    private static let largest = 4096
-    private static let shortest = 16
+    private static let maxSize = 4096
+    private static let minLength = 16
 
     /// Reads the token from the file at `path`, or creates a new file with a new token.
     init(at path: String) throws {
@@ -20,12 +20,12 @@ struct AdminTokenFile {
             token = try Self.make(path)
             return
         }
-        let bytes = try PrivateFile.contents(of: path, limit: Self.largest)
+        let bytes = try PrivateFile.contents(of: path, limit: Self.maxSize)
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        guard line.count >= Self.shortest, line.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard line.count >= Self.minLength, line.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw Failure(
                 .badInput, "admin",
-                "\(path) holds no token: \(Self.shortest) characters of ASCII or more, without spaces, in one line")
+                "\(path) holds no token: \(Self.minLength) characters of ASCII or more, without spaces, in one line")
         }
         token = Secret(line)
     }

@@ -4,14 +4,14 @@ import SignetServer
 
 /// The configuration file of a development server.
 enum ConfigurationFile {
-    private static let largest = 4 << 20
+    private static let maxSize = 4 << 20
 
     /// Reads the configuration file at `path`. Checks the files to which it refers as well: those for TLS, and a key for SNS. All
     /// errors are reported together, each with its line.
     /// - Parameter usesTLS: True if the server uses the TLS files that the configuration names.
     static func read(_ path: String, usesTLS: Bool) throws -> ServerConfiguration {
-        guard let bytes = try TransferFile.contents(of: path, limit: largest) else {
-            throw Failure(.badInput, "configuration", "\(path) is larger than \(largest >> 20) MiB")
+        guard let bytes = try TransferFile.contents(of: path, limit: maxSize) else {
+            throw Failure(.badInput, "configuration", "\(path) is larger than \(maxSize >> 20) MiB")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(.badInput, "configuration", "\(path) is no text in UTF-8")

@@ -91,10 +91,10 @@ extension [SkippedEntry] {
 /// The number of values that the destination cannot store, by the name of the value.
 extension [String: Int] {
     /// Returns the lines for the user; empty without any such value.
-    func lines(for place: String) -> [String] {
+    func lines(for destination: String) -> [String] {
         guard !isEmpty else { return [] }
         let names = sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }
-        return ["Left out, since there is no place for it \(place): \(names.joined(separator: ", "))"]
+        return ["Left out, since there is no place for it \(destination): \(names.joined(separator: ", "))"]
     }
 
     /// The numbers as JSON.

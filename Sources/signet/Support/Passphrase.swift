@@ -16,7 +16,7 @@ struct PassphraseSource: Sendable {
     /// The option that names the descriptor, for error messages.
     var option = "--passphrase-fd"
 
-    private static let longest = 1024
+    private static let maxLength = 1024
 
     /// Returns a function that asks this source at most once and remembers the passphrase.
     func remembered() -> @Sendable () throws(StoreError) -> Secret {
@@ -58,7 +58,7 @@ struct PassphraseSource: Sendable {
     private static func line(of descriptor: Int32) throws(StoreError) -> [UInt8] {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
-        while bytes.count <= longest {
+        while bytes.count <= maxLength {
             let count = read(descriptor, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
@@ -70,7 +70,7 @@ struct PassphraseSource: Sendable {
             bytes.append(byte)
         }
         throw StoreError(
-            .keyUnavailable, "read passphrase", "the line on descriptor \(descriptor) is longer than \(longest) bytes")
+            .keyUnavailable, "read passphrase", "the line on descriptor \(descriptor) is longer than \(maxLength) bytes")
     }
 }
 

@@ -40,10 +40,10 @@ struct ServeTLSOptions: ParsableArguments {
     func tls() throws -> ServerTLS? {
         if let certificate, let key { return .files(certificate: certificate, key: key) }
         guard isOn || directory != nil else { return nil }
-        return .ownAuthority(directory: try directory ?? Self.usualDirectory())
+        return .ownAuthority(directory: try directory ?? Self.defaultDirectory())
     }
 
-    private static func usualDirectory() throws -> String {
+    private static func defaultDirectory() throws -> String {
         let environment = ProcessInfo.processInfo.environment
         if let state = environment["STATE_DIRECTORY"]?.split(separator: ":").first, state.hasPrefix("/") { return "\(state)/tls" }
         if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return "\(data)/signet-server/tls" }

@@ -48,7 +48,7 @@ struct Session {
     var now: Date { clock.now }
 
     /// Runs `body` with an empty authenticator in memory, to show the effect of a command on a new vault.
-    static func imagined<R>(_ body: (Authenticator) async throws -> R) async throws -> R {
+    static func withTemporaryStore<R>(_ body: (Authenticator) async throws -> R) async throws -> R {
         try await body(
             Authenticator(
                 store: AccountRecords(unsealed: MemoryStore()), transport: NoTransport(),

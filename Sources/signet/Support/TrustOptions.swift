@@ -33,13 +33,13 @@ struct TrustOptions: ParsableArguments {
         if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return path }
         let bytes: [UInt8]?
         do {
-            bytes = try TransferFile.contents(of: path, limit: largest)
+            bytes = try TransferFile.contents(of: path, limit: maxSize)
         } catch {
             let failure = Failure(error)
             throw Failure(failure.exit, "caFile", "\(source): \(failure.message)")
         }
         guard let bytes else {
-            throw Failure(.badInput, "caFile", "\(source): \(path) is larger than \(largest >> 20) MiB")
+            throw Failure(.badInput, "caFile", "\(source): \(path) is larger than \(maxSize >> 20) MiB")
         }
         guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
             throw Failure(.badInput, "caFile", "\(source): \(path) holds no certificate in PEM")
@@ -47,7 +47,7 @@ struct TrustOptions: ParsableArguments {
         return path
     }
 
-    private static let largest = 4 << 20
+    private static let maxSize = 4 << 20
 }
 
 extension AsyncHTTPTransport.Authorities {

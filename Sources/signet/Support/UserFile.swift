@@ -4,12 +4,12 @@ import SignetStorage
 
 /// The file with the users of a development server.
 enum UserFile {
-    private static let largest = 1 << 20
+    private static let maxSize = 1 << 20
 
     /// Returns the users in the file at `path`.
     static func users(_ path: String) throws -> [User] {
         guard PrivateFile.exists(path) else { throw Failure(.notFound, "users", "\(path) does not exist") }
-        let bytes = try PrivateFile.contents(of: path, limit: largest)
+        let bytes = try PrivateFile.contents(of: path, limit: maxSize)
         guard let users = (try? JSON.decode([String: String].self, from: bytes)), !users.isEmpty else {
             throw Failure(.badInput, "users", "\(path) is not a JSON object of user names and passwords")
         }

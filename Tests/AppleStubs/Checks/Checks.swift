@@ -40,12 +40,12 @@ struct Check: Sendable {
 }
 
 /// An expectation that does not hold.
-struct Untrue: Error, CustomStringConvertible {
+struct CheckFailure: Error, CustomStringConvertible {
     let description: String
 }
 
-func expect(_ isTrue: Bool, _ fact: @autoclosure () -> String) throws(Untrue) {
-    guard isTrue else { throw Untrue(description: fact()) }
+func expect(_ isTrue: Bool, _ fact: @autoclosure () -> String) throws(CheckFailure) {
+    guard isTrue else { throw CheckFailure(description: fact()) }
 }
 
 /// Expects `body` to fail with this code, and with the status if there is one.
@@ -56,7 +56,7 @@ func expect(_ code: StoreError.Code, _ status: OSStatus? = nil, _ body: () throw
         try expect(error.code == code, "\(error.code) instead of \(code)")
         return try expect(status == nil || error.platformStatus == status, "status \(String(describing: error.platformStatus))")
     }
-    throw Untrue(description: "no failure where \(code) should be")
+    throw CheckFailure(description: "no failure where \(code) should be")
 }
 
 let store = KeychainStore(service: "signet.check")

@@ -109,7 +109,7 @@ let statusChecks: [Check] = statuses.map { status, code in
 }
 
 private func whole() throws -> Data {
-    guard let item = StandInKeychain.data.first else { throw Untrue(description: "there is no item") }
+    guard let item = StandInKeychain.data.first else { throw CheckFailure(description: "there is no item") }
     return item
 }
 

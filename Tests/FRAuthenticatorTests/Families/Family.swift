@@ -128,17 +128,17 @@ struct Recognized: UserPresence, FRAUserPresence {
 
 /// The family of `Authenticator`.
 struct ModernFamily: Family {
-    private static let most = 3
+    private static let maxNotifications = 3
     private let authenticator: Authenticator
 
     init(_ kind: StoreKind, _ transport: any HTTPTransport, _ clock: any WallClock) {
         authenticator = Authenticator(
             store: ClientStore(kind), transport: transport, device: PushDevice(token: "unused", name: "Mira's laptop"),
             clock: clock,
-            retention: .newest(Self.most))
+            retention: .newest(Self.maxNotifications))
     }
 
-    func kept(of count: Int) -> Int { min(count, Self.most) }
+    func kept(of count: Int) -> Int { min(count, Self.maxNotifications) }
 
     func listed() async throws -> Listing {
         try await APIError.translating {

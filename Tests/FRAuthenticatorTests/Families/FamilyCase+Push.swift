@@ -4,10 +4,10 @@ import SignetTesting
 
 extension FamilyCase {
     /// Enrolls an account with push and receives a pending message.
-    private static func waiting(_ kind: PushKind = .tap) -> @Sendable (Stage) async throws -> Void {
-        { stage in
-            try await stage.enroll(.combined)
-            try await stage.receive(kind)
+    private static func waiting(_ kind: PushKind = .tap) -> @Sendable (FamilyCaseRun) async throws -> Void {
+        { run in
+            try await run.enroll(.combined)
+            try await run.receive(kind)
         }
     }
 
@@ -15,24 +15,24 @@ extension FamilyCase {
 
     static let messages: [FamilyCase] =
         [
-            FamilyCase("a message is taken in") {
+            FamilyCase("a message is received") {
                 try await $0.enroll(.push)
                 try await $0.login()
-            } act: {
+            } perform: {
                 $0.notification = try await $0.family.receive($0.delivery)
-            } isDone: { before, after, stage in
-                let id = try stage.delivery.messageId
+            } isDone: { before, after, run in
+                let id = try run.delivery.messageId
                 return after.decisions == [nil] && after.notifications[0].messageID == id && after.accounts == before.accounts
             },
-            FamilyCase("a message that comes again is the same one", prepare: waiting()) {
+            FamilyCase("a message received again is the same notification", prepare: waiting()) {
                 $0.notification = try await $0.family.receive($0.delivery)
-            } isDone: { before, after, stage in
-                before == after && after.notifications.map(\.id) == [stage.notification]
+            } isDone: { before, after, run in
+                before == after && after.notifications.map(\.id) == [run.notification]
             },
             FamilyCase("an unsigned message is refused", refused: .forged) {
                 try await $0.enroll(.push)
                 try await $0.login()
-            } act: {
+            } perform: {
                 let delivery = try $0.delivery
                 let forged = delivery.message.split(separator: ".").prefix(2).joined(separator: ".")
                 _ = try await $0.family.receive(
@@ -42,21 +42,21 @@ extension FamilyCase {
             },
             FamilyCase("a message for an unknown mechanism is refused", refused: .unknown) {
                 try await $0.enroll(.push)
-            } act: {
+            } perform: {
                 let message = try Sample.message(to: "nobody")
                 _ = try await $0.family.receive(PushDelivery(messageId: "1", message: message))
             },
-            FamilyCase("of many messages as many are kept as the family keeps") { stage in
-                try await stage.enroll(.push)
+            FamilyCase("only the newest messages are kept, as many as the family allows") { run in
+                try await run.enroll(.push)
                 for _ in 0..<3 {
-                    try await stage.receive()
-                    stage.server.clock.advance(by: 1)
+                    try await run.receive()
+                    run.server.clock.advance(by: 1)
                 }
-                try await stage.login()
-            } act: {
+                try await run.login()
+            } perform: {
                 $0.notification = try await $0.family.receive($0.delivery)
-            } isDone: { before, after, stage in
-                let kept = stage.family.kept(of: 4)
+            } isDone: { before, after, run in
+                let kept = run.family.kept(of: 4)
                 return after.notifications.count == kept
                     && Array(after.notifications.dropFirst()) == Array(before.notifications.prefix(kept - 1))
             },
@@ -71,7 +71,7 @@ extension FamilyCase {
             try await $0.family.approve($0.notification, number: nil)
         },
         answered("denied", .tap, as: .denied) { try await $0.family.deny($0.notification) },
-        answered("denied, and its number not asked for", number, as: .denied) {
+        answered("denied without its number", number, as: .denied) {
             try await $0.family.deny($0.notification)
         },
         FamilyCase("a message is not approved with a wrong number", refused: .lacking, prepare: waiting(number)) {
@@ -80,37 +80,38 @@ extension FamilyCase {
         FamilyCase("a message is not approved without its number", refused: .lacking, prepare: waiting(number)) {
             try await $0.family.approve($0.notification, number: nil)
         },
-        FamilyCase("a message that is answered is not answered again", refused: .notPending) { stage in
-            try await waiting()(stage)
-            try await stage.family.approve(stage.notification, number: nil)
-        } act: {
+        FamilyCase("an answered message is not answered again", refused: .notPending) { run in
+            try await waiting()(run)
+            try await run.family.approve(run.notification, number: nil)
+        } perform: {
             try await $0.family.deny($0.notification)
         },
-        FamilyCase("a message whose time is over is not answered", refused: .notPending) { stage in
-            try await waiting()(stage)
-            stage.server.clock.advance(by: 3_600)
-        } act: {
+        FamilyCase("an expired message is not answered", refused: .notPending) { run in
+            try await waiting()(run)
+            run.server.clock.advance(by: 3_600)
+        } perform: {
             try await $0.family.approve($0.notification, number: nil)
         },
-        FamilyCase("no message of a locked account is approved", refused: .locked, prepare: locked) {
+        FamilyCase("a message of a locked account is not approved", refused: .locked, prepare: locked) {
             try await $0.family.approve($0.notification, number: nil)
         },
-        FamilyCase("no message of a locked account is denied", refused: .locked, prepare: locked) {
+        FamilyCase("a message of a locked account is not denied", refused: .locked, prepare: locked) {
             try await $0.family.deny($0.notification)
         },
     ]
 
-    private static let locked: @Sendable (Stage) async throws -> Void = { stage in
-        try await stage.enroll(.underPolicy, .push)
-        try await stage.receive()
-        try await stage.family.lock(stage.account, policy: "custom")
+    private static let locked: @Sendable (FamilyCaseRun) async throws -> Void = { run in
+        try await run.enroll(.underPolicy, .push)
+        try await run.receive()
+        try await run.family.lock(run.account, policy: "custom")
     }
 
     private static func answered(
         _ what: String, _ kind: PushKind, as decision: SignetCore.PushNotification.Decision,
-        _ act: @escaping @Sendable (Stage) async throws -> Void
+        _ perform: @escaping @Sendable (FamilyCaseRun) async throws -> Void
     ) -> FamilyCase {
-        FamilyCase("a message is \(what)", again: .notPending, prepare: waiting(kind), act: act) { before, after, _ in
+        FamilyCase("a message is \(what)", repeatRefusal: .notPending, prepare: waiting(kind), perform: perform) {
+            before, after, _ in
             var expected = before
             expected.notifications[0].decision = decision
             // The client may have read the server's clock meanwhile.
@@ -120,18 +121,18 @@ extension FamilyCase {
     }
 
     static let tokens: [FamilyCase] = [
-        FamilyCase("servers are told of another token", tellsServers: true) {
+        FamilyCase("servers are sent a new device token", sendsDeviceToken: true) {
             try await $0.enroll(.combined)
-        } act: {
+        } perform: {
             try await $0.family.take(token: "token-2")
-        } isDone: { before, after, stage in
-            let token = try stage.place.state().token
+        } isDone: { before, after, run in
+            let token = try run.storage.state().token
             return before == after && token?.token == "token-2" && token?.outstanding == []
         },
-        FamilyCase("the same token is no news", prepare: waiting()) {
+        FamilyCase("the same device token is not sent again", prepare: waiting()) {
             try await $0.family.take(token: "token-1")
-        } isDone: { before, after, stage in
-            let token = try stage.place.state().token
+        } isDone: { before, after, run in
+            let token = try run.storage.state().token
             return before == after && token?.token == "token-1"
         },
     ]

@@ -14,7 +14,7 @@ struct LegacyFamily: Family {
     private let failures = Tally()
 
     init(_ kind: StoreKind, _ transport: any HTTPTransport, _ clock: any WallClock) {
-        var settings = Bench.settings(transport, ManualClock(Sample.start))
+        var settings = ClientFixture.settings(transport, ManualClock(Sample.start))
         settings.clock = clock
         let failures = failures
         settings.logger = Logger(label: "test", factory: { _ in CountingLog(lines: failures) })

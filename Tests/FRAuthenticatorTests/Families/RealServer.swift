@@ -17,7 +17,7 @@ final class RealServer: CaseServer {
     private let server: TestServer.Live
     private let user: TestUser
     private let shown = Mutex(0)
-    private let heard = Mutex<Set<String>>([])
+    private let received = Mutex<Set<String>>([])
 
     /// - Parameter server: The running server.
     init(_ server: TestServer.Live) async throws {
@@ -56,41 +56,41 @@ final class RealServer: CaseServer {
         let waiting = try await user.begin(journey)
         shown.withLock { $0 = waiting.hiddenValue("pushChallengeNumber").flatMap { Int($0) } ?? 0 }
         // Another device of the same user listens, and passes on the message unopened.
-        let ear = Ear()
+        let platform = RecordingPlatform()
         let records = AccountRecords(unsealed: MemoryStore())
         try records.write { (records: any AccountWriter) throws(StoreError) in try records.save(mechanism) }
         let listener = Authenticator(
-            store: records, transport: server.transport, device: PushDevice(token: "", name: "ear"), platforms: [ear])
-        let known = heard.withLock { $0 }
-        struct Enough: Error {}
+            store: records, transport: server.transport, device: PushDevice(token: "", name: "recording"), platforms: [platform])
+        let known = received.withLock { $0 }
+        struct StopListening: Error {}
         do {
             try await PushStreamListener(listener, mechanismUID: mechanism.uid).run { event in
-                if case .received(let notification) = event, !known.contains(notification.messageID) { throw Enough() }
+                if case .received(let notification) = event, !known.contains(notification.messageID) { throw StopListening() }
             }
-        } catch is Enough {}
-        guard let delivery = ear.last else { throw Unexpected() }
-        heard.withLock { _ = $0.insert(delivery.messageId) }
+        } catch is StopListening {}
+        guard let delivery = platform.last else { throw Unexpected() }
+        received.withLock { _ = $0.insert(delivery.messageId) }
         return delivery
     }
 }
 
 /// A push platform that records each delivery and claims none.
-final class Ear: PushPlatform {
-    let name = "ear"
-    private let heard = Mutex<PushDelivery?>(nil)
-    var last: PushDelivery? { heard.withLock { $0 } }
+final class RecordingPlatform: PushPlatform {
+    let name = "recording"
+    private let received = Mutex<PushDelivery?>(nil)
+    var last: PushDelivery? { received.withLock { $0 } }
 
     func claimedMechanismUID(of delivery: PushDelivery) throws -> String? {
-        heard.withLock { $0 = delivery }
+        received.withLock { $0 = delivery }
         return nil
     }
     func register(
-        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushTransport
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over transport: PushTransport
     ) async throws -> Endpoint? { nil }
     func open(_ delivery: PushDelivery, for mechanism: SignetCore.Mechanism) throws -> PushMessage { throw Unexpected() }
     func send(
         _ answer: PushAnswer, to notification: SignetCore.PushNotification, of mechanism: SignetCore.Mechanism,
-        over wire: PushTransport
+        over transport: PushTransport
     ) async throws {}
-    func update(_ device: PushDevice, of mechanism: SignetCore.Mechanism, over wire: PushTransport) async throws {}
+    func update(_ device: PushDevice, of mechanism: SignetCore.Mechanism, over transport: PushTransport) async throws {}
 }

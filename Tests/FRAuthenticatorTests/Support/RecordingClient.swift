@@ -2,7 +2,7 @@ import FRAuthenticator
 import Synchronization
 
 /// The content and the recorded calls of a ``RecordingClient``, which a test reads while the client belongs to an `FRAClient`.
-final class Notebook: Sendable {
+final class ClientRecording: Sendable {
     struct Content: Sendable {
         var accounts: [String: String] = [:]
         var mechanisms: [String: String] = [:]
@@ -32,9 +32,9 @@ final class Notebook: Sendable {
     /// The number of changes since the last ``begin(_:)``.
     var changes: Int { state.withLock { $0.changes } }
 
-    /// Returns another notebook with the same content.
-    func copy() -> Notebook {
-        let (copy, content) = (Notebook(), content)
+    /// Returns another recording with the same content.
+    func copy() -> ClientRecording {
+        let (copy, content) = (ClientRecording(), content)
         copy.state.withLock { $0.content = content }
         return copy
     }
@@ -48,7 +48,7 @@ final class Notebook: Sendable {
         }
     }
 
-    func note(_ call: String) { state.withLock { $0.calls.append(call) } }
+    func record(_ call: String) { state.withLock { $0.calls.append(call) } }
 
     /// Makes a change unless it fails; a fault that denies makes the change and returns false.
     func change(_ call: String, _ body: (inout Content) -> Void) -> Bool {
@@ -71,100 +71,100 @@ final class Notebook: Sendable {
 
 /// A storage client with all methods of the ForgeRock SDK's protocol, which keeps JSON in memory.
 final class RecordingClient: StorageClient {
-    private let notebook: Notebook
+    private let recording: ClientRecording
 
-    init(_ notebook: Notebook) {
-        self.notebook = notebook
+    init(_ recording: ClientRecording) {
+        self.recording = recording
     }
 
     private var mechanisms: [Mechanism] {
-        notebook.content.mechanisms.sorted { $0.key < $1.key }.compactMap { try? Mechanisms.fromJson($0.value) }
+        recording.content.mechanisms.sorted { $0.key < $1.key }.compactMap { try? Mechanisms.fromJson($0.value) }
     }
 
     private var notifications: [PushNotification] {
-        notebook.content.notifications.values.compactMap { try? PushNotification.fromJson($0) }
+        recording.content.notifications.values.compactMap { try? PushNotification.fromJson($0) }
     }
 
     func setAccount(account: Account) -> Bool {
-        notebook.change("setAccount") { $0.accounts[account.identifier] = account.toJson() }
+        recording.change("setAccount") { $0.accounts[account.identifier] = account.toJson() }
     }
 
     func removeAccount(account: Account) -> Bool {
-        notebook.change("removeAccount") { $0.accounts[account.identifier] = nil }
+        recording.change("removeAccount") { $0.accounts[account.identifier] = nil }
     }
 
     func getAccount(accountIdentifier: String) -> Account? {
-        notebook.note("getAccount")
-        return notebook.content.accounts[accountIdentifier].flatMap { try? Account.fromJson($0) }
+        recording.record("getAccount")
+        return recording.content.accounts[accountIdentifier].flatMap { try? Account.fromJson($0) }
     }
 
     func getAllAccounts() -> [Account] {
-        notebook.note("getAllAccounts")
-        return notebook.content.accounts.values.compactMap { try? Account.fromJson($0) }
+        recording.record("getAllAccounts")
+        return recording.content.accounts.values.compactMap { try? Account.fromJson($0) }
     }
 
     func setMechanism(mechanism: Mechanism) -> Bool {
-        notebook.change("setMechanism") { $0.mechanisms[mechanism.identifier] = mechanism.toJson() }
+        recording.change("setMechanism") { $0.mechanisms[mechanism.identifier] = mechanism.toJson() }
     }
 
     func removeMechanism(mechanism: Mechanism) -> Bool {
-        notebook.change("removeMechanism") { $0.mechanisms[mechanism.identifier] = nil }
+        recording.change("removeMechanism") { $0.mechanisms[mechanism.identifier] = nil }
     }
 
     func getMechanismsForAccount(account: Account) -> [Mechanism] {
-        notebook.note("getMechanismsForAccount")
+        recording.record("getMechanismsForAccount")
         return mechanisms.filter { $0.accountIdentifier == account.identifier }
     }
 
     func getMechanismForUUID(uuid: String) -> Mechanism? {
-        notebook.note("getMechanismForUUID")
+        recording.record("getMechanismForUUID")
         return mechanisms.first { $0.mechanismUUID == uuid }
     }
 
     func setNotification(notification: PushNotification) -> Bool {
-        notebook.change("setNotification") { $0.notifications[notification.identifier] = notification.toJson() }
+        recording.change("setNotification") { $0.notifications[notification.identifier] = notification.toJson() }
     }
 
     func removeNotification(notification: PushNotification) -> Bool {
-        notebook.change("removeNotification") { $0.notifications[notification.identifier] = nil }
+        recording.change("removeNotification") { $0.notifications[notification.identifier] = nil }
     }
 
     func getAllNotificationsForMechanism(mechanism: Mechanism) -> [PushNotification] {
-        notebook.note("getAllNotificationsForMechanism")
+        recording.record("getAllNotificationsForMechanism")
         return notifications.filter { $0.mechanismUUID == mechanism.mechanismUUID }
     }
 
     func isEmpty() -> Bool {
-        notebook.note("isEmpty")
-        let content = notebook.content
+        recording.record("isEmpty")
+        let content = recording.content
         return content.accounts.isEmpty && content.mechanisms.isEmpty && content.notifications.isEmpty
     }
 
     func getNotification(notificationIdentifier: String) -> PushNotification? {
-        notebook.note("getNotification")
+        recording.record("getNotification")
         return notifications.first { $0.identifier == notificationIdentifier }
     }
 
     func getNotificationByMessageId(messageId: String) -> PushNotification? {
-        notebook.note("getNotificationByMessageId")
+        recording.record("getNotificationByMessageId")
         return notifications.first { $0.messageId == messageId }
     }
 
     func getAllNotifications() -> [PushNotification] {
-        notebook.note("getAllNotifications")
+        recording.record("getAllNotifications")
         return notifications
     }
 
     func setPushDeviceToken(pushDeviceToken: PushDeviceToken) -> Bool {
-        notebook.change("setPushDeviceToken") { $0.token = pushDeviceToken.toJson() }
+        recording.change("setPushDeviceToken") { $0.token = pushDeviceToken.toJson() }
     }
 
     func getPushDeviceToken() -> PushDeviceToken? {
-        notebook.note("getPushDeviceToken")
-        return notebook.content.token.flatMap { try? PushDeviceToken.fromJson($0) }
+        recording.record("getPushDeviceToken")
+        return recording.content.token.flatMap { try? PushDeviceToken.fromJson($0) }
     }
 
     func removePushDeviceToken() -> Bool {
-        notebook.change("removePushDeviceToken") { $0.token = nil }
+        recording.change("removePushDeviceToken") { $0.token = nil }
     }
 }

@@ -22,7 +22,7 @@ struct ClientFaultTests {
         let credential = try await client.addCredentialFromUri(Sample.hotp)
         var codes: [String] = []
         for isDurable in [false, true] {
-            faulty.heal()
+            faulty.reset()
             faulty.inject(StoreFault(.failed, at: operation, .call(number), isDurable: isDurable))
             var renamed = credential
             renamed.displayIssuer = "Another"
@@ -41,7 +41,7 @@ struct ClientFaultTests {
                     // The credential was stored before.
                 }
             }
-            faulty.heal()
+            faulty.reset()
             codes.append(try await client.generateCode(credential.id))
             let stored = try #require(try await client.getCredential(credential.id))
             #expect(stored.counter >= 7 + codes.count)
@@ -55,15 +55,18 @@ struct ClientFaultTests {
         arguments: operations, 1...6)
     func pushClientSurvivesStoreFault(operation: StoreCall.Operation, number: Int) async throws {
         let faulty = FaultyStore(MemoryStore())
-        let bench = try await PushBench { $0.storage = AccountRecords(unsealed: faulty) }
-        let credential = try await bench.enroll()
-        let client = bench.client
+        let fixture = try await PushClientFixture { $0.storage = AccountRecords(unsealed: faulty) }
+        let credential = try await fixture.enroll()
+        let client = fixture.client
         let first = try #require(
-            try await client.processNotification(messageData: PushBench.message(to: credential.id, messageId: "1")))
-        faulty.heal()
+            try await client.processNotification(messageData: PushClientFixture.message(to: credential.id, messageId: "1")))
+        faulty.reset()
         faulty.inject(StoreFault(.failed, at: operation, .call(number)))
         let calls: [() async throws -> Void] = [
-            { _ = try await client.processNotification(messageData: PushBench.message(to: credential.id, messageId: "2")) },
+            {
+                _ = try await client.processNotification(
+                    messageData: PushClientFixture.message(to: credential.id, messageId: "2"))
+            },
             { try await client.approveNotification(first.id) }, { try await client.setDeviceToken("token-2") },
             { try await client.cleanupNotifications() }, { _ = try await client.getAllNotifications() },
         ]
@@ -74,9 +77,9 @@ struct ClientFaultTests {
                 // The expected error.
             }
         }
-        faulty.heal()
+        faulty.reset()
         #expect(try await client.getCredentials().map(\.id) == [credential.id])
-        _ = try await client.processNotification(messageData: PushBench.message(to: credential.id, messageId: "2"))
+        _ = try await client.processNotification(messageData: PushClientFixture.message(to: credential.id, messageId: "2"))
         _ = try await client.approveNotification(first.id)
         #expect(try await client.getNotification(notificationId: first.id)?.approved == true)
         #expect(try await client.setDeviceToken("token-2"))
@@ -112,11 +115,11 @@ struct ClientFaultTests {
 
     @Test("A throwing storage of the app becomes a client error, and no data is lost")
     func appStorageThrows() async throws {
-        let cell = ItemCell()
-        let client = try await OathClient.createClient { $0.storage = CellStorage(cell) }
+        let itemFile = ItemFile()
+        let client = try await OathClient.createClient { $0.storage = AppStorage(itemFile) }
         let credential = try await client.addCredentialFromUri(Sample.hotp)
-        let before = cell.bytes
-        cell.setBroken(true)
+        let before = itemFile.bytes
+        itemFile.setBroken(true)
         for call: () async throws -> Void in [
             { _ = try await client.generateCode(credential.id) }, { _ = try await client.getCredentials() },
             { try await client.deleteCredential(credential.id) },
@@ -127,8 +130,8 @@ struct ClientFaultTests {
                 if case OathStorageError.storageFailure(let text, _) = $0 { text.contains("Refused") } else { false }
             }
         }
-        cell.setBroken(false)
-        #expect(cell.bytes == before)
+        itemFile.setBroken(false)
+        #expect(itemFile.bytes == before)
         #expect(try await client.generateCode(credential.id) == "099169")
     }
 
@@ -136,9 +139,9 @@ struct ClientFaultTests {
         "A damaged storage item is reported as corrupted and is not overwritten",
         arguments: [#"{"records":""}"#, #"{"records":"AAAA"}"#, #"{"records":"U0dCAQAAAAE="}"#, #"{"records":"U0dCCQAAAAA="}"#])
     func damagedItemIsKept(item: String) async throws {
-        let cell = ItemCell()
-        cell.overwrite(Data(item.utf8))
-        let client = try await OathClient.createClient { $0.storage = CellStorage(cell) }
+        let itemFile = ItemFile()
+        itemFile.overwrite(Data(item.utf8))
+        let client = try await OathClient.createClient { $0.storage = AppStorage(itemFile) }
         for call: () async throws -> Void in [
             { _ = try await client.getCredentials() }, { try await client.addCredentialFromUri(Sample.totp) },
         ] {
@@ -148,51 +151,51 @@ struct ClientFaultTests {
                 if case OathStorageError.storageCorrupted = $0 { true } else { false }
             }
         }
-        #expect(cell.bytes == Data(item.utf8) && cell.saves == 0)
+        #expect(itemFile.bytes == Data(item.utf8) && itemFile.saves == 0)
     }
 
     @Test("A client does not overwrite what another client stored in the same item: the call fails and can be retried")
     func concurrentClientsDoNotOverwrite() async throws {
-        let cell = ItemCell()
-        let (bench, oath) = (
-            try await PushBench { $0.storage = CellStorage(cell) },
-            try await OathClient.createClient { $0.storage = CellStorage(cell) }
+        let itemFile = ItemFile()
+        let (fixture, oath) = (
+            try await PushClientFixture { $0.storage = AppStorage(itemFile) },
+            try await OathClient.createClient { $0.storage = AppStorage(itemFile) }
         )
         // The number of reads until the item is stored; the last one checks that the item is still the one that was changed.
-        let rehearsal = ItemCell()
-        let other = try await OathClient.createClient { $0.storage = CellStorage(rehearsal) }
+        let rehearsal = ItemFile()
+        let other = try await OathClient.createClient { $0.storage = AppStorage(rehearsal) }
         let readBefore = rehearsal.gets
         try await other.addCredentialFromUri(Sample.totp)
         let reads = rehearsal.gets - readBefore
 
-        cell.answering.close()
+        itemFile.answering.close()
         let enrolling = Task { try await oath.addCredentialFromUri(Sample.totp) }
-        for _ in 0..<reads - 2 { await cell.answering.letOne() }
-        while cell.answering.waiting == 0 { await Task.yield() }
+        for _ in 0..<reads - 2 { await itemFile.answering.releaseOne() }
+        while itemFile.answering.waiting == 0 { await Task.yield() }
         // The client has read the item but has not received it yet; meanwhile another client stores something.
-        cell.answering.openForNew()
-        try await bench.client.setDeviceToken("token-1")
-        cell.answering.open()
+        itemFile.answering.admitNewCallers()
+        try await fixture.client.setDeviceToken("token-1")
+        itemFile.answering.open()
         await #expect { try await enrolling.value } throws: { error in
             guard case .storageFailure(_, let cause) = error as? OathStorageError else { return false }
             return cause?.code == .busy
         }
         #expect(try await oath.getCredentials().isEmpty)
         try await oath.addCredentialFromUri(Sample.totp)
-        #expect(try await bench.client.getDeviceToken() == "token-1")
+        #expect(try await fixture.client.getDeviceToken() == "token-1")
         #expect(try await oath.getCredentials().count == 1)
     }
 
     @Test("Reading stores nothing, and a stored item's description hides its content")
     func readingStoresNothing() async throws {
-        let cell = ItemCell()
-        let client = try await OathClient.createClient { $0.storage = CellStorage(cell) }
+        let itemFile = ItemFile()
+        let client = try await OathClient.createClient { $0.storage = AppStorage(itemFile) }
         #expect(try await client.getCredentials().isEmpty)
         let credential = try await client.addCredentialFromUri(Sample.totp)
         _ = try await client.generateCode(credential.id)
         _ = try await client.getCredentials()
-        #expect(cell.saves == 1)
-        let item = try JSONDecoder().decode(StoredAccounts.self, from: #require(cell.bytes))
+        #expect(itemFile.saves == 1)
+        let item = try JSONDecoder().decode(StoredAccounts.self, from: #require(itemFile.bytes))
         var dumped = ""
         dump(item, to: &dumped)
         #expect("\(item)" == String(reflecting: item) && dumped.count < 80)

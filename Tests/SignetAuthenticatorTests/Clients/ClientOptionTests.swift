@@ -16,18 +16,18 @@ struct ClientOptionTests {
 
     @Test("storage: The last assignment counts, and nil selects the default vault")
     func storageOption() async throws {
-        let cell = ItemCell()
+        let itemFile = ItemFile()
         let config = OathConfiguration.build { config in
             config.storage = AccountRecords(unsealed: MemoryStore())
-            config.storage = CellStorage(cell)
+            config.storage = AppStorage(itemFile)
         }
         #expect(config.accountStore == nil)
-        let isItem = config.storage is CellStorage<StoredAccounts>
+        let isItem = config.storage is AppStorage<StoredAccounts>
         #expect(isItem)
         _ = try await OathClient(configuration: config).addCredentialFromUri(Sample.totp)
-        #expect(cell.saves == 1)
+        #expect(itemFile.saves == 1)
         let reset = OathConfiguration.build { config in
-            config.storage = CellStorage(cell)
+            config.storage = AppStorage(itemFile)
             config.storage = nil
         }
         let (item, store): ((any Storage<StoredAccounts>)?, _) = (reset.storage, reset.accountStore)
@@ -105,13 +105,13 @@ struct ClientOptionTests {
 
     @Test("timeoutMs: A call to a storage that does not answer times out, and later calls work again")
     func slowStorageTimesOut() async throws {
-        let cell = ItemCell()
+        let itemFile = ItemFile()
         let client = try await OathClient.createClient { config in
-            config.storage = CellStorage(cell)
+            config.storage = AppStorage(itemFile)
             config.timeoutMs = 200
         }
         let credential = try await client.addCredentialFromUri(Sample.hotp)
-        cell.gate.close()
+        itemFile.gate.close()
         for _ in 0..<3 {
             await #expect {
                 try await client.generateCode(credential.id)
@@ -119,7 +119,7 @@ struct ClientOptionTests {
                 if case OathStorageError.storageFailure(_, let cause) = error { cause?.code == .busy } else { false }
             }
         }
-        cell.gate.open()
+        itemFile.gate.open()
         // The call that timed out ends first; then the storage works again, and no counter is used twice.
         var code: String?
         while code == nil { code = try? await client.generateCode(credential.id) }
@@ -128,8 +128,8 @@ struct ClientOptionTests {
 
     @Test("timeoutMs: A save that timed out has an unknown outcome, and its counter is never used again")
     func slowSaveTimesOut() async throws {
-        let cell = ItemCell()
-        let saving = SlowSaves(cell)
+        let itemFile = ItemFile()
+        let saving = SlowSaves(itemFile)
         let isSlow = saving.isSlow
         let client = try await OathClient.createClient { config in
             config.storage = saving
@@ -137,14 +137,14 @@ struct ClientOptionTests {
         }
         let credential = try await client.addCredentialFromUri(Sample.hotp)
         isSlow.turnOn()
-        cell.gate.close()
+        itemFile.gate.close()
         await #expect {
             try await client.generateCode(credential.id)
         } throws: { error in
             if case OathStorageError.storageFailure(_, let cause) = error { cause?.code == .outcomeUnknown } else { false }
         }
         isSlow.turnOff()
-        cell.gate.open()
+        itemFile.gate.open()
         var code: String?
         while code == nil { code = try? await client.generateCode(credential.id) }
         #expect(code == "802135", "the first counter is used up, and its code was not returned")
@@ -154,27 +154,27 @@ struct ClientOptionTests {
     func slowServerTimesOut() async throws {
         let gate = Gate()
         let isSlow = Toggle()
-        let bench = try await PushBench {
+        let fixture = try await PushClientFixture {
             $0.storage = MemoryStorage()
             $0.timeoutMs = 200
         } answer: { _ in
             if isSlow.isOn { await gate.pass() }
             return HTTPResponse(status: 200)
         }
-        let credential = try await bench.enroll()
-        #expect(bench.transport.requests.map(\.timeout) == [.milliseconds(200)])
+        let credential = try await fixture.enroll()
+        #expect(fixture.transport.requests.map(\.timeout) == [.milliseconds(200)])
         let notification = try #require(
-            try await bench.client.processNotification(messageData: PushBench.message(to: credential.id)))
+            try await fixture.client.processNotification(messageData: PushClientFixture.message(to: credential.id)))
         gate.close()
         isSlow.turnOn()
         await #expect {
-            try await bench.client.approveNotification(notification.id)
+            try await fixture.client.approveNotification(notification.id)
         } throws: { error in
             if case PushError.networkFailure(_, let cause as TransportError) = error { cause.code == .timeout } else { false }
         }
-        #expect(try await bench.client.getPendingNotifications() == [notification])
+        #expect(try await fixture.client.getPendingNotifications() == [notification])
         isSlow.turnOff()
-        #expect(try await bench.client.approveNotification(notification.id))
+        #expect(try await fixture.client.approveNotification(notification.id))
         gate.open()
     }
 
@@ -192,21 +192,21 @@ struct ClientOptionTests {
 
     @Test("enableCredentialCache: Credentials are read from the storage once until something changes", arguments: [false, true])
     func cachesCredentials(isEnabled: Bool) async throws {
-        let cell = ItemCell()
+        let itemFile = ItemFile()
         let isBroken = Toggle()
         let client = try await OathClient.createClient { config in
-            config.storage = CellStorage(cell)
+            config.storage = AppStorage(itemFile)
             config.enableCredentialCache = isEnabled
             config.policyEvaluator = AccountPolicies([BreakablePolicy(name: "p", isBroken: isBroken)])
         }
         let policies = Sample.base64(#"{"p":{}}"#)
         var credential = try await client.addCredentialFromUri(Sample.hotp + "&policies=\(policies)")
-        let before = cell.gets
+        let before = itemFile.gets
         for _ in 0..<3 {
             #expect(try await client.getCredentials() == [credential])
             #expect(try await client.getCredential(credential.id) == credential)
         }
-        #expect(cell.gets - before == (isEnabled ? 1 : 6))
+        #expect(itemFile.gets - before == (isEnabled ? 1 : 6))
 
         isBroken.turnOn()
         #expect(try await client.getCredential(credential.id)?.isLocked == true, "a policy lock is evaluated at each read")
@@ -218,7 +218,7 @@ struct ClientOptionTests {
         #expect(try await client.getCredential(credential.id)?.counter == 8)
 
         // Changes by another client are not visible until the cache is emptied.
-        let other = try await OathClient.createClient { $0.storage = CellStorage(cell) }
+        let other = try await OathClient.createClient { $0.storage = AppStorage(itemFile) }
         #expect(try await other.deleteCredential(credential.id))
         #expect(try await client.getCredentials().isEmpty == !isEnabled)
         try await client.close()
@@ -229,10 +229,10 @@ struct ClientOptionTests {
 
     @Test("logger: The logger gets a line for each call without secrets or personal data")
     func loggerHidesSecrets() async throws {
-        let keeper = LineKeeper()
+        let logger = RecordingLogger()
         let oath = try await OathClient.createClient { config in
             config.storage = MemoryStorage()
-            config.logger = keeper
+            config.logger = logger
         }
         let credential = try await oath.addCredentialFromUri(Sample.hotp)
         let code = try await oath.generateCode(credential.id)
@@ -241,22 +241,22 @@ struct ClientOptionTests {
         _ = try? await oath.generateCode("nobody")
 
         let isRefusing = Toggle()
-        let bench = try await PushBench {
+        let fixture = try await PushClientFixture {
             $0.storage = MemoryStorage()
-            $0.logger = keeper
+            $0.logger = logger
         } answer: { _ in
             HTTPResponse(status: isRefusing.isOn ? 400 : 200)
         }
-        let push = try await bench.enroll()
-        let data = try PushBench.message(to: push.id)
-        let notification = try #require(try await bench.client.processNotification(messageData: data))
-        _ = try await bench.client.denyNotification(notification.id)
-        _ = try await bench.client.approveNotification(notification.id)
+        let push = try await fixture.enroll()
+        let data = try PushClientFixture.message(to: push.id)
+        let notification = try #require(try await fixture.client.processNotification(messageData: data))
+        _ = try await fixture.client.denyNotification(notification.id)
+        _ = try await fixture.client.approveNotification(notification.id)
         isRefusing.turnOn()
-        _ = try await bench.client.setDeviceToken("token-2")
-        await bench.client.close()
+        _ = try await fixture.client.setDeviceToken("token-2")
+        await fixture.client.close()
 
-        let lines = keeper.lines.map(\.text)
+        let lines = logger.lines.map(\.text)
         for call in [
             "addCredentialFromUri: done", "generateCode \(credential.id): done", "duplicateMechanism", "unknownMechanism",
             "the URI is refused: secret is invalid", "denyNotification \(notification.id): done", "alreadyAnswered",
@@ -265,7 +265,7 @@ struct ClientOptionTests {
             let isLogged = lines.contains { $0.contains(call) }
             #expect(isLogged, "\(call)")
         }
-        #expect(Set(keeper.lines.map(\.level)) == [.debug, .warning])
+        #expect(Set(logger.lines.map(\.level)) == [.debug, .warning])
         let message = try #require(data["message"] as? String)
         let hidden = [
             Sample.oathKey, code, Sample.secret, "wh4B", Sample.challenge, "Harbor", "mira", "token-1", "token-2", message,
@@ -287,7 +287,7 @@ struct ClientOptionTests {
             config.storage = MemoryStorage()
             config.policyEvaluator = policies
         }
-        let push = try await PushBench {
+        let push = try await PushClientFixture {
             $0.storage = MemoryStorage()
             $0.policyEvaluator = policies
         }
@@ -307,7 +307,7 @@ struct ClientOptionTests {
         isBroken.turnOff()
         let code = try await oath.addCredentialFromUri(Sample.totp + parameter)
         let credential = try await push.enroll(Sample.push + parameter)
-        let data = try PushBench.message(to: credential.id)
+        let data = try PushClientFixture.message(to: credential.id)
         isBroken.turnOn()
         let notification = try #require(try await push.client.processNotification(messageData: data), "messages still arrive")
         #expect(try await oath.getCredentials().map(\.isLocked) == [true])
@@ -344,9 +344,9 @@ struct ClientOptionTests {
         clock.advance(by: 1)
         #expect(try await oath.generateCode(code.id) != first)
 
-        let push = try await PushBench()
+        let push = try await PushClientFixture()
         let notification = try #require(
-            try await push.client.processNotification(messageData: PushBench.message(to: push.enroll().id)))
+            try await push.client.processNotification(messageData: PushClientFixture.message(to: push.enroll().id)))
         push.clock.advance(by: 120)
         #expect(try await push.client.getPendingNotifications().map(\.id) == [notification.id])
         push.clock.advance(by: 1)
@@ -371,24 +371,24 @@ struct ClientOptionTests {
         row: (NotificationCleanupConfig, onArrival: [Int], later: [Int]), isClosing: Bool
     ) async throws {
         let store = AccountRecords(unsealed: MemoryStore())
-        let bench = try await PushBench {
+        let fixture = try await PushClientFixture {
             $0.storage = store
             $0.notificationCleanupConfig = row.0
         }
-        let credential = try await bench.enroll()
+        let credential = try await fixture.enroll()
         for number in 1...5 {
-            if number > 1 { bench.clock.advance(by: 86_400) }
-            _ = try await bench.client.processNotification(
-                messageData: PushBench.message(to: credential.id, messageId: "\(number)", sentAt: bench.clock.now))
+            if number > 1 { fixture.clock.advance(by: 86_400) }
+            _ = try await fixture.client.processNotification(
+                messageData: PushClientFixture.message(to: credential.id, messageId: "\(number)", sentAt: fixture.clock.now))
         }
-        #expect(try await bench.client.getAllNotifications().map(\.messageId) == row.onArrival.map(String.init))
-        bench.clock.advance(by: 10 * 86_400)
+        #expect(try await fixture.client.getAllNotifications().map(\.messageId) == row.onArrival.map(String.init))
+        fixture.clock.advance(by: 10 * 86_400)
         if isClosing {
-            await bench.client.close()
+            await fixture.client.close()
         } else {
-            let removed = try await bench.client.cleanupNotifications(credentialId: credential.id)
+            let removed = try await fixture.client.cleanupNotifications(credentialId: credential.id)
             #expect(removed == row.onArrival.count - row.later.count)
-            #expect(try await bench.client.cleanupNotifications() == 0)
+            #expect(try await fixture.client.cleanupNotifications() == 0)
         }
         #expect(try await Authenticator(store: store).notifications().map(\.messageId) == row.later.map(String.init))
     }
@@ -397,14 +397,14 @@ struct ClientOptionTests {
 
     @Test("device, interceptors: A registration describes the configured device and passes the interceptors")
     func registersConfiguredDevice() async throws {
-        let bench = try await PushBench {
+        let fixture = try await PushClientFixture {
             $0.storage = MemoryStorage()
             $0.device = PushDevice(token: "unused", name: "Kiosk", type: "ios", communicationType: "apns")
-            $0.interceptors = [Stamp()]
+            $0.interceptors = [HeaderInterceptor()]
         }
-        let credential = try await bench.enroll()
-        try await bench.client.setDeviceToken("token-2")
-        let requests = bench.transport.requests
+        let credential = try await fixture.enroll()
+        try await fixture.client.setDeviceToken("token-2")
+        let requests = fixture.transport.requests
         let actions = requests.map { $0.headers["X-Action"] }
         #expect(actions == ["PUSH_REGISTER", "PUSH_UPDATE"])
         let secret = try Secret(Base64.decode(Sample.secret))
@@ -422,7 +422,7 @@ struct ClientOptionTests {
 }
 
 /// Adds a header that names the action of a request.
-private struct Stamp: RequestInterceptor {
+private struct HeaderInterceptor: RequestInterceptor {
     func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
         var request = request
         request.headers.append("X-Action", action.name)
@@ -433,19 +433,19 @@ private struct Stamp: RequestInterceptor {
 /// A storage whose saves can be slow.
 private final class SlowSaves: Storage {
     let isSlow = Toggle()
-    private let cell: ItemCell
+    private let itemFile: ItemFile
 
-    init(_ cell: ItemCell) {
-        self.cell = cell
+    init(_ itemFile: ItemFile) {
+        self.itemFile = itemFile
     }
 
     func save(item: StoredAccounts) async throws {
-        try cell.save(JSONEncoder().encode(item))
-        if isSlow.isOn { await cell.gate.pass() }
+        try itemFile.save(JSONEncoder().encode(item))
+        if isSlow.isOn { await itemFile.gate.pass() }
     }
 
     func get() async throws -> StoredAccounts? {
-        try cell.get().map { try JSONDecoder().decode(StoredAccounts.self, from: $0) }
+        try itemFile.get().map { try JSONDecoder().decode(StoredAccounts.self, from: $0) }
     }
 
     func delete() async throws {}

@@ -12,18 +12,18 @@ extension Tag {
 }
 
 /// A directory for one test, in which `signet` runs as a user would run it.
-struct Workplace: Sendable {
+struct CommandLineFixture: Sendable {
     let directory: TemporaryDirectory
 
     /// The directory of the vault, whether or not it exists yet.
     var home: String { directory.file("vault") }
 
     /// Runs `body` in a new directory, with a vault if `vault` is true.
-    static func with<R>(vault: Bool = true, _ body: (Workplace) async throws -> R) async throws -> R {
+    static func with<R>(vault: Bool = true, _ body: (CommandLineFixture) async throws -> R) async throws -> R {
         try await TemporaryDirectory.with { directory in
-            let place = Workplace(directory: directory)
-            if vault { try await place.signet("init", "--protect", "keyfile").succeeds() }
-            return try await body(place)
+            let cli = CommandLineFixture(directory: directory)
+            if vault { try await cli.signet("init", "--protect", "keyfile").succeeds() }
+            return try await body(cli)
         }
     }
 
@@ -32,7 +32,7 @@ struct Workplace: Sendable {
         _ arguments: String..., input: TestProcess.Input = .nothing, environment: [String: String] = [:],
         timeout: Duration = TestTimeout.default
     ) async throws -> Outcome {
-        try await Gate.processes.pass {
+        try await TaskLimiter.processes.pass {
             try await start(arguments, input: input, environment: environment).end(within: timeout)
         }
     }
@@ -127,22 +127,22 @@ extension TestProcess.Outcome {
 }
 
 /// Admits a limited number of tasks at a time: a hundred processes at once would only time each other out.
-actor Gate {
-    static let processes = Gate(places: 4)
+actor TaskLimiter {
+    static let processes = TaskLimiter(available: 4)
 
-    private var places: Int
+    private var available: Int
     private var queue: [CheckedContinuation<Void, Never>] = []
 
-    init(places: Int) { self.places = places }
+    init(available: Int) { self.available = available }
 
     func pass<R: Sendable>(_ body: @Sendable () async throws -> R) async rethrows -> R {
-        if places > 0 {
-            places -= 1
+        if available > 0 {
+            available -= 1
         } else {
             await withCheckedContinuation { queue.append($0) }
         }
         defer {
-            if queue.isEmpty { places += 1 } else { queue.removeFirst().resume() }
+            if queue.isEmpty { available += 1 } else { queue.removeFirst().resume() }
         }
         return try await body()
     }

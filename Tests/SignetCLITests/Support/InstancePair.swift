@@ -14,14 +14,14 @@ struct InstancePair: Sendable {
     private let killed = Killed()
 
     static let password = "correct horse"
-    static func name(_ person: Int) -> String { "user\(person)" }
+    static func name(_ user: Int) -> String { "user\(user)" }
 
     /// Starts both on a database of their own, runs `body`, and stops those still running; an exit code other than 0 is an error.
-    static func with(people: Int, _ body: (InstancePair) async throws -> Void) async throws {
+    static func with(userCount: Int, _ body: (InstancePair) async throws -> Void) async throws {
         try await PostgresServer.with { database in
-            try await Workplace.with(vault: false) { place in
+            try await CommandLineFixture.with(vault: false) { cli in
                 try await AsyncHTTPTransport().use { transport in
-                    let instances = try await start(place, database, people: people)
+                    let instances = try await start(cli, database, userCount: userCount)
                     do {
                         let pair = InstancePair(instances: instances, transport: transport)
                         try await body(pair)
@@ -37,21 +37,21 @@ struct InstancePair: Sendable {
 
     /// Starts both at the same time.
     private static func start(
-        _ place: Workplace, _ database: PostgresServer, people: Int
+        _ cli: CommandLineFixture, _ database: PostgresServer, userCount: Int
     ) async throws -> [TestServer.Process] {
-        let users = (0..<people).map { "  - {name: \(name($0)), password: \(password)}\n" }.joined()
+        let users = (0..<userCount).map { "  - {name: \(name($0)), password: \(password)}\n" }.joined()
         let configuration = """
             server: {pushTimeout: 3600, journeyTimeout: 3600, pollInterval: 1000}
-            clients: [{id: app, redirectURIs: ["\(PushPerson.redirectURI)"]}]
+            clients: [{id: app, redirectURIs: ["\(PushUser.redirectURI)"]}]
             users:
             \(users)
             """
-        let config = try place.write(configuration.utf8, to: "config.yaml")
-        let key = try place.write((0..<32).map { UInt8($0) }, to: "server.key")
-        let passwords = try place.write("*:*:*:*:\(PostgresServer.password)\n".utf8, to: "pgpass")
+        let config = try cli.write(configuration.utf8, to: "config.yaml")
+        let key = try cli.write((0..<32).map { UInt8($0) }, to: "server.key")
+        let passwords = try cli.write("*:*:*:*:\(PostgresServer.password)\n".utf8, to: "pgpass")
         let options = ["--config", config, "--state", database.uri, "--state-key", key]
-        async let one = place.serve(options, environment: ["PGPASSFILE": passwords])
-        async let other = place.serve(options, environment: ["PGPASSFILE": passwords])
+        async let one = cli.serve(options, environment: ["PGPASSFILE": passwords])
+        async let other = cli.serve(options, environment: ["PGPASSFILE": passwords])
         return try await [one, other]
     }
 

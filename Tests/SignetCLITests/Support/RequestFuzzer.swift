@@ -20,14 +20,14 @@ struct ValidRequest: Sendable {
 
 /// Makes malformed requests from valid ones.
 struct RequestFuzzer {
-    var dice: SeededGenerator
+    var random: SeededGenerator
 
     /// The part of a request that is damaged.
     private enum Damage: CaseIterable {
         case body, target, header, json, form, method, headers, head, length, cut
     }
 
-    private static let odd: [String] = [
+    private static let unusualValues: [String] = [
         "\u{0}", "%00", "%zz", "%", "\"", "\\", "{", "}", "[", "]", "'", "<script>", "../", "..%2f", "&", "=", "?", "#", ";", ",",
         "\u{202E}",
         "%F0%9F%92%A9", "null", "NaN", "-1", "1e999", "18446744073709551616", "0x41", "true", " ", "\t", "*", "**", "/", "//",
@@ -47,22 +47,22 @@ struct RequestFuzzer {
         var head: ((inout Self, [UInt8]) -> [UInt8])?
         var cut = false
         // Invalid HTTP gets no further than the parser, so most requests stay valid HTTP.
-        let breaksHTTP = Int.random(in: 0..<6, using: &dice) == 0
+        let breaksHTTP = Int.random(in: 0..<6, using: &random) == 0
         let damages: [Damage] =
             breaksHTTP ? [.head, .length, .cut, .headers] : [.body, .target, .header, .json, .form, .method, .headers]
-        for _ in 0..<Int.random(in: 1...3, using: &dice) {
-            switch damages.randomElement(using: &dice) ?? .body {
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            switch damages.randomElement(using: &random) ?? .body {
             case .body: suffix = bytes(suffix ?? request.content)
             case .target: request.target = Self.visible(text(request.target))
             case .header:
-                guard let index = request.headers.indices.randomElement(using: &dice) else { continue }
+                guard let index = request.headers.indices.randomElement(using: &random) else { continue }
                 request.headers[index] = text(request.headers[index]).filter { $0.isASCII && !$0.isNewline && $0 >= " " }
             case .json: request.body = json(request.body)
             case .form: request.body = form(request.body)
-            case .method: request.method = Self.methods.randomElement(using: &dice) ?? "GET"
+            case .method: request.method = Self.methods.randomElement(using: &random) ?? "GET"
             case .headers: headers(&request)
             case .head: head = { fuzzer, bytes in fuzzer.bytes(bytes) }
-            case .length: length = ["-1", "0", "99999999999999999999", "5, 5", "x", "1", "262145"].randomElement(using: &dice)
+            case .length: length = ["-1", "0", "99999999999999999999", "5, 5", "x", "1", "262145"].randomElement(using: &random)
             case .cut: cut = true
             }
         }
@@ -73,7 +73,7 @@ struct RequestFuzzer {
         var gateway = Array(lines.joined(separator: "\r\n").utf8)
         if let head { gateway = head(&self, gateway) }
         let whole = gateway + body
-        return cut ? Array(whole.prefix(Int.random(in: 0...whole.count, using: &dice))) : whole
+        return cut ? Array(whole.prefix(Int.random(in: 0...whole.count, using: &random))) : whole
     }
 
     /// Escapes all characters that a request target cannot contain.
@@ -83,14 +83,14 @@ struct RequestFuzzer {
 
     private mutating func bytes(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes
-        for _ in 0..<Int.random(in: 1...4, using: &dice) {
-            let index = Int.random(in: 0...bytes.count, using: &dice)
-            switch Int.random(in: 0..<5, using: &dice) {
-            case 0: bytes.insert(UInt8.random(in: 0...255, using: &dice), at: index)
-            case 1 where index < bytes.count: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &dice)
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let index = Int.random(in: 0...bytes.count, using: &random)
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: bytes.insert(UInt8.random(in: 0...255, using: &random), at: index)
+            case 1 where index < bytes.count: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             case 2 where index < bytes.count:
-                bytes.removeSubrange(index..<min(bytes.count, index + Int.random(in: 1...8, using: &dice)))
-            case 3: bytes.insert(contentsOf: Array((Self.odd.randomElement(using: &dice) ?? "").utf8), at: index)
+                bytes.removeSubrange(index..<min(bytes.count, index + Int.random(in: 1...8, using: &random)))
+            case 3: bytes.insert(contentsOf: Array((Self.unusualValues.randomElement(using: &random) ?? "").utf8), at: index)
             default: bytes += bytes.suffix(from: min(index, bytes.count))
             }
             bytes = Array(bytes.prefix(300_000))
@@ -100,11 +100,11 @@ struct RequestFuzzer {
 
     private mutating func text(_ text: String) -> String {
         var characters = Array(text)
-        for _ in 0..<Int.random(in: 1...3, using: &dice) {
-            let index = Int.random(in: 0...characters.count, using: &dice)
-            if Bool.random(using: &dice), index < characters.count { characters.remove(at: index) }
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            let index = Int.random(in: 0...characters.count, using: &random)
+            if Bool.random(using: &random), index < characters.count { characters.remove(at: index) }
             characters.insert(
-                contentsOf: Array(Self.odd.randomElement(using: &dice) ?? ""), at: min(index, characters.count))
+                contentsOf: Array(Self.unusualValues.randomElement(using: &random) ?? ""), at: min(index, characters.count))
         }
         return String(characters)
     }
@@ -112,14 +112,14 @@ struct RequestFuzzer {
     /// Returns another value in place of one, or one that is very deep or very long.
     private mutating func json(_ text: String) -> String {
         let colons = text.indices.filter { text[$0] == ":" }
-        guard let colon = colons.randomElement(using: &dice) else { return Self.values.randomElement(using: &dice) ?? "" }
+        guard let colon = colons.randomElement(using: &random) else { return Self.values.randomElement(using: &random) ?? "" }
         let start = text.index(after: colon)
         let end = text[start...].firstIndex { ",}]".contains($0) } ?? text.endIndex
         let value: String =
-            switch Int.random(in: 0..<8, using: &dice) {
+            switch Int.random(in: 0..<8, using: &random) {
             case 0: String(repeating: "[", count: 2000) + String(repeating: "]", count: 2000)
-            case 1: "\"" + String(repeating: "x", count: Int.random(in: 1...20_000, using: &dice)) + "\""
-            default: Self.values.randomElement(using: &dice) ?? "null"
+            case 1: "\"" + String(repeating: "x", count: Int.random(in: 1...20_000, using: &random)) + "\""
+            default: Self.values.randomElement(using: &random) ?? "null"
             }
         return text[..<start] + value + text[end...]
     }
@@ -127,30 +127,31 @@ struct RequestFuzzer {
     /// Repeats, removes or adds a form field.
     private mutating func form(_ text: String) -> String {
         var fields = text.split(separator: "&").map(String.init)
-        guard let index = fields.indices.randomElement(using: &dice) else { return "=&&=%" }
-        switch Int.random(in: 0..<4, using: &dice) {
+        guard let index = fields.indices.randomElement(using: &random) else { return "=&&=%" }
+        switch Int.random(in: 0..<4, using: &random) {
         case 0: fields.append(fields[index])
         case 1: fields.remove(at: index)
         case 2: fields[index] = self.text(fields[index])
-        default: fields[index] = fields[index].prefix { $0 != "=" } + "=" + (Self.odd.randomElement(using: &dice) ?? "")
+        default:
+            fields[index] = fields[index].prefix { $0 != "=" } + "=" + (Self.unusualValues.randomElement(using: &random) ?? "")
         }
         return fields.joined(separator: "&")
     }
 
     private mutating func headers(_ request: inout ValidRequest) {
-        switch Int.random(in: 0..<6, using: &dice) {
-        case 0: if let index = request.headers.indices.randomElement(using: &dice) { request.headers.remove(at: index) }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: if let index = request.headers.indices.randomElement(using: &random) { request.headers.remove(at: index) }
         case 1: request.headers += request.headers
         case 2:
             request.headers.append(
-                "Content-Type: \(["text/html", "application/json; charset=utf-16", "", "a/b/c;;"].randomElement(using: &dice) ?? "")"
+                "Content-Type: \(["text/html", "application/json; charset=utf-16", "", "a/b/c;;"].randomElement(using: &random) ?? "")"
             )
-        case 3: request.headers.append("X-Long: " + String(repeating: "y", count: Int.random(in: 1...20_000, using: &dice)))
+        case 3: request.headers.append("X-Long: " + String(repeating: "y", count: Int.random(in: 1...20_000, using: &random)))
         case 4: request.headers.append("Cookie: " + String(repeating: "iPlanetDirectoryPro=;=;", count: 50))
         default:
             request.headers.append(
                 ["Transfer-Encoding: chunked", "Expect: 100-continue", "Authorization: Basic =", "Upgrade: h2c"].randomElement(
-                    using: &dice) ?? "")
+                    using: &random) ?? "")
         }
     }
 }

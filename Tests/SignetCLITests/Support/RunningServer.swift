@@ -22,9 +22,9 @@ struct RunningServer {
     ///   - port: The port of the server; nil for a free port.
     ///   - body: The code that uses the server.
     static func with<R>(
-        _ place: Workplace, _ options: [String] = [], port: ReservedPort? = nil, body: (RunningServer) async throws -> R
+        _ cli: CommandLineFixture, _ options: [String] = [], port: ReservedPort? = nil, body: (RunningServer) async throws -> R
     ) async throws -> R {
-        try await TestServer.Process.with(options, port: port, environment: place.environment()) { server in
+        try await TestServer.Process.with(options, port: port, environment: cli.environment()) { server in
             try await AsyncHTTPTransport().use { transport in
                 let journey = Journey(try ServerProfile(url: server.url), transport: transport)
                 let browser = Browser(journey: journey, user: server.userName, password: server.password)
@@ -40,32 +40,32 @@ struct RunningServer {
 
     /// Logs in at this server from a directory, without a terminal.
     func logIn(
-        _ place: Workplace, _ arguments: String..., input: String = "", timeout: Duration = TestTimeout.default
+        _ cli: CommandLineFixture, _ arguments: String..., input: String = "", timeout: Duration = TestTimeout.default
     ) async throws -> Outcome {
         let (known, password) = credentials
-        return try await Gate.processes.pass {
-            try await place.start(["login", url] + known + arguments, input: .text(password + input)).end(within: timeout)
+        return try await TaskLimiter.processes.pass {
+            try await cli.start(["login", url] + known + arguments, input: .text(password + input)).end(within: timeout)
         }
     }
 
-    /// Registers the authenticator of `place` for push: the device enrolls on one side, the login page waits on the other.
-    func registerForPush(_ place: Workplace) async throws {
+    /// Registers the authenticator of `cli` for push: the device enrolls on one side, the login page waits on the other.
+    func registerForPush(_ cli: CommandLineFixture) async throws {
         let state = try await browser.begin("PushRegistration")
         let uri = try #require(try Browser.step(state).hiddenValue("mfaDeviceRegistration"))
         // Not through the gate: the server's wait is limited.
-        try await place.start(["enroll", "-"], input: .text(uri + "\n")).end().succeeds()
+        try await cli.start(["enroll", "-"], input: .text(uri + "\n")).end().succeeds()
     }
 
     /// Registers at a server that the caller has started.
     static func registerForPush(
-        _ place: Workplace, url: String, user: String, password: String, environment: [String: String] = [:]
+        _ cli: CommandLineFixture, url: String, user: String, password: String, environment: [String: String] = [:]
     ) async throws {
         let authorities = environment["SIGNET_CA_FILE"].map { AsyncHTTPTransport.Authorities.file($0) } ?? .system
         try await AsyncHTTPTransport(authorities: authorities).use { transport in
             let journey = Journey(try ServerProfile(url: url), transport: transport)
             let state = try await Browser(journey: journey, user: user, password: password).begin("PushRegistration")
             let uri = try #require(try Browser.step(state).hiddenValue("mfaDeviceRegistration"))
-            try await place.signet("enroll", "-", input: .text(uri), environment: environment).succeeds()
+            try await cli.signet("enroll", "-", input: .text(uri), environment: environment).succeeds()
         }
     }
 

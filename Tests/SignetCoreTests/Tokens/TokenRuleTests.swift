@@ -9,13 +9,13 @@ struct TokenRuleTests {
     static let other = SSOToken(value: Secret("session-b".utf8))
 
     /// A stored token, as the cases below describe it.
-    struct Kept: Sendable {
+    struct StoredToken: Sendable {
         var left: Double?
         /// The age of the token.
         var age: Double = 3600
         var hasRefreshToken = true
         var session: SSOToken? = TokenRuleTests.mine
-        var wasBegun = false
+        var isRefreshBegun = false
         var isRotated: Bool?
 
         var token: AccessToken {
@@ -23,12 +23,12 @@ struct TokenRuleTests {
                 value: Secret("access".utf8), tokenType: "Bearer", scope: "openid", issuedAt: TokenRuleTests.now - age,
                 expiresAt: left.map { TokenRuleTests.now + $0 }, refreshToken: hasRefreshToken ? Secret("refresh".utf8) : nil,
                 idToken: nil, session: session.map(SessionIdentity.init),
-                renewalBegun: wasBegun ? TokenRuleTests.now - 10 : nil, isRotated: isRotated)
+                renewalBegun: isRefreshBegun ? TokenRuleTests.now - 10 : nil, isRotated: isRotated)
         }
     }
 
     struct Case: Sendable {
-        let kept: Kept?
+        let stored: StoredToken?
         let session: SSOToken?
         var isRefused = false
         let decision: TokenDecision
@@ -36,54 +36,56 @@ struct TokenRuleTests {
 
     static let cases: [Case] = [
         // No stored token.
-        Case(kept: nil, session: nil, decision: .logIn),
-        Case(kept: nil, session: mine, decision: .authorize),
+        Case(stored: nil, session: nil, decision: .logIn),
+        Case(stored: nil, session: mine, decision: .authorize),
         // Valid, and the edges of the threshold of 60 seconds.
-        Case(kept: Kept(left: 3600), session: mine, decision: .use),
-        Case(kept: Kept(left: 60), session: mine, decision: .use),
-        Case(kept: Kept(left: 59.9), session: mine, decision: .refresh),
-        Case(kept: Kept(left: -1), session: mine, decision: .refresh),
-        Case(kept: Kept(left: nil), session: mine, decision: .use),
-        Case(kept: Kept(left: 10, session: nil), session: nil, decision: .refresh),
+        Case(stored: StoredToken(left: 3600), session: mine, decision: .use),
+        Case(stored: StoredToken(left: 60), session: mine, decision: .use),
+        Case(stored: StoredToken(left: 59.9), session: mine, decision: .refresh),
+        Case(stored: StoredToken(left: -1), session: mine, decision: .refresh),
+        Case(stored: StoredToken(left: nil), session: mine, decision: .use),
+        Case(stored: StoredToken(left: 10, session: nil), session: nil, decision: .refresh),
         // A token whose lifetime is shorter than the threshold is used for half of its lifetime.
-        Case(kept: Kept(left: 30, age: 0), session: mine, decision: .use),
-        Case(kept: Kept(left: 15, age: 15), session: mine, decision: .use),
-        Case(kept: Kept(left: 14.9, age: 15.1), session: mine, decision: .refresh),
-        Case(kept: Kept(left: 60, age: 0), session: mine, decision: .use),
-        Case(kept: Kept(left: 40, age: 50), session: mine, decision: .refresh),
-        Case(kept: Kept(left: 0, age: 0), session: mine, decision: .refresh),
-        Case(kept: Kept(left: -5, age: -10), session: mine, decision: .refresh),
+        Case(stored: StoredToken(left: 30, age: 0), session: mine, decision: .use),
+        Case(stored: StoredToken(left: 15, age: 15), session: mine, decision: .use),
+        Case(stored: StoredToken(left: 14.9, age: 15.1), session: mine, decision: .refresh),
+        Case(stored: StoredToken(left: 60, age: 0), session: mine, decision: .use),
+        Case(stored: StoredToken(left: 40, age: 50), session: mine, decision: .refresh),
+        Case(stored: StoredToken(left: 0, age: 0), session: mine, decision: .refresh),
+        Case(stored: StoredToken(left: -5, age: -10), session: mine, decision: .refresh),
         // Refused by a server, or replaced on request.
-        Case(kept: Kept(left: 3600), session: mine, isRefused: true, decision: .refresh),
-        Case(kept: Kept(left: nil), session: mine, isRefused: true, decision: .refresh),
-        Case(kept: Kept(left: 3600, hasRefreshToken: false), session: mine, isRefused: true, decision: .authorize),
-        Case(kept: Kept(left: 3600, hasRefreshToken: false, session: nil), session: nil, isRefused: true, decision: .logIn),
+        Case(stored: StoredToken(left: 3600), session: mine, isRefused: true, decision: .refresh),
+        Case(stored: StoredToken(left: nil), session: mine, isRefused: true, decision: .refresh),
+        Case(stored: StoredToken(left: 3600, hasRefreshToken: false), session: mine, isRefused: true, decision: .authorize),
+        Case(
+            stored: StoredToken(left: 3600, hasRefreshToken: false, session: nil), session: nil, isRefused: true, decision: .logIn
+        ),
         // No refresh token.
-        Case(kept: Kept(left: 10, hasRefreshToken: false), session: mine, decision: .authorize),
-        Case(kept: Kept(left: 10, hasRefreshToken: false, session: nil), session: nil, decision: .use),
-        Case(kept: Kept(left: 0, hasRefreshToken: false, session: nil), session: nil, decision: .discardExpired),
-        Case(kept: Kept(left: -1, hasRefreshToken: false, session: nil), session: nil, decision: .discardExpired),
+        Case(stored: StoredToken(left: 10, hasRefreshToken: false), session: mine, decision: .authorize),
+        Case(stored: StoredToken(left: 10, hasRefreshToken: false, session: nil), session: nil, decision: .use),
+        Case(stored: StoredToken(left: 0, hasRefreshToken: false, session: nil), session: nil, decision: .discardExpired),
+        Case(stored: StoredToken(left: -1, hasRefreshToken: false, session: nil), session: nil, decision: .discardExpired),
         // Another session.
-        Case(kept: Kept(left: 3600), session: other, decision: .discardForeign),
-        Case(kept: Kept(left: -1), session: other, decision: .discardForeign),
-        Case(kept: Kept(left: 3600, session: nil), session: mine, decision: .discardForeign),
-        Case(kept: Kept(left: 3600, session: nil), session: nil, decision: .use),
+        Case(stored: StoredToken(left: 3600), session: other, decision: .discardForeign),
+        Case(stored: StoredToken(left: -1), session: other, decision: .discardForeign),
+        Case(stored: StoredToken(left: 3600, session: nil), session: mine, decision: .discardForeign),
+        Case(stored: StoredToken(left: 3600, session: nil), session: nil, decision: .use),
         // The token's session is no longer stored: another app that shares the session has logged out.
-        Case(kept: Kept(left: 3600), session: nil, decision: .discardForeign),
-        Case(kept: Kept(left: -1), session: nil, decision: .discardForeign),
-        Case(kept: Kept(left: 3600), session: nil, isRefused: true, decision: .discardForeign),
+        Case(stored: StoredToken(left: 3600), session: nil, decision: .discardForeign),
+        Case(stored: StoredToken(left: -1), session: nil, decision: .discardForeign),
+        Case(stored: StoredToken(left: 3600), session: nil, isRefused: true, decision: .discardForeign),
         // A refresh that was begun and did not end.
-        Case(kept: Kept(left: -1, wasBegun: true), session: mine, decision: .authorize),
-        Case(kept: Kept(left: -1, wasBegun: true, isRotated: true), session: mine, decision: .authorize),
-        Case(kept: Kept(left: -1, wasBegun: true, isRotated: false), session: mine, decision: .refresh),
-        Case(kept: Kept(left: -1, session: nil, wasBegun: true), session: nil, decision: .refresh),
-        Case(kept: Kept(left: 3600, wasBegun: true), session: mine, decision: .use),
+        Case(stored: StoredToken(left: -1, isRefreshBegun: true), session: mine, decision: .authorize),
+        Case(stored: StoredToken(left: -1, isRefreshBegun: true, isRotated: true), session: mine, decision: .authorize),
+        Case(stored: StoredToken(left: -1, isRefreshBegun: true, isRotated: false), session: mine, decision: .refresh),
+        Case(stored: StoredToken(left: -1, session: nil, isRefreshBegun: true), session: nil, decision: .refresh),
+        Case(stored: StoredToken(left: 3600, isRefreshBegun: true), session: mine, decision: .use),
     ]
 
     @Test("The stored state determines whether a token is used, refreshed, replaced or removed", arguments: cases)
     func decidesFromStoredState(row: Case) {
         let decision = TokenRules.decide(
-            row.kept?.token, session: row.session.map(SessionIdentity.init), now: Self.now, threshold: .seconds(60),
+            row.stored?.token, session: row.session.map(SessionIdentity.init), now: Self.now, threshold: .seconds(60),
             isRefused: row.isRefused)
         #expect(decision == row.decision)
     }
@@ -114,7 +116,7 @@ struct TokenRuleTests {
 
     @Test("A refresh keeps the members that the response omits and detects refresh token rotation")
     func mergesRefreshResponse() {
-        let old = Kept(left: 10).token
+        let old = StoredToken(left: 10).token
         func new(_ refreshToken: String?, scope: String = "") -> AccessToken {
             AccessToken(
                 value: Secret("new".utf8), scope: scope, issuedAt: Self.now, expiresAt: Self.now + 60,
@@ -143,7 +145,7 @@ struct TokenRuleTests {
 
     @Test("A token is unchanged after encoding to JSON and back, and its description hides it")
     func tokenCoding() throws {
-        let token = Kept(left: 60.5, wasBegun: true, isRotated: true).token
+        let token = StoredToken(left: 60.5, isRefreshBegun: true, isRotated: true).token
         let bytes = try JSONEncoder().encode(token)
         #expect(try JSONDecoder().decode(AccessToken.self, from: bytes) == token)
         for text in ["\(token)", String(reflecting: token)] { #expect(!text.contains("access") && !text.contains("refresh")) }

@@ -157,28 +157,28 @@ struct ProviderTests {
         .enabled(if: DjangoProvider.isPossible, "django-oauth-toolkit is not installed"))
     func djangoRefusesWrongVerifier() async throws {
         try await DjangoProvider.with { provider in
-            let meddling = Meddling()
+            let tampering = TamperingInterceptor()
             let transport = AsyncHTTPTransport()
             let store = try SessionStore.memory()
             try await store.save(SSOToken(value: Secret(provider.session.utf8)))
             let tokens = TokenSource(
                 OAuthEndpoints(discovery: "\(provider.issuer)/.well-known/openid-configuration", cookieName: "sessionid"),
                 client: OAuthClient(clientID: "app", redirectURI: provider.redirectURI, scopes: Self.djangoScopes),
-                store: store, transport: transport, interceptors: [meddling])
+                store: store, transport: transport, interceptors: [tampering])
             let tokenError = await outcome { try await tokens.token() }.tokenError
             let error = try #require(tokenError)
-            guard case .server(let said) = error.cause else {
+            guard case .server(let oauthError) = error.cause else {
                 Issue.record("\(error)")
                 return
             }
-            #expect(said.code == .invalidGrant && error.code == .refused)
+            #expect(oauthError.code == .invalidGrant && error.code == .refused)
             #expect(try await store.session() != nil)
             await transport.close()
         }
     }
 
     /// Replaces the verifier of the code exchange.
-    private struct Meddling: RequestInterceptor {
+    private struct TamperingInterceptor: RequestInterceptor {
         func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
             guard action == .exchangeToken else { return request }
             var fields = FormCoding.decode(String(decoding: request.body, as: UTF8.self))

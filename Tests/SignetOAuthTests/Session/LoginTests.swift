@@ -16,21 +16,23 @@ struct LoginTests {
         authorizationParameters: ["prompt": "login"])
 
     /// Acts as a browser with a session at the server: follows the redirect and loads the page it leads to.
-    private func browse(_ bench: Bench, _ address: String, changing: (String) -> String = { $0 }) async throws -> HTTPResponse {
-        let response = try await bench.transport.send(
+    private func browse(_ fixture: TokenSourceFixture, _ address: String, changing: (String) -> String = { $0 }) async throws
+        -> HTTPResponse
+    {
+        let response = try await fixture.transport.send(
             HTTPRequest("GET", address, headers: ["iPlanetDirectoryPro": "sso-1"]))
-        return try await bench.transport.send(HTTPRequest("GET", changing(try #require(response.headers["Location"]))))
+        return try await fixture.transport.send(HTTPRequest("GET", changing(try #require(response.headers["Location"]))))
     }
 
     @Test("The authorization response arrives at a port opened for this login, and the user sees a page")
     func browserLogin() async throws {
-        try await Bench.with(session: nil, client: Self.client) { bench in
+        try await TokenSourceFixture.with(session: nil, client: Self.client) { fixture in
             let page = Mutex<Task<HTTPResponse, any Error>?>(nil)
-            let login = BrowserLogin(bench.tokens) { address in
+            let login = BrowserLogin(fixture.tokens) { address in
                 let query = FormCoding.decode(address.split(separator: "?")[1])
                 #expect(query["redirect_uri"]?.hasPrefix("http://127.0.0.1:") == true && query["prompt"] == "login")
                 // A browser works on its own: the login may be over before its page is loaded.
-                page.withLock { $0 = Task { try await browse(bench, address) } }
+                page.withLock { $0 = Task { try await browse(fixture, address) } }
             }
             let token = try await login.logIn()
             #expect(token.idToken != nil)
@@ -39,20 +41,20 @@ struct LoginTests {
             let text = shown.map { String(decoding: $0.body, as: UTF8.self) }
             #expect(text?.contains("You can close this window") == true)
             #expect(shown?.headers["Cache-Control"] == "no-store")
-            #expect(try await bench.tokens.token() == token)
-            #expect(bench.provider.count("token") == 1)
+            #expect(try await fixture.tokens.token() == token)
+            #expect(fixture.provider.count("token") == 1)
         }
     }
 
     @Test("A request that is not the response of this login does not end the login")
     func otherRequestsDoNotEndLogin() async throws {
-        try await Bench.with(session: nil, client: Self.client) { (bench: Bench) async throws in
-            let login = BrowserLogin(bench.tokens) { address in
+        try await TokenSourceFixture.with(session: nil, client: Self.client) { (fixture: TokenSourceFixture) async throws in
+            let login = BrowserLogin(fixture.tokens) { address in
                 let query = FormCoding.decode(address.split(separator: "?")[1])
                 let back = try #require(query["redirect_uri"])
                 let origin = back.replacing("/callback", with: "")
                 let state = query["state"] ?? ""
-                func status(_ request: HTTPRequest) async throws -> Int { try await bench.transport.send(request).status }
+                func status(_ request: HTTPRequest) async throws -> Int { try await fixture.transport.send(request).status }
                 #expect(try await status(HTTPRequest("GET", "\(origin)/favicon.ico")) == 404)
                 #expect(try await status(HTTPRequest("GET", "\(back)?code=stolen&state=guess")) == 400)
                 #expect(try await status(HTTPRequest("GET", "\(back)?error=access_denied")) == 400)
@@ -66,7 +68,7 @@ struct LoginTests {
                     let rebound = HTTPRequest("GET", "\(back)?code=c&state=\(state)", headers: ["Host": host])
                     #expect(try await status(rebound) == 404, "\(host)")
                 }
-                _ = try await browse(bench, address)
+                _ = try await browse(fixture, address)
             }
             #expect(try await login.logIn().text.hasPrefix("access-"))
         }
@@ -82,10 +84,10 @@ struct LoginTests {
     @Test("The redirect address may be any loopback address", arguments: loopbacks)
     func acceptsLoopbackAddresses(host: String) async throws {
         let client = OAuthClient(clientID: "app", redirectURI: "http://\(host)/callback", scopes: ["openid"])
-        try await Bench.with(session: nil, client: client) { (bench: Bench) async throws in
-            let login = BrowserLogin(bench.tokens) { address in
+        try await TokenSourceFixture.with(session: nil, client: client) { (fixture: TokenSourceFixture) async throws in
+            let login = BrowserLogin(fixture.tokens) { address in
                 // A refused browser does not come back: the login would wait in vain.
-                guard try await browse(bench, address).status == 200 else { throw CancellationError() }
+                guard try await browse(fixture, address).status == 200 else { throw CancellationError() }
             }
             let token = try await login.logIn()
             #expect(token.text.hasPrefix("access-"))
@@ -132,67 +134,69 @@ struct LoginTests {
                 within: .seconds(240), accepting: { _ in false }, whileOpening: { throw CancellationError() })
         }
         let client = OAuthClient(clientID: "app", redirectURI: listener.redirectURI, scopes: ["read"])
-        let endpoints = Bench.Addresses.from {
+        let endpoints = TokenSourceFixture.Addresses.from {
             var endpoints = $0.endpoints()
             endpoints.authorize = nil
             return endpoints
         }
-        try await Bench.with(session: nil, endpoints: endpoints, client: client) { (bench: Bench) async throws in
-            let login = BrowserLogin(bench.tokens) { _ in Issue.record("a browser was opened") }
+        try await TokenSourceFixture.with(session: nil, endpoints: endpoints, client: client) {
+            (fixture: TokenSourceFixture) async throws in
+            let login = BrowserLogin(fixture.tokens) { _ in Issue.record("a browser was opened") }
             for _ in 0..<2 {
                 // Twice in a row: the first login released the port.
                 let error = await outcome { try await login.logIn() }.tokenError
-                guard case .server(let said) = error?.cause else {
+                guard case .server(let oauthError) = error?.cause else {
                     Issue.record("\(String(describing: error))")
                     return
                 }
-                #expect(said.code == .notOffered)
+                #expect(oauthError.code == .notOffered)
             }
         }
     }
 
     @Test("A login replaces the previous tokens and revokes them")
     func loginReplacesTokens() async throws {
-        try await Bench.with(
-            session: nil, token: Bench.old(left: 3600, session: nil), client: Self.client, .set { Bench.knowsOld(&$0) }
-        ) { (bench: Bench) async throws in
-            let token = try await BrowserLogin(bench.tokens) { _ = try await browse(bench, $0) }.logIn()
-            #expect(bench.provider.now.revoked == ["refresh-old"])
-            #expect(try await bench.tokens.token() == token && token.text != "access-old")
+        try await TokenSourceFixture.with(
+            session: nil, token: TokenSourceFixture.old(left: 3600, session: nil), client: Self.client,
+            .set { TokenSourceFixture.addOldToken(&$0) }
+        ) { (fixture: TokenSourceFixture) async throws in
+            let token = try await BrowserLogin(fixture.tokens) { _ = try await browse(fixture, $0) }.logIn()
+            #expect(fixture.provider.now.revoked == ["refresh-old"])
+            #expect(try await fixture.tokens.token() == token && token.text != "access-old")
         }
     }
 
     @Test("A response of another server is refused, and a denial is reported as one")
     func refusesForeignResponse() async throws {
-        try await Bench.with(session: nil, client: Self.client) { (bench: Bench) async throws in
-            let mixed = BrowserLogin(bench.tokens) { address in
-                _ = try await browse(bench, address) { $0.replacing("iss=http", with: "iss=xhttp") }
+        try await TokenSourceFixture.with(session: nil, client: Self.client) { (fixture: TokenSourceFixture) async throws in
+            let mixed = BrowserLogin(fixture.tokens) { address in
+                _ = try await browse(fixture, address) { $0.replacing("iss=http", with: "iss=xhttp") }
             }
             let mixedError = await outcome { try await mixed.logIn() }.tokenError
             #expect(mixedError?.cause == .server(OAuthError(.issuerMismatch)))
-            bench.provider.change { $0.authorizeError = "access_denied" }
-            let denied = BrowserLogin(bench.tokens) { _ = try await browse(bench, $0) }
+            fixture.provider.change { $0.authorizeError = "access_denied" }
+            let denied = BrowserLogin(fixture.tokens) { _ = try await browse(fixture, $0) }
             let error = await outcome { try await denied.logIn() }.tokenError
             #expect(error?.code == .refused && error?.description.contains("access_denied") == true)
-            #expect(try await bench.store.token() == nil && bench.provider.count("token") == 0)
+            #expect(try await fixture.store.token() == nil && fixture.provider.count("token") == 0)
         }
     }
 
     @Test("A login that the user abandons or the program cancels leaves no open port")
     func abandonedLoginLeavesNoOpenPort() async throws {
-        try await Bench.with(session: nil, client: Self.client) { (bench: Bench) async throws in
+        try await TokenSourceFixture.with(session: nil, client: Self.client) { (fixture: TokenSourceFixture) async throws in
             let port = Mutex("")
-            let late = BrowserLogin(bench.tokens, timeout: .milliseconds(50)) { address in
+            let late = BrowserLogin(fixture.tokens, timeout: .milliseconds(50)) { address in
                 let query = FormCoding.decode(address.split(separator: "?")[1])
                 port.withLock { $0 = query["redirect_uri"] ?? "" }
             }
             let lateError = await outcome { try await late.logIn() }.tokenError
             #expect(lateError?.code == .cancelled)
             let address = port.withLock { $0 }
-            await #expect(throws: TransportError.self) { _ = try await bench.transport.send(HTTPRequest("GET", address)) }
+            await #expect(throws: TransportError.self) { _ = try await fixture.transport.send(HTTPRequest("GET", address)) }
 
             let (opened, isOpen) = AsyncStream.makeStream(of: Void.self)
-            let waiting = BrowserLogin(bench.tokens) { _ in isOpen.yield() }
+            let waiting = BrowserLogin(fixture.tokens) { _ in isOpen.yield() }
             let task = Task { await outcome { try await waiting.logIn() } }
             for await _ in opened { break }
             task.cancel()
@@ -205,8 +209,8 @@ struct LoginTests {
         arguments: ["https://app.example.com/cb", "app://cb", "http://192.0.2.1/cb", "https://127.0.0.1/cb", ""])
     func refusesNonLoopbackRedirect(redirectURI: String) async throws {
         let client = OAuthClient(clientID: "app", redirectURI: redirectURI, scopes: ["read"])
-        try await Bench.with(session: nil, client: client) { (bench: Bench) async throws in
-            let login = BrowserLogin(bench.tokens) { _ in Issue.record("a browser was opened") }
+        try await TokenSourceFixture.with(session: nil, client: client) { (fixture: TokenSourceFixture) async throws in
+            let login = BrowserLogin(fixture.tokens) { _ in Issue.record("a browser was opened") }
             let error = await outcome { try await login.logIn() }.tokenError
             #expect(error?.code == .notConfigured)
         }
@@ -223,81 +227,82 @@ struct LoginTests {
     func deviceLoginPolls() async throws {
         @Sendable func says(_ name: String) -> TestProvider.Fault { .status(400, [], #"{"error":"\#(name)"}"#) }
         let polls = [says("authorization_pending"), says("slow_down"), says("authorization_pending"), .failed]
-        try await Bench.with(session: nil, .set { $0.devicePolls = polls }) { bench in
+        try await TokenSourceFixture.with(session: nil, .set { $0.devicePolls = polls }) { fixture in
             let waits = Mutex<[Duration]>([])
-            let login = DeviceLogin(bench.tokens) { wait in waits.withLock { $0.append(wait) } }
+            let login = DeviceLogin(fixture.tokens) { wait in waits.withLock { $0.append(wait) } }
             let invitation = try await login.begin()
             #expect(invitation.userCode == "WDJB-MJHT" && invitation.verificationURI == "https://op/device")
             let token = try await login.finish(invitation)
             let waited = waits.withLock { $0 }
             #expect(waited == [.seconds(1), .seconds(1), .seconds(6), .seconds(6), .seconds(12)])
-            #expect(try await bench.tokens.token() == token)
+            #expect(try await fixture.tokens.token() == token)
         }
         for (name, code) in [("access_denied", OAuthError.Code.accessDenied), ("expired_token", .expiredToken)] {
-            try await Bench.with(session: nil, .set { $0.devicePolls = [says(name)] }) { bench in
-                let login = DeviceLogin(bench.tokens) { _ in }
+            try await TokenSourceFixture.with(session: nil, .set { $0.devicePolls = [says(name)] }) { fixture in
+                let login = DeviceLogin(fixture.tokens) { _ in }
                 let invitation = try await login.begin()
                 let error = await outcome { try await login.finish(invitation) }.tokenError
-                guard case .server(let said) = error?.cause else {
+                guard case .server(let oauthError) = error?.cause else {
                     Issue.record("\(String(describing: error))")
                     return
                 }
-                #expect(error?.code == .refused && said.code == code)
+                #expect(error?.code == .refused && oauthError.code == code)
             }
         }
     }
 
     @Test("A device login waits for the server's keys before it uses its code")
     func deviceLoginWaitsForKeys() async throws {
-        try await Bench.with(
+        try await TokenSourceFixture.with(
             session: nil,
             .set {
                 $0.deviceScope = "openid read"
                 $0.faults["jwks"] = .busy
             }
-        ) { (bench: Bench) async throws in
+        ) { (fixture: TokenSourceFixture) async throws in
             let waits = Atomic(0)
-            let login = DeviceLogin(bench.tokens) { _ in
-                if waits.add(1, ordering: .relaxed).newValue == 3 { bench.provider.change { $0.faults = [:] } }
+            let login = DeviceLogin(fixture.tokens) { _ in
+                if waits.add(1, ordering: .relaxed).newValue == 3 { fixture.provider.change { $0.faults = [:] } }
             }
             let token = try await login.finish(try await login.begin())
             #expect(token.idToken != nil && waits.load(ordering: .relaxed) == 3)
-            #expect(bench.provider.count("token") == 1)
+            #expect(fixture.provider.count("token") == 1)
         }
     }
 
     @Test("A device login whose tokens are refused ends, and the tokens are revoked")
     func deviceLoginRevokesRefusedTokens() async throws {
-        try await Bench.with(session: nil, .set { $0.deviceScope = "openid read" }) { (bench: Bench) async throws in
-            let login = DeviceLogin(bench.tokens) { _ in }
-            bench.provider.change { $0.omitsIDToken = true }
+        try await TokenSourceFixture.with(session: nil, .set { $0.deviceScope = "openid read" }) {
+            (fixture: TokenSourceFixture) async throws in
+            let login = DeviceLogin(fixture.tokens) { _ in }
+            fixture.provider.change { $0.omitsIDToken = true }
             var error = await outcome { try await login.finish(try await login.begin()) }.tokenError
             #expect(error?.cause == .idToken(IDTokenError(.form)))
             // Signed with an unknown key that cannot be loaded now.
-            bench.provider.change {
+            fixture.provider.change {
                 $0.omitsIDToken = false
                 $0.key = P256.Signing.PrivateKey()
                 $0.faults["jwks"] = .busy
             }
             error = await outcome { try await login.finish(try await login.begin()) }.tokenError
             #expect(error?.code == .unreachable)
-            #expect(bench.provider.count("token") == 2 && bench.provider.now.revoked.count == 2)
-            #expect(bench.provider.now.accessTokens.isEmpty)
-            #expect(try await bench.store.token() == nil)
+            #expect(fixture.provider.count("token") == 2 && fixture.provider.now.revoked.count == 2)
+            #expect(fixture.provider.now.accessTokens.isEmpty)
+            #expect(try await fixture.store.token() == nil)
         }
     }
 
     @Test("A device login can be cancelled and ends at its expiry")
     func deviceLoginEnds() async throws {
-        try await Bench.with(session: nil, .set { $0.devicePolls = [] }) { bench in
-            let quitting = DeviceLogin(bench.tokens) { _ in throw CancellationError() }
-            let invitation = try await quitting.begin()
-            let quittingError = await outcome { try await quitting.finish(invitation) }.tokenError
-            #expect(quittingError?.code == .cancelled)
-            let late = DeviceLogin(bench.tokens) { _ in bench.clock.advance(by: 601) }
+        try await TokenSourceFixture.with(session: nil, .set { $0.devicePolls = [] }) { fixture in
+            let cancelling = DeviceLogin(fixture.tokens) { _ in throw CancellationError() }
+            let invitation = try await cancelling.begin()
+            let cancellingError = await outcome { try await cancelling.finish(invitation) }.tokenError
+            #expect(cancellingError?.code == .cancelled)
+            let late = DeviceLogin(fixture.tokens) { _ in fixture.clock.advance(by: 601) }
             let lateError = await outcome { try await late.finish(invitation) }.tokenError
             #expect(lateError?.code == .refused)
-            #expect(bench.provider.count("token") == 0)
+            #expect(fixture.provider.count("token") == 0)
         }
     }
 }

@@ -29,7 +29,7 @@ enum Operation: String, CaseIterable, Sendable {
     var session: SSOToken? {
         switch self {
         case .refresh, .userInfo, .endSession, .device, .poll: nil
-        default: Bench.session
+        default: TokenSourceFixture.session
         }
     }
 
@@ -37,24 +37,24 @@ enum Operation: String, CaseIterable, Sendable {
     var token: AccessToken? {
         switch self {
         case .authorize, .exchange, .keys, .description: nil
-        case .refresh: Bench.old(session: nil)
-        case .endSession: Bench.old(left: 3600, session: nil, idToken: "e30.e30.e30")
-        case .userInfo, .device, .poll: Bench.old(left: 3600, session: nil)
-        default: Bench.old(left: 3600)
+        case .refresh: TokenSourceFixture.old(session: nil)
+        case .endSession: TokenSourceFixture.old(left: 3600, session: nil, idToken: "e30.e30.e30")
+        case .userInfo, .device, .poll: TokenSourceFixture.old(left: 3600, session: nil)
+        default: TokenSourceFixture.old(left: 3600)
         }
     }
 
     /// Returns what is stored after a failure: the previous content, unless the app asked for its removal.
-    func kept(_ before: Bench.Kept) -> Bench.Kept {
+    func stored(_ before: TokenSourceFixture.StoredState) -> TokenSourceFixture.StoredState {
         switch self {
-        case .revoke: Bench.Kept(token: nil, session: before.session)
-        case .logOut, .endSession: Bench.Kept(token: nil, session: nil)
+        case .revoke: TokenSourceFixture.StoredState(token: nil, session: before.session)
+        case .logOut, .endSession: TokenSourceFixture.StoredState(token: nil, session: nil)
         default: before
         }
     }
 
     /// Runs the operation and throws its error.
-    func run(_ app: IdentityClient, _ bench: Bench) async throws {
+    func run(_ app: IdentityClient, _ fixture: TokenSourceFixture) async throws {
         switch self {
         case .start: _ = try await app.journeys.start()
         case .next: _ = try await app.journeys.next(JourneyStep(authId: "a", callbacks: []))
@@ -63,14 +63,14 @@ enum Operation: String, CaseIterable, Sendable {
         case .revoke: try await app.tokens.revoke()
         case .logOut: try Self.check(await app.logOut().session)
         case .endSession: try Self.check(await app.logOut().openIDSession)
-        case .discovery: _ = try await Self.undiscovered(app).discovering(over: bench.transport)
+        case .discovery: _ = try await Self.undiscovered(app).discovering(over: fixture.transport)
         case .description:
             let described = try TokenSource(
-                Self.undiscovered(app), store: bench.store, transport: bench.transport, clock: bench.clock)
+                Self.undiscovered(app), store: fixture.store, transport: fixture.transport, clock: fixture.clock)
             _ = try await described.token()
         case .device: _ = try await app.deviceLogin().begin()
         case .poll:
-            let login = DeviceLogin(app.tokens) { _ in bench.clock.advance(by: 200) }
+            let login = DeviceLogin(app.tokens) { _ in fixture.clock.advance(by: 200) }
             _ = try await login.finish(try await login.begin())
         }
     }

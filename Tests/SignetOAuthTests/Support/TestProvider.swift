@@ -40,7 +40,7 @@ final class TestProvider: Sendable {
         var faults: [String: Fault] = [:]
         var counts: [String: Int] = [:]
         /// The time that the token endpoint waits, so that other requests arrive meanwhile.
-        var thought: TimeInterval = 0
+        var delay: TimeInterval = 0
         var codes: [String: [String: String]] = [:]
         /// Refresh tokens by their family; used ones are kept to detect their reuse.
         var families: [String: String] = [:]
@@ -63,7 +63,7 @@ final class TestProvider: Sendable {
         var refreshScope = ""
         /// Whether a grant of `openid` comes without an ID token.
         var omitsIDToken = false
-        var tellsTime = false
+        var sendsDate = false
         var key = P256.Signing.PrivateKey()
         var bodies: [String: [String]] = [:]
 
@@ -111,7 +111,7 @@ final class TestProvider: Sendable {
         return try ServerProfile(url: url, endpoints: endpoints) {
             $0.issuer = url
             $0.timeout = timeout
-            $0.client = Bench.client
+            $0.client = TokenSourceFixture.client
         }
     }
 
@@ -124,13 +124,13 @@ final class TestProvider: Sendable {
         let path = String((target.first ?? "/").dropFirst())
         let query = FormCoding.decode(target.count > 1 ? target[1] : "")
         let form = FormCoding.decode(request.body)
-        let (fault, thought) = state.withLock { state -> (Fault, TimeInterval) in
+        let (fault, delay) = state.withLock { state -> (Fault, TimeInterval) in
             state.counts[path, default: 0] += 1
             state.bodies[path, default: []].append(request.body)
             if let cookie = request.header("cookie") { state.cookieHeaders[path, default: []].append(cookie) }
-            return (state.faults[path] ?? .none, path == "token" ? state.thought : 0)
+            return (state.faults[path] ?? .none, path == "token" ? state.delay : 0)
         }
-        if thought > 0 { Thread.sleep(forTimeInterval: thought) }
+        if delay > 0 { Thread.sleep(forTimeInterval: delay) }
         switch fault {
         case .none, .halfJSON, .brokenOff, .silentInBody: break
         case .reset:
@@ -152,7 +152,7 @@ final class TestProvider: Sendable {
             return false
         }
         var answer = state.withLock { self.answer(path, query, form, request, &$0) }
-        if now.tellsTime { answer.headers.append("Date: \(Self.dates.string(from: Date()))") }
+        if now.sendsDate { answer.headers.append("Date: \(Self.dates.string(from: Date()))") }
         return send(answer, fault, connection)
     }
 

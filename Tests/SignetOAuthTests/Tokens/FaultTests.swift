@@ -38,26 +38,26 @@ struct FaultTests {
         if isHarmless(fault.fault, for: operation) { return }
         // Only a silent server makes the client wait for the timeout.
         let isSilent = [.silent, .silentAfterHead, .silentInBody].contains(fault.fault)
-        try await Bench.with(
-            session: operation.session, token: operation.token, silence: isSilent ? .seconds(1) : .seconds(240),
+        try await TokenSourceFixture.with(
+            session: operation.session, token: operation.token, idleTimeout: isSilent ? .seconds(1) : .seconds(240),
             .set {
-                Bench.knowsOld(&$0)
+                TokenSourceFixture.addOldToken(&$0)
                 $0.faults[operation.path] = fault.fault
             }
-        ) { (bench: Bench) async throws in
-            let before = try await bench.kept()
-            let app = try bench.app(timeout: isSilent ? .milliseconds(500) : .seconds(240))
-            let failure = await outcome { try await operation.run(app, bench) }.error
+        ) { (fixture: TokenSourceFixture) async throws in
+            let before = try await fixture.stored()
+            let app = try fixture.app(timeout: isSilent ? .milliseconds(500) : .seconds(240))
+            let failure = await outcome { try await operation.run(app, fixture) }.error
             let error = try #require(failure)
-            #expect(try await bench.kept() == operation.kept(before))
+            #expect(try await fixture.stored() == operation.stored(before))
             check(error, operation, fault)
             // Afterwards the operation works.
             guard operation != .poll, !isSilent else { return }
-            bench.provider.change {
+            fixture.provider.change {
                 $0.faults = [:]
                 $0.used = []
             }
-            try await operation.run(try bench.app(), bench)
+            try await operation.run(try fixture.app(), fixture)
         }
     }
 
@@ -82,17 +82,17 @@ struct FaultTests {
         "A network that answers everything with its own login page leaves the stored data unchanged",
         arguments: Operation.allCases)
     func captivePortalKeepsStoredData(operation: Operation) async throws {
-        try await Bench.with(
+        try await TokenSourceFixture.with(
             session: operation.session, token: operation.token,
             .set { state in
                 for operation in Operation.allCases { state.faults[operation.path] = .page }
             }
-        ) { (bench: Bench) async throws in
-            let before = try await bench.kept()
-            let app = try bench.app()
-            let failure = await outcome { try await operation.run(app, bench) }.error
+        ) { (fixture: TokenSourceFixture) async throws in
+            let before = try await fixture.stored()
+            let app = try fixture.app()
+            let failure = await outcome { try await operation.run(app, fixture) }.error
             let error = try #require(failure)
-            #expect(try await bench.kept() == operation.kept(before))
+            #expect(try await fixture.stored() == operation.stored(before))
             #expect(error.mayBeTriedAgain == true || error is NeedsBrowser, "\(error)")
         }
     }
@@ -100,15 +100,16 @@ struct FaultTests {
     @Test("A refused connection is reported as retryable and leaves the stored data unchanged", arguments: Operation.allCases)
     func refusedConnectionKeepsStoredData(operation: Operation) async throws {
         let closed = try ReservedPort()
-        try await Bench.with(session: operation.session, token: operation.token) { (bench: Bench) async throws in
-            let before = try await bench.kept()
-            let app = try bench.app(at: "http://127.0.0.1:\(closed.number)")
-            let failure = await outcome { try await operation.run(app, bench) }.error
+        try await TokenSourceFixture.with(session: operation.session, token: operation.token) {
+            (fixture: TokenSourceFixture) async throws in
+            let before = try await fixture.stored()
+            let app = try fixture.app(at: "http://127.0.0.1:\(closed.number)")
+            let failure = await outcome { try await operation.run(app, fixture) }.error
             let error = try #require(failure)
             #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")
-            #expect(try await bench.kept() == operation.kept(before))
+            #expect(try await fixture.stored() == operation.stored(before))
             // The server received nothing, so no refresh is recorded as begun.
-            #expect(try await bench.store.token()?.renewalBegun == nil)
+            #expect(try await fixture.store.token()?.renewalBegun == nil)
         }
     }
 
@@ -119,16 +120,16 @@ struct FaultTests {
         let full = try FullPort()
         let silent = try RawServer { $0.waitForEnd() }
         let port = scheme == "http" ? full.port : silent.port
-        try await Bench.with(session: operation.session, token: operation.token, silence: .seconds(1)) {
-            (bench: Bench) async throws in
-            let before = try await bench.kept()
-            let app = try bench.app(at: "\(scheme)://127.0.0.1:\(port)")
-            let failure = await outcome { try await operation.run(app, bench) }.error
+        try await TokenSourceFixture.with(session: operation.session, token: operation.token, idleTimeout: .seconds(1)) {
+            (fixture: TokenSourceFixture) async throws in
+            let before = try await fixture.stored()
+            let app = try fixture.app(at: "\(scheme)://127.0.0.1:\(port)")
+            let failure = await outcome { try await operation.run(app, fixture) }.error
             let error = try #require(failure)
             #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")
-            #expect(try await bench.kept() == operation.kept(before))
+            #expect(try await fixture.stored() == operation.stored(before))
             // The server received nothing, so no refresh is recorded as begun.
-            #expect(try await bench.store.token()?.renewalBegun == nil)
+            #expect(try await fixture.store.token()?.renewalBegun == nil)
         }
     }
 
@@ -137,13 +138,14 @@ struct FaultTests {
         arguments: Operation.allCases)
     func refusesWrongCertificate(operation: Operation) async throws {
         try await TLSServer.with(try TestAuthority().identity(for: "other.example.com")) { server in
-            try await Bench.with(session: operation.session, token: operation.token) { (bench: Bench) async throws in
-                let before = try await bench.kept()
-                let app = try bench.app(at: "https://localhost:\(server.port)")
-                let failure = await outcome { try await operation.run(app, bench) }.error
+            try await TokenSourceFixture.with(session: operation.session, token: operation.token) {
+                (fixture: TokenSourceFixture) async throws in
+                let before = try await fixture.stored()
+                let app = try fixture.app(at: "https://localhost:\(server.port)")
+                let failure = await outcome { try await operation.run(app, fixture) }.error
                 let error = try #require(failure)
                 #expect(error.transportCode == .tls && error.mayBeTriedAgain == false, "\(error)")
-                #expect(try await bench.kept() == operation.kept(before) && server.requests == 0)
+                #expect(try await fixture.stored() == operation.stored(before) && server.requests == 0)
             }
         }
     }
@@ -159,21 +161,21 @@ struct FaultTests {
             try Data(authority.certificate.utf8).write(to: URL(filePath: file.file("authority.pem")))
             let looking = AsyncHTTPTransport(authorities: .file(file.file("authority.pem")))
             try await looking.use { (looking: AsyncHTTPTransport) async throws in
-                let blind = ScriptedTransport { _ in HTTPResponse(status: 200) }
-                let rows: [(any HTTPTransport, TransportError.Code)] = [(looking, .wrongKey), (blind, .cannotPin)]
+                let statusOnly = ScriptedTransport { _ in HTTPResponse(status: 200) }
+                let rows: [(any HTTPTransport, TransportError.Code)] = [(looking, .wrongKey), (statusOnly, .cannotPin)]
                 for (transport, code) in rows {
-                    try await Bench.with(
+                    try await TokenSourceFixture.with(
                         session: operation.session, token: operation.token, transport: transport
-                    ) { (bench: Bench) async throws in
-                        let before = try await bench.kept()
-                        let app = try bench.app(at: "https://localhost:\(server.port)", pins: [PublicKeyPin(of: [1])])
-                        let failure = await outcome { try await operation.run(app, bench) }.error
+                    ) { (fixture: TokenSourceFixture) async throws in
+                        let before = try await fixture.stored()
+                        let app = try fixture.app(at: "https://localhost:\(server.port)", pins: [PublicKeyPin(of: [1])])
+                        let failure = await outcome { try await operation.run(app, fixture) }.error
                         let error = try #require(failure)
                         #expect(error.transportCode == code && error.mayBeTriedAgain == false, "\(error)")
-                        #expect(try await bench.kept() == operation.kept(before))
+                        #expect(try await fixture.stored() == operation.stored(before))
                     }
                 }
-                #expect(server.requests == 0 && blind.requests.isEmpty)
+                #expect(server.requests == 0 && statusOnly.requests.isEmpty)
             }
         }
     }

@@ -12,82 +12,84 @@ import Testing
 struct TokenSourceTests {
     @Test("A valid token is returned at once, without a new task and without waiting")
     func returnsValidTokenAtOnce() async throws {
-        try await Bench.with(token: Bench.old(left: 3600)) { (bench: Bench) async throws in
-            let token = try await bench.tokens.token()
+        try await TokenSourceFixture.with(token: TokenSourceFixture.old(left: 3600)) {
+            (fixture: TokenSourceFixture) async throws in
+            let token = try await fixture.tokens.token()
             guard #available(macOS 26, iOS 26, *) else { return }
             let answered = Mutex<AccessToken?>(nil)
             // The call runs up to its first suspension here.
             let task = Task.immediate {
-                let token = try await bench.tokens.token()
+                let token = try await fixture.tokens.token()
                 answered.withLock { $0 = token }
             }
             let answer = answered.withLock { $0 }
             #expect(answer == token)
             try await task.value
-            #expect(bench.provider.now.counts.isEmpty)
+            #expect(fixture.provider.now.counts.isEmpty)
         }
     }
 
     @Test("A session is exchanged for tokens once, and later calls return the token from memory")
     func exchangesSessionOnce() async throws {
-        try await Bench.with { bench in
-            let token = try await bench.tokens.token()
+        try await TokenSourceFixture.with { fixture in
+            let token = try await fixture.tokens.token()
             #expect(token.text.hasPrefix("access-") && token.refreshToken != nil && token.idToken != nil)
-            #expect(try await bench.tokens.token() == token)
-            #expect(bench.provider.count("authorize") == 1 && bench.provider.count("token") == 1)
-            let stored = try await bench.store.token()
+            #expect(try await fixture.tokens.token() == token)
+            #expect(fixture.provider.count("authorize") == 1 && fixture.provider.count("token") == 1)
+            let stored = try await fixture.store.token()
             #expect(stored == token)
-            let query = FormCoding.decode(bench.provider.now.bodies["authorize-query"]?.first ?? "")
+            let query = FormCoding.decode(fixture.provider.now.bodies["authorize-query"]?.first ?? "")
             #expect(query["code_challenge_method"] == "S256" && query["nonce"]?.count == 43 && query["response_type"] == "code")
         }
     }
 
     @Test("Endpoints that the app does not set are taken from the server's discovery document")
     func discoversEndpoints() async throws {
-        try await Bench.with(endpoints: .from { OAuthEndpoints(discovery: "\($0.url)/discovery") }) { bench in
-            _ = try await bench.tokens.token()
-            #expect(bench.provider.count("discovery") == 1)
+        try await TokenSourceFixture.with(endpoints: .from { OAuthEndpoints(discovery: "\($0.url)/discovery") }) { fixture in
+            _ = try await fixture.tokens.token()
+            #expect(fixture.provider.count("discovery") == 1)
         }
     }
 
     @Test("A token is renewed within the threshold, and the old refresh token is kept if no new one comes")
     func renewsWithinThreshold() async throws {
-        try await Bench.with(
-            token: Bench.old(left: 100),
+        try await TokenSourceFixture.with(
+            token: TokenSourceFixture.old(left: 100),
             .set {
-                Bench.knowsOld(&$0)
+                TokenSourceFixture.addOldToken(&$0)
                 $0.isRotating = false
             }
-        ) { bench in
-            #expect(try await bench.tokens.token().text == "access-old")
-            bench.clock.advance(by: 30)
-            #expect(try await bench.tokens.token().text == "access-old")
-            bench.clock.advance(by: 20)
-            let new = try await bench.tokens.token()
+        ) { fixture in
+            #expect(try await fixture.tokens.token().text == "access-old")
+            fixture.clock.advance(by: 30)
+            #expect(try await fixture.tokens.token().text == "access-old")
+            fixture.clock.advance(by: 20)
+            let new = try await fixture.tokens.token()
             #expect(new.text != "access-old" && new.refreshToken == Secret("refresh-old".utf8))
-            #expect(try await bench.store.token() == new)
-            #expect(bench.provider.count("token") == 1 && bench.provider.count("authorize") == 0)
-            let form = FormCoding.decode(bench.provider.now.bodies["token"]?.first ?? "")
+            #expect(try await fixture.store.token() == new)
+            #expect(fixture.provider.count("token") == 1 && fixture.provider.count("authorize") == 0)
+            let form = FormCoding.decode(fixture.provider.now.bodies["token"]?.first ?? "")
             #expect(form == ["grant_type": "refresh_token", "refresh_token": "refresh-old", "client_id": "app"])
         }
     }
 
     @Test("A token whose lifetime is below the threshold is renewed after half of its lifetime")
     func renewsShortLivedToken() async throws {
-        try await Bench.with(.set { $0.lifetime = 30 }) { bench in
-            let token = try await bench.tokens.token()
+        try await TokenSourceFixture.with(.set { $0.lifetime = 30 }) { fixture in
+            let token = try await fixture.tokens.token()
             let other = TokenSource(
-                bench.provider.endpoints(), client: Bench.client, store: bench.store, transport: bench.transport,
-                clock: bench.clock)
+                fixture.provider.endpoints(), client: TokenSourceFixture.client, store: fixture.store,
+                transport: fixture.transport,
+                clock: fixture.clock)
             for _ in 0..<3 {
-                #expect(try await bench.tokens.token() == token)
+                #expect(try await fixture.tokens.token() == token)
                 #expect(try await other.token() == token)
             }
-            bench.clock.advance(by: 14)
-            #expect(try await bench.tokens.token() == token)
-            bench.clock.advance(by: 2)
-            #expect(try await bench.tokens.token() != token)
-            #expect(bench.provider.count("token") == 2)
+            fixture.clock.advance(by: 14)
+            #expect(try await fixture.tokens.token() == token)
+            fixture.clock.advance(by: 2)
+            #expect(try await fixture.tokens.token() != token)
+            #expect(fixture.provider.count("token") == 2)
         }
     }
 
@@ -96,51 +98,51 @@ struct TokenSourceTests {
         let storage = RefusingStorage()
         let store = try SessionStore(
             tokens: storage, session: MemoryStorage<SSOToken>(), cookies: MemoryStorage<CookieJar>())
-        try await Bench.with(store: store) { bench in
+        try await TokenSourceFixture.with(store: store) { fixture in
             storage.refuses.store(true, ordering: .relaxed)
-            let outcome = await outcome { try await bench.tokens.token() }
+            let outcome = await outcome { try await fixture.tokens.token() }
             #expect(outcome.tokenError?.code == .storage)
             storage.refuses.store(false, ordering: .relaxed)
-            let token = try await bench.tokens.token()
-            #expect(try await bench.store.token() == token)
+            let token = try await fixture.tokens.token()
+            #expect(try await fixture.store.token() == token)
         }
     }
 
     @Test("A hundred concurrent calls cause one request and return the same token", arguments: [true, false])
     func concurrentCallsShareRequest(byRefresh: Bool) async throws {
-        try await Bench.with(
-            token: byRefresh ? Bench.old() : nil,
+        try await TokenSourceFixture.with(
+            token: byRefresh ? TokenSourceFixture.old() : nil,
             .set {
-                Bench.knowsOld(&$0)
-                $0.thought = 0.2
+                TokenSourceFixture.addOldToken(&$0)
+                $0.delay = 0.2
             }
-        ) { bench in
+        ) { fixture in
             let texts = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<100 { group.addTask { try await bench.tokens.token().text } }
+                for _ in 0..<100 { group.addTask { try await fixture.tokens.token().text } }
                 return try await group.reduce(into: Set()) { $0.insert($1) }
             }
-            #expect(texts.count == 1 && bench.provider.count("token") == 1)
-            #expect(bench.provider.count("authorize") == (byRefresh ? 0 : 1) && bench.provider.now.reuses == 0)
+            #expect(texts.count == 1 && fixture.provider.count("token") == 1)
+            #expect(fixture.provider.count("authorize") == (byRefresh ? 0 : 1) && fixture.provider.now.reuses == 0)
         }
     }
 
     @Test("A cancelled caller stops waiting, and the request continues for the others")
     func cancelledCallerStopsWaiting() async throws {
-        try await Bench.with(
-            token: Bench.old(),
+        try await TokenSourceFixture.with(
+            token: TokenSourceFixture.old(),
             .set {
-                Bench.knowsOld(&$0)
-                $0.thought = 0.3
+                TokenSourceFixture.addOldToken(&$0)
+                $0.delay = 0.3
             }
-        ) { (bench: Bench) async throws in
-            let impatient = Task { await outcome { try await bench.tokens.token() } }
-            let patient = Task { await outcome { try await bench.tokens.token() } }
-            let isAsked = try await eventually { bench.provider.count("token") > 0 }
+        ) { (fixture: TokenSourceFixture) async throws in
+            let cancelled = Task { await outcome { try await fixture.tokens.token() } }
+            let waiting = Task { await outcome { try await fixture.tokens.token() } }
+            let isAsked = try await eventually { fixture.provider.count("token") > 0 }
             #expect(isAsked)
-            impatient.cancel()
-            #expect(await impatient.value.tokenError?.code == .cancelled)
-            #expect((try? await patient.value.get())?.text.hasPrefix("access-") == true)
-            #expect(bench.provider.count("token") == 1)
+            cancelled.cancel()
+            #expect(await cancelled.value.tokenError?.code == .cancelled)
+            #expect((try? await waiting.value.get())?.text.hasPrefix("access-") == true)
+            #expect(fixture.provider.count("token") == 1)
         }
     }
 
@@ -151,22 +153,23 @@ struct TokenSourceTests {
             func store() throws -> SessionStore {
                 try SessionStore(tokens: places.0, session: places.1, cookies: places.2, lockFile: directory.file("lock"))
             }
-            try await Bench.with(
-                token: Bench.old(), store: try store(),
+            try await TokenSourceFixture.with(
+                token: TokenSourceFixture.old(), store: try store(),
                 .set {
-                    Bench.knowsOld(&$0)
-                    $0.thought = 0.1
+                    TokenSourceFixture.addOldToken(&$0)
+                    $0.delay = 0.1
                 }
-            ) { bench in
+            ) { fixture in
                 let other = TokenSource(
-                    bench.provider.endpoints(), client: Bench.client, store: try store(), transport: bench.transport,
-                    clock: bench.clock)
-                async let first = bench.tokens.token()
+                    fixture.provider.endpoints(), client: TokenSourceFixture.client, store: try store(),
+                    transport: fixture.transport,
+                    clock: fixture.clock)
+                async let first = fixture.tokens.token()
                 async let second = other.token()
                 #expect(try await first == second)
-                #expect(bench.provider.count("token") == 1)
+                #expect(fixture.provider.count("token") == 1)
                 // After one source removes a token, the other no longer returns it from memory.
-                _ = await bench.tokens.logOut()
+                _ = await fixture.tokens.logOut()
                 let outcome = await outcome { try await other.token() }
                 #expect(outcome.tokenError?.code == .loginRequired)
             }
@@ -175,13 +178,14 @@ struct TokenSourceTests {
 
     @Test("A removed token is not returned, even without a lock file that counts the changes")
     func removedTokenIsNotReturned() async throws {
-        try await Bench.with { bench in
+        try await TokenSourceFixture.with { fixture in
             let other = TokenSource(
-                bench.provider.endpoints(), client: Bench.client, store: bench.store, transport: bench.transport,
-                clock: bench.clock)
-            let token = try await bench.tokens.token()
+                fixture.provider.endpoints(), client: TokenSourceFixture.client, store: fixture.store,
+                transport: fixture.transport,
+                clock: fixture.clock)
+            let token = try await fixture.tokens.token()
             #expect(try await other.token() == token)
-            _ = await bench.tokens.logOut()
+            _ = await fixture.tokens.logOut()
             let error = await outcome { try await other.token() }.tokenError
             #expect(error?.code == .loginRequired)
         }
@@ -189,17 +193,18 @@ struct TokenSourceTests {
 
     @Test("A token read before a logout and returned after it is not kept in memory")
     func forgetsTokenReadBeforeLogout() async throws {
-        let session = GatedStorage(Bench.session)
+        let session = GatedStorage(TokenSourceFixture.session)
         let store = try SessionStore(
             tokens: MemoryStorage<AccessToken>(), session: session, cookies: MemoryStorage<CookieJar>())
-        try await Bench.with(session: nil, token: Bench.old(left: 3600), store: store) { (bench: Bench) async throws in
-            let early = Task { await outcome { try await bench.tokens.token() } }
+        try await TokenSourceFixture.with(session: nil, token: TokenSourceFixture.old(left: 3600), store: store) {
+            (fixture: TokenSourceFixture) async throws in
+            let early = Task { await outcome { try await fixture.tokens.token() } }
             // The token has been read; the session is read next.
             await session.arrival()
-            _ = await bench.tokens.logOut()
+            _ = await fixture.tokens.logOut()
             session.open()
             #expect(try await early.value.get().text == "access-old")
-            let error = await outcome { try await bench.tokens.token() }.tokenError
+            let error = await outcome { try await fixture.tokens.token() }.tokenError
             #expect(error?.code == .loginRequired)
         }
     }
@@ -230,44 +235,48 @@ struct TokenSourceTests {
 
     @Test("The session is used if the refresh token is missing, ended, or refused without a reason")
     func fallsBackToSession() async throws {
-        try await Bench.with(token: Bench.old(refreshToken: nil)) { bench in
-            _ = try await bench.tokens.token()
-            #expect(bench.provider.count("authorize") == 1)
+        try await TokenSourceFixture.with(token: TokenSourceFixture.old(refreshToken: nil)) { fixture in
+            _ = try await fixture.tokens.token()
+            #expect(fixture.provider.count("authorize") == 1)
         }
-        try await Bench.with(token: Bench.old(refreshToken: "unknown")) { bench in
-            _ = try await bench.tokens.token()
-            #expect(bench.provider.count("authorize") == 1)
+        try await TokenSourceFixture.with(token: TokenSourceFixture.old(refreshToken: "unknown")) { fixture in
+            _ = try await fixture.tokens.token()
+            #expect(fixture.provider.count("authorize") == 1)
         }
     }
 
     @Test("A login is required when nothing valid is left, and what has ended is removed")
     func reportsRequiredLogin() async throws {
-        for old in [Bench.old(refreshToken: "unknown", session: nil), Bench.old(refreshToken: nil, session: nil)] {
-            try await Bench.with(session: nil, token: old) { (bench: Bench) async throws in
-                let outcome = await outcome { try await bench.tokens.token() }
+        for old in [
+            TokenSourceFixture.old(refreshToken: "unknown", session: nil),
+            TokenSourceFixture.old(refreshToken: nil, session: nil),
+        ] {
+            try await TokenSourceFixture.with(session: nil, token: old) { (fixture: TokenSourceFixture) async throws in
+                let outcome = await outcome { try await fixture.tokens.token() }
                 #expect(outcome.tokenError?.code == .loginRequired && outcome.tokenError?.isRetryable == false)
-                #expect(try await bench.kept() == Bench.Kept(token: nil, session: nil))
+                #expect(try await fixture.stored() == TokenSourceFixture.StoredState(token: nil, session: nil))
             }
         }
-        try await Bench.with(session: nil) { (bench: Bench) async throws in
-            let outcome = await outcome { try await bench.tokens.token() }
-            #expect(outcome.tokenError?.code == .loginRequired && bench.provider.now.counts.isEmpty)
+        try await TokenSourceFixture.with(session: nil) { (fixture: TokenSourceFixture) async throws in
+            let outcome = await outcome { try await fixture.tokens.token() }
+            #expect(outcome.tokenError?.code == .loginRequired && fixture.provider.now.counts.isEmpty)
         }
     }
 
     @Test("A session is removed only when the server says that it has ended")
     func removesOnlyEndedSession() async throws {
-        try await Bench.with(session: SSOToken(value: Secret("sso-gone".utf8)), token: nil) { (bench: Bench) async throws in
-            let outcome = await outcome { try await bench.tokens.token() }
+        try await TokenSourceFixture.with(session: SSOToken(value: Secret("sso-gone".utf8)), token: nil) {
+            (fixture: TokenSourceFixture) async throws in
+            let outcome = await outcome { try await fixture.tokens.token() }
             #expect(outcome.tokenError?.code == .loginRequired)
-            #expect(try await bench.kept() == Bench.Kept(token: nil, session: nil))
+            #expect(try await fixture.stored() == TokenSourceFixture.StoredState(token: nil, session: nil))
         }
         // A login page alone does not say so: the session's own address reports a valid session here.
-        try await Bench.with(.set { $0.faults["authorize"] = .status(302, ["Location: /login"], "") }) {
-            (bench: Bench) async throws in
-            let outcome = await outcome { try await bench.tokens.token() }
+        try await TokenSourceFixture.with(.set { $0.faults["authorize"] = .status(302, ["Location: /login"], "") }) {
+            (fixture: TokenSourceFixture) async throws in
+            let outcome = await outcome { try await fixture.tokens.token() }
             #expect(outcome.tokenError?.code == .interactionRequired)
-            #expect(try await bench.store.session() == Bench.session)
+            #expect(try await fixture.store.session() == TokenSourceFixture.session)
         }
     }
 
@@ -275,81 +284,88 @@ struct TokenSourceTests {
         "A requirement of the server that another login cannot meet is reported as such",
         arguments: ["consent_required", "interaction_required", "login_required"])
     func reportsRequiredInteraction(error: String) async throws {
-        try await Bench.with(.set { $0.authorizeError = error }) { (bench: Bench) async throws in
-            let failure = await outcome { try await bench.tokens.token() }.tokenError
+        try await TokenSourceFixture.with(.set { $0.authorizeError = error }) { (fixture: TokenSourceFixture) async throws in
+            let failure = await outcome { try await fixture.tokens.token() }.tokenError
             #expect(failure?.code == .interactionRequired && failure?.isRetryable == false)
-            guard case .server(let said) = failure?.cause else { throw TokenError(.refused) }
-            #expect(said.code.rawValue == error)
-            #expect(try await bench.kept() == Bench.Kept(token: nil, session: Bench.session))
+            guard case .server(let oauthError) = failure?.cause else { throw TokenError(.refused) }
+            #expect(oauthError.code.rawValue == error)
+            #expect(try await fixture.stored() == TokenSourceFixture.StoredState(token: nil, session: TokenSourceFixture.session))
         }
         // A token that has not expired is still used.
-        try await Bench.with(token: Bench.old(left: 30, refreshToken: nil), .set { $0.authorizeError = error }) {
-            (bench: Bench) async throws in
-            #expect(try await bench.tokens.token().text == "access-old")
+        try await TokenSourceFixture.with(
+            token: TokenSourceFixture.old(left: 30, refreshToken: nil), .set { $0.authorizeError = error }
+        ) {
+            (fixture: TokenSourceFixture) async throws in
+            #expect(try await fixture.tokens.token().text == "access-old")
         }
     }
 
     @Test("A valid token is still used when the server shows a login page, and the session is not reported as ended")
     func usesTokenDespiteLoginPage() async throws {
-        try await Bench.with(
-            token: Bench.old(left: 30, refreshToken: nil),
+        try await TokenSourceFixture.with(
+            token: TokenSourceFixture.old(left: 30, refreshToken: nil),
             .set { $0.faults["authorize"] = .status(302, ["Location: /login"], "") }
-        ) { (bench: Bench) async throws in
-            let before = try await bench.kept()
-            for _ in 0..<3 { #expect(try await bench.tokens.token().text == "access-old") }
-            #expect(bench.provider.count("authorize") == 1 && bench.provider.count("sessions") == 1)
+        ) { (fixture: TokenSourceFixture) async throws in
+            let before = try await fixture.stored()
+            for _ in 0..<3 { #expect(try await fixture.tokens.token().text == "access-old") }
+            #expect(fixture.provider.count("authorize") == 1 && fixture.provider.count("sessions") == 1)
             // A requested replacement or an expired token causes the error.
-            let refreshError = await outcome { try await bench.tokens.refresh() }.tokenError
+            let refreshError = await outcome { try await fixture.tokens.refresh() }.tokenError
             #expect(refreshError?.code == .interactionRequired)
-            bench.clock.advance(by: 31)
-            let endedError = await outcome { try await bench.tokens.token() }.tokenError
+            fixture.clock.advance(by: 31)
+            let endedError = await outcome { try await fixture.tokens.token() }.tokenError
             #expect(endedError?.code == .interactionRequired)
-            #expect(try await bench.kept() == before)
+            #expect(try await fixture.stored() == before)
         }
     }
 
     @Test("Tokens of another session are revoked and replaced")
     func replacesTokensOfOtherSession() async throws {
         let other = SSOToken(value: Secret("sso-2".utf8))
-        try await Bench.with(token: Bench.old(left: 3600, session: other), .set { Bench.knowsOld(&$0) }) { bench in
-            let token = try await bench.tokens.token()
+        try await TokenSourceFixture.with(
+            token: TokenSourceFixture.old(left: 3600, session: other), .set { TokenSourceFixture.addOldToken(&$0) }
+        ) { fixture in
+            let token = try await fixture.tokens.token()
             #expect(token.text != "access-old")
-            #expect(bench.provider.now.revoked == ["refresh-old"])
+            #expect(fixture.provider.now.revoked == ["refresh-old"])
         }
     }
 
     @Test("Tokens of a session that is no longer stored are revoked and removed")
     func removesTokensOfGoneSession() async throws {
-        try await Bench.with(session: nil, token: Bench.old(left: 3600), .set { Bench.knowsOld(&$0) }) {
-            (bench: Bench) async throws in
-            let error = await outcome { try await bench.tokens.token() }.tokenError
+        try await TokenSourceFixture.with(
+            session: nil, token: TokenSourceFixture.old(left: 3600), .set { TokenSourceFixture.addOldToken(&$0) }
+        ) {
+            (fixture: TokenSourceFixture) async throws in
+            let error = await outcome { try await fixture.tokens.token() }.tokenError
             #expect(error?.code == .loginRequired)
-            #expect(try await bench.store.token() == nil && bench.provider.now.revoked == ["refresh-old"])
+            #expect(try await fixture.store.token() == nil && fixture.provider.now.revoked == ["refresh-old"])
         }
     }
 
     @Test("A failure to revoke orphaned tokens is reported once, and the next call gets new tokens", arguments: [true, false])
     func reportsUnrevokedTokensOnce(isOffered: Bool) async throws {
-        let addresses = Bench.Addresses.from {
+        let addresses = TokenSourceFixture.Addresses.from {
             var endpoints = $0.endpoints()
             if !isOffered { endpoints.revoke = nil }
             return endpoints
         }
         let other = SSOToken(value: Secret("sso-2".utf8))
-        try await Bench.with(
-            token: Bench.old(left: 3600, session: other), endpoints: addresses,
+        try await TokenSourceFixture.with(
+            token: TokenSourceFixture.old(left: 3600, session: other), endpoints: addresses,
             .set {
-                Bench.knowsOld(&$0)
+                TokenSourceFixture.addOldToken(&$0)
                 $0.faults["revoke"] = .busy
             }
-        ) { (bench: Bench) async throws in
+        ) { (fixture: TokenSourceFixture) async throws in
             if isOffered {
-                let failure = await outcome { try await bench.tokens.token() }.tokenError
+                let failure = await outcome { try await fixture.tokens.token() }.tokenError
                 #expect(failure?.code == .unreachable && failure?.retryAfter == .seconds(7))
-                #expect(try await bench.kept() == Bench.Kept(token: nil, session: Bench.session))
+                #expect(
+                    try await fixture.stored() == TokenSourceFixture.StoredState(token: nil, session: TokenSourceFixture.session))
             }
-            #expect(try await bench.tokens.token().text != "access-old")
-            #expect(bench.provider.count("revoke") == (isOffered ? 1 : 0))
+            #expect(try await fixture.tokens.token().text != "access-old")
+            #expect(fixture.provider.count("revoke") == (isOffered ? 1 : 0))
         }
     }
 
@@ -361,7 +377,7 @@ struct TokenSourceTests {
         let transport = ScriptedTransport { (request) throws(TransportError) in
             if request.url.hasSuffix("/revoke") {
                 // A change of the stored data takes the lock.
-                let other = TokenSource(OAuthEndpoints(), client: Bench.client, store: store, transport: network)
+                let other = TokenSource(OAuthEndpoints(), client: TokenSourceFixture.client, store: store, transport: network)
                 Task {
                     _ = try await other.adopt(SSOToken(value: Secret("".utf8)))
                     turns.add()
@@ -373,55 +389,56 @@ struct TokenSourceTests {
         }
         try await network.use { (_: AsyncHTTPTransport) async throws in
             let other = SSOToken(value: Secret("sso-2".utf8))
-            try await Bench.with(
-                token: Bench.old(left: 3600, session: other), store: store, transport: transport, .set { Bench.knowsOld(&$0) }
-            ) { (bench: Bench) async throws in
-                #expect(try await bench.tokens.token().text != "access-old")
-                #expect(bench.provider.now.revoked == ["refresh-old"])
+            try await TokenSourceFixture.with(
+                token: TokenSourceFixture.old(left: 3600, session: other), store: store, transport: transport,
+                .set { TokenSourceFixture.addOldToken(&$0) }
+            ) { (fixture: TokenSourceFixture) async throws in
+                #expect(try await fixture.tokens.token().text != "access-old")
+                #expect(fixture.provider.now.revoked == ["refresh-old"])
             }
         }
     }
 
     @Test("A valid token is still used after a failed renewal, which is tried again later")
     func usesTokenAfterFailedRenewal() async throws {
-        try await Bench.with(
-            token: Bench.old(left: 30),
+        try await TokenSourceFixture.with(
+            token: TokenSourceFixture.old(left: 30),
             .set {
-                Bench.knowsOld(&$0)
+                TokenSourceFixture.addOldToken(&$0)
                 $0.faults["token"] = .busy
             }
-        ) { bench in
-            for _ in 0..<5 { #expect(try await bench.tokens.token().text == "access-old") }
-            #expect(bench.provider.count("token") == 1)
-            bench.clock.advance(by: 8)
-            _ = try await bench.tokens.token()
+        ) { fixture in
+            for _ in 0..<5 { #expect(try await fixture.tokens.token().text == "access-old") }
+            #expect(fixture.provider.count("token") == 1)
+            fixture.clock.advance(by: 8)
+            _ = try await fixture.tokens.token()
             // The refresh token may have been used: the session is asked, and the token endpoint fails again.
-            #expect(bench.provider.count("token") == 2)
-            bench.provider.change { $0.faults = [:] }
-            bench.clock.advance(by: 8)
-            #expect(try await bench.tokens.token().text != "access-old")
-            #expect(bench.provider.now.reuses == 0)
+            #expect(fixture.provider.count("token") == 2)
+            fixture.provider.change { $0.faults = [:] }
+            fixture.clock.advance(by: 8)
+            #expect(try await fixture.tokens.token().text != "access-old")
+            #expect(fixture.provider.now.reuses == 0)
         }
     }
 
     @Test("A token that a server refused is replaced once for all callers that use it")
     func replacesRefusedTokenOnce() async throws {
-        try await Bench.with(
-            token: Bench.old(left: 3600),
+        try await TokenSourceFixture.with(
+            token: TokenSourceFixture.old(left: 3600),
             .set {
-                Bench.knowsOld(&$0)
-                $0.thought = 0.1
+                TokenSourceFixture.addOldToken(&$0)
+                $0.delay = 0.1
             }
-        ) { bench in
-            let old = try await bench.tokens.token()
+        ) { fixture in
+            let old = try await fixture.tokens.token()
             let texts = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<20 { group.addTask { try await bench.tokens.renewed(insteadOf: old).text } }
+                for _ in 0..<20 { group.addTask { try await fixture.tokens.renewed(insteadOf: old).text } }
                 return try await group.reduce(into: Set()) { $0.insert($1) }
             }
-            #expect(texts.count == 1 && bench.provider.count("token") == 1)
-            #expect(try await bench.tokens.renewed(insteadOf: old).text == texts.first)
-            let forced = try await bench.tokens.refresh()
-            #expect(!texts.contains(forced.text) && bench.provider.count("token") == 2)
+            #expect(texts.count == 1 && fixture.provider.count("token") == 1)
+            #expect(try await fixture.tokens.renewed(insteadOf: old).text == texts.first)
+            let forced = try await fixture.tokens.refresh()
+            #expect(!texts.contains(forced.text) && fixture.provider.count("token") == 2)
         }
     }
 
@@ -431,19 +448,19 @@ struct TokenSourceTests {
     func refusesInvalidIDToken(claim: String) async throws {
         let wrong: JSONValue = claim == "exp" ? .integer(1) : .string("wrong")
         let changes = claim == "sub" ? ["sub": JSONValue.null] : [claim: wrong]
-        try await Bench.with(.set { $0.claims = changes }) { (bench: Bench) async throws in
-            let outcome = await outcome { try await bench.tokens.token() }
+        try await TokenSourceFixture.with(.set { $0.claims = changes }) { (fixture: TokenSourceFixture) async throws in
+            let outcome = await outcome { try await fixture.tokens.token() }
             #expect(outcome.tokenError?.code == .idTokenRefused)
-            #expect(try await bench.store.token() == nil)
-            #expect(try await bench.store.session() == Bench.session)
-            #expect(bench.provider.now.accessTokens.isEmpty, "a token is still valid at the server")
+            #expect(try await fixture.store.token() == nil)
+            #expect(try await fixture.store.session() == TokenSourceFixture.session)
+            #expect(fixture.provider.now.accessTokens.isEmpty, "a token is still valid at the server")
         }
     }
 
     @Test("A missing ID token is refused if it was granted")
     func requiresGrantedIDToken() async throws {
-        try await Bench.with(.set { $0.omitsIDToken = true }) { (bench: Bench) async throws in
-            let outcome = await outcome { try await bench.tokens.token() }
+        try await TokenSourceFixture.with(.set { $0.omitsIDToken = true }) { (fixture: TokenSourceFixture) async throws in
+            let outcome = await outcome { try await fixture.tokens.token() }
             #expect(outcome.tokenError?.cause == .idToken(IDTokenError(.form)))
         }
     }
@@ -452,74 +469,74 @@ struct TokenSourceTests {
         "The old ID token is kept while a new one cannot be verified; the refresh fails if it never can be",
         arguments: [(TestProvider.Fault.busy, true), (.cut, true), (.status(404, [], ""), false)])
     func keepsOldIDTokenWhileUnverifiable(fault: TestProvider.Fault, isTaken: Bool) async throws {
-        let old = Bench.old(session: nil, idToken: "e30.eyJzdWIiOiJhbGljZSJ9.e30")
-        try await Bench.with(
+        let old = TokenSourceFixture.old(session: nil, idToken: "e30.eyJzdWIiOiJhbGljZSJ9.e30")
+        try await TokenSourceFixture.with(
             session: nil, token: old,
             .set {
-                Bench.knowsOld(&$0)
+                TokenSourceFixture.addOldToken(&$0)
                 $0.faults["jwks"] = fault
                 $0.refreshScope = "openid read"
             }
-        ) { (bench: Bench) async throws in
-            let outcome = await outcome { try await bench.tokens.token() }
+        ) { (fixture: TokenSourceFixture) async throws in
+            let outcome = await outcome { try await fixture.tokens.token() }
             #expect(((try? outcome.get()) != nil) == isTaken)
-            #expect(try await bench.store.token()?.idToken == old.idToken)
+            #expect(try await fixture.store.token()?.idToken == old.idToken)
             // The refresh token was not used up in vain.
-            #expect(bench.provider.count("token") == (isTaken ? 1 : 0))
-            bench.provider.change { $0.faults = [:] }
-            let new = try await bench.tokens.refresh()
+            #expect(fixture.provider.count("token") == (isTaken ? 1 : 0))
+            fixture.provider.change { $0.faults = [:] }
+            let new = try await fixture.tokens.refresh()
             #expect(new.idToken != old.idToken && new.idToken != nil)
         }
     }
 
     @Test("A refreshed ID token is refused if there are no keys to verify it")
     func refusesRefreshedIDTokenWithoutKeys() async throws {
-        let keyless = Bench.Addresses.from {
+        let keyless = TokenSourceFixture.Addresses.from {
             var endpoints = $0.endpoints()
             endpoints.jwks = nil
             return endpoints
         }
-        try await Bench.with(
-            session: nil, token: Bench.old(session: nil), endpoints: keyless,
+        try await TokenSourceFixture.with(
+            session: nil, token: TokenSourceFixture.old(session: nil), endpoints: keyless,
             .set {
-                Bench.knowsOld(&$0)
+                TokenSourceFixture.addOldToken(&$0)
                 $0.refreshScope = "openid read"
             }
-        ) { (bench: Bench) async throws in
-            let error = await outcome { try await bench.tokens.token() }.tokenError
+        ) { (fixture: TokenSourceFixture) async throws in
+            let error = await outcome { try await fixture.tokens.token() }.tokenError
             #expect(error?.cause == .idToken(IDTokenError(.keys)))
-            #expect(try await bench.store.token()?.text == "access-old")
-            #expect(try await bench.store.token()?.renewalBegun != nil)
+            #expect(try await fixture.store.token()?.text == "access-old")
+            #expect(try await fixture.store.token()?.renewalBegun != nil)
         }
     }
 
     @Test("A code is not used as long as the server's keys are not available")
     func waitsForKeysBeforeUsingCode() async throws {
-        try await Bench.with(.set { $0.faults["jwks"] = .busy }) { (bench: Bench) async throws in
-            let error = await outcome { try await bench.tokens.token() }.tokenError
+        try await TokenSourceFixture.with(.set { $0.faults["jwks"] = .busy }) { (fixture: TokenSourceFixture) async throws in
+            let error = await outcome { try await fixture.tokens.token() }.tokenError
             #expect(error?.isRetryable == true)
-            #expect(bench.provider.count("token") == 0)
+            #expect(fixture.provider.count("token") == 0)
         }
     }
 
     @Test(
         "The server's time is used to check an ID token, so that a wrong local clock causes no refusal", arguments: [true, false])
-    func usesServerTime(tellsTime: Bool) async throws {
-        try await Bench.with(.set { $0.tellsTime = tellsTime }) { (bench: Bench) async throws in
-            bench.clock.advance(by: -7200)
-            let outcome = await outcome { try await bench.tokens.token() }
-            #expect(outcome.tokenError?.cause == (tellsTime ? nil : .idToken(IDTokenError(.notYetValid))))
+    func usesServerTime(sendsDate: Bool) async throws {
+        try await TokenSourceFixture.with(.set { $0.sendsDate = sendsDate }) { (fixture: TokenSourceFixture) async throws in
+            fixture.clock.advance(by: -7200)
+            let outcome = await outcome { try await fixture.tokens.token() }
+            #expect(outcome.tokenError?.cause == (sendsDate ? nil : .idToken(IDTokenError(.notYetValid))))
         }
     }
 
     @Test("Keys that were replaced under their old id are loaded again")
     func reloadsReplacedKeys() async throws {
-        try await Bench.with { bench in
-            _ = try await bench.tokens.token()
-            try await bench.tokens.revoke()
-            bench.provider.change { $0.key = P256.Signing.PrivateKey() }
-            _ = try await bench.tokens.token()
-            #expect(bench.provider.count("jwks") == 2)
+        try await TokenSourceFixture.with { fixture in
+            _ = try await fixture.tokens.token()
+            try await fixture.tokens.revoke()
+            fixture.provider.change { $0.key = P256.Signing.PrivateKey() }
+            _ = try await fixture.tokens.token()
+            #expect(fixture.provider.count("jwks") == 2)
         }
     }
 
@@ -531,50 +548,52 @@ struct TokenSourceTests {
             (["error": "access_denied"], .accessDenied), (["error": "access_denied", "state": "x"], .stateMismatch),
         ])
     func refusesInvalidAuthorizationResponse(changes: [String: String], code: OAuthError.Code) async throws {
-        try await Bench.with(.set { $0.authorizeChanges = changes }) { (bench: Bench) async throws in
-            let error = await outcome { try await bench.tokens.token() }.tokenError
-            guard case .server(let said) = error?.cause else {
+        try await TokenSourceFixture.with(.set { $0.authorizeChanges = changes }) { (fixture: TokenSourceFixture) async throws in
+            let error = await outcome { try await fixture.tokens.token() }.tokenError
+            guard case .server(let oauthError) = error?.cause else {
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(said.code == code && error?.code == .refused)
-            #expect(try await bench.store.session() == Bench.session && bench.provider.count("token") == 0)
+            #expect(oauthError.code == code && error?.code == .refused)
+            #expect(try await fixture.store.session() == TokenSourceFixture.session && fixture.provider.count("token") == 0)
         }
     }
 
     @Test("The server's cookies are kept and sent back")
     func keepsServerCookies() async throws {
-        try await Bench.with(.set { $0.cookies = ["amlbcookie=01; Path=/"] }) { bench in
-            _ = try await bench.tokens.token()
-            #expect(try await bench.store.cookies().cookies.map(\.name) == ["amlbcookie"])
-            try await bench.tokens.revoke()
-            _ = try await bench.tokens.token()
+        try await TokenSourceFixture.with(.set { $0.cookies = ["amlbcookie=01; Path=/"] }) { fixture in
+            _ = try await fixture.tokens.token()
+            #expect(try await fixture.store.cookies().cookies.map(\.name) == ["amlbcookie"])
+            try await fixture.tokens.revoke()
+            _ = try await fixture.tokens.token()
             // The provider reads names in lower case.
             #expect(
-                bench.provider.now.cookieHeaders["authorize"]
+                fixture.provider.now.cookieHeaders["authorize"]
                     == ["iplanetdirectorypro=sso-1", "iplanetdirectorypro=sso-1; amlbcookie=01"])
         }
     }
 
     @Test("A secret is not sent over plain http to another machine")
     func refusesPlainHTTP() async throws {
-        try await Bench.with(endpoints: .from { _ in OAuthEndpoints(authorize: "http://am.example.com/authorize", issuer: "x") })
-        { (bench: Bench) async throws in
-            let outcome = await outcome { try await bench.tokens.token() }
+        try await TokenSourceFixture.with(
+            endpoints: .from { _ in OAuthEndpoints(authorize: "http://am.example.com/authorize", issuer: "x") }
+        ) { (fixture: TokenSourceFixture) async throws in
+            let outcome = await outcome { try await fixture.tokens.token() }
             #expect(outcome.tokenError?.code == .notConfigured)
         }
     }
 
     @Test("A token can be read without a network by a reader that sends no requests")
     func readsTokenOffline() async throws {
-        try await Bench.with(token: Bench.old(left: 5, idToken: "e30.eyJzdWIiOiJhbGljZSJ9.e30")) { (bench: Bench) async throws in
-            let reader = TokenReader(bench.store, clock: bench.clock)
+        try await TokenSourceFixture.with(token: TokenSourceFixture.old(left: 5, idToken: "e30.eyJzdWIiOiJhbGljZSJ9.e30")) {
+            (fixture: TokenSourceFixture) async throws in
+            let reader = TokenReader(fixture.store, clock: fixture.clock)
             #expect(try await reader.token()?.text == "access-old")
             #expect(try await reader.identity() == ["sub": .string("alice")])
-            bench.clock.advance(by: 10)
+            fixture.clock.advance(by: 10)
             #expect(try await reader.token() == nil)
             #expect(try await reader.storedToken()?.text == "access-old")
-            #expect(try await reader.session() == Bench.session && bench.provider.now.counts.isEmpty)
+            #expect(try await reader.session() == TokenSourceFixture.session && fixture.provider.now.counts.isEmpty)
         }
     }
 }

@@ -20,7 +20,7 @@ struct AdminTests {
     // MARK: Access
 
     /// Headers that a request sends in addition to a valid token, and the expected status.
-    static let doors: [([String: String], Int)] = [
+    static let headerCases: [([String: String], Int)] = [
         ([:], 200), (["Host": "127.0.0.1:8080"], 200), (["Host": "[::1]:8080"], 200), (["Host": "LOCALHOST"], 200),
         (["Sec-Fetch-Site": "none"], 200),
         // Sent by a proxy on the same machine.
@@ -34,7 +34,7 @@ struct AdminTests {
         (["Authorization": "Bearer \(token) "], 200), (["Authorization": "Bearer \(token)x"], 401),
     ]
 
-    @Test("Only a local process that sends the token and no proxy or cross-origin headers is allowed", arguments: doors)
+    @Test("Only a local process that sends the token and no proxy or cross-origin headers is allowed", arguments: headerCases)
     func allowsLocalCallersWithToken(headers: [String: String], status: Int) async throws {
         try await run { server in
             let own = ["Authorization": "Bearer \(Self.token)"]
@@ -50,7 +50,7 @@ struct AdminTests {
             ("127.0.0.1.evil.example", false),
             ("192.0.2.1", false), ("", false), ("a:b:c", false),
         ])
-    func refusesForeignHost(authority: String, isIn: Bool) async throws {
+    func refusesForeignHost(authority: String, isAllowed: Bool) async throws {
         try await TestServer.run(
             .sample {
                 $0.port = 0
@@ -62,7 +62,9 @@ struct AdminTests {
                 connection.send(
                     "GET /am/admin/clock HTTP/1.1\r\nHost: \(authority)\r\nAuthorization: Bearer \(Self.token)\r\n\r\n")
                 let text = await connection.read { $0.hasSuffix("}") }
-                #expect(text.hasPrefix("HTTP/1.1 \(isIn ? 200 : 404)") || (!isIn && text.hasPrefix("HTTP/1.1 400")), "\(text)")
+                #expect(
+                    text.hasPrefix("HTTP/1.1 \(isAllowed ? 200 : 404)") || (!isAllowed && text.hasPrefix("HTTP/1.1 400")),
+                    "\(text)")
                 connection.vanish()
             }
         }
@@ -177,8 +179,8 @@ struct AdminTests {
             #expect(try await server.admin(.delete, "sessions/\(key)").json["user"] == "mira")
             #expect(try await server.admin(.delete, "sessions/\(key)").status == 404)
             #expect(try await server.admin(.delete, "sessions?user=noa&realm=/alpha").json["ended"]?.wholeNumber == 0)
-            for nobody in ["sessions?realm=/alpha", "sessions/x?user=noa"] {
-                #expect(try await server.admin(.delete, nobody).status == 400, "the request would end too many sessions")
+            for path in ["sessions?realm=/alpha", "sessions/x?user=noa"] {
+                #expect(try await server.admin(.delete, path).status == 400, "the request would end too many sessions")
             }
             #expect(try await server.admin(.delete, "sessions").json["ended"]?.wholeNumber == 1)
             #expect(try await server.start("Login", query: "").json["authId"] != nil)
@@ -260,10 +262,10 @@ struct AdminTests {
             let session = try await server.session()
             try server.devServer.faults.enable(FaultRule(.html, name: "portal", at: "keys"))
             let device = try await server.admin(.get, "users/mira").json["devices"]?.array?.first?["_id"]?.string
-            let place = path.replacing("KEY", with: TokenHash(session).text).replacing("ID", with: try #require(device))
+            let target = path.replacing("KEY", with: TokenHash(session).text).replacing("ID", with: try #require(device))
             let before = try await server.devServer.snapshot().rows
             for query in ["relam=/alpha", "dry", "_prettyPrint=true"] {
-                let reply = try await server.admin(method, "\(place)?\(query)", body)
+                let reply = try await server.admin(method, "\(target)?\(query)", body)
                 #expect(reply.status == 400, "\(reply.text)")
                 let parameter = query.prefix { $0 != "=" }
                 #expect(reply.message?.contains("Unknown parameter '\(parameter)'") == true, "\(reply.text)")
@@ -286,9 +288,9 @@ struct AdminTests {
             #expect(sent.count == 1 && emails?.first?["link"]?.string == sent.first)
             #expect(try await server.admin(.get, "emails?user=mira").json["emails"]?.array == [])
             // The request log has an entry for the sent email, which a caller can wait for, without the link.
-            let told = try await server.admin(.get, "request-log?kind=email&user=noa&wait=10")
-            #expect(told.json["count"]?.wholeNumber == 1 && told.json["entries"]?.array?.first?["realm"] == "/")
-            #expect(try !told.text.contains(#require(sent.first?.split(separator: "=").last)))
+            let log = try await server.admin(.get, "request-log?kind=email&user=noa&wait=10")
+            #expect(log.json["count"]?.wholeNumber == 1 && log.json["entries"]?.array?.first?["realm"] == "/")
+            #expect(try !log.text.contains(#require(sent.first?.split(separator: "=").last)))
             #expect(try await server.admin(.get, "request-log?user=mira").json["count"]?.wholeNumber == 0)
 
             let phone = try await server.registeredPhone()

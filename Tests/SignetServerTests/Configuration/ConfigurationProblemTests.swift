@@ -48,19 +48,19 @@ struct ConfigurationProblemTests {
     }
 
     static let files: [BadFile] = [
-        BadFile("nothing", "", "1:1 emptyFile"),
+        BadFile("an empty file", "", "1:1 emptyFile"),
         BadFile("a comment only", "# nothing\n", "1:1 emptyFile"),
         BadFile("a list", "- a\n", "1:1 wrongType"),
-        BadFile("a word", "hello\n", "1:1 wrongType"),
+        BadFile("a string", "hello\n", "1:1 wrongType"),
         BadFile(
             "a tab", "realms:\n\t- /\n",
             "2:1 invalidYAML"),
-        BadFile("a tab behind spaces", "server:\r\n  issuer: x\r\n  \t- 5\r\n", "3:3 invalidYAML"),
-        BadFile("a tab behind a text", "server:\n  issuer: x\n\tpushTimeout: 5\n", "3:1 invalidYAML"),
+        BadFile("a tab after spaces", "server:\r\n  issuer: x\r\n  \t- 5\r\n", "3:3 invalidYAML"),
+        BadFile("a tab after a string", "server:\n  issuer: x\n\tpushTimeout: 5\n", "3:1 invalidYAML"),
         BadFile(
             "an open bracket", "realms: [/\n",
             "2:1 invalidYAML"),
-        BadFile("a key twice", "realms: [/]\nrealms: [/]\n", "1:1 invalidYAML"),
+        BadFile("a duplicate key", "realms: [/]\nrealms: [/]\n", "1:1 invalidYAML"),
         BadFile(
             "two documents", "realms: [/]\n---\nrealms: [/]\n",
             "2:1 invalidYAML"),
@@ -68,14 +68,14 @@ struct ConfigurationProblemTests {
             "an anchor", "realms: &a [/]\nusers:\n  - name: *a\n",
             "3:11 invalidYAML"),
         BadFile(
-            "an anchor that nothing refers to", "realms: &a [/]\n",
+            "an anchor without an alias", "realms: &a [/]\n",
             "1:9 invalidYAML"),
         BadFile(
-            "an anchor at a name", "users:\n  - {&b name: mira}\n",
+            "an anchor on a key", "users:\n  - {&b name: mira}\n",
             "2:6 invalidYAML"),
         BadFile("a key that is a list", "[a, b]: 1\n", "1:1 invalidYAML"),
         BadFile(
-            "a setting that there is not", "usres: []\n",
+            "an unknown setting", "usres: []\n",
             "1:1 unknownSetting"
         ),
         BadFile(
@@ -94,7 +94,7 @@ struct ConfigurationProblemTests {
             "5:21 invalidValue",
             "6:20 invalidValue"),
         BadFile(
-            "numbers and truth values in quotes",
+            "numbers and Boolean values in quotes",
             """
             server:
               pushTimeout: "30"
@@ -108,7 +108,7 @@ struct ConfigurationProblemTests {
             "4:21 invalidValue",
             "6:26 invalidValue"),
         BadFile(
-            "a journey that is only a part of others",
+            "a journey that runs only inside other journeys",
             """
             server: {defaultJourney: Inner, transactionJourney: J}
             journeys:
@@ -122,7 +122,7 @@ struct ConfigurationProblemTests {
             """,
             "1:26 innerJourney"),
         BadFile(
-            "a journey that there is not", "server: {defaultJourney: Logn}\n",
+            "an unknown journey", "server: {defaultJourney: Logn}\n",
             "1:26 unknownName"
         ),
         BadFile(
@@ -165,7 +165,7 @@ struct ConfigurationProblemTests {
         BadFile(
             "no journey", "journeys: {}\n", "1:11 noNodes"),
         BadFile(
-            "addresses that nobody can ask, and names that nobody can read",
+            "invalid addresses and unreadable names",
             """
             server:
               issuer: "a:b"
@@ -212,39 +212,39 @@ struct ConfigurationProblemTests {
 
     static let journeys: [BadFile] = [
         .journey(
-            "an outcome that the node has not",
+            "an unknown outcome",
             "check: {type: DataStoreDecisionNode, outcomes: {tru: success, false: failure}}",
             "4:7 missingTarget",
             "4:55 unknownOutcome"
         ),
         .journey(
-            "a target that there is not",
+            "an unknown target",
             "name: {type: UsernameCollectorNode, outcomes: {outcome: sucess}}",
             "4:63 unknownName"
         ),
         .journey(
-            "a node without outcomes, and one that nothing leads to",
+            "a node without outcomes, and an unreachable node",
             "name: {type: UsernameCollectorNode}\nlost: {type: PasswordCollectorNode, outcomes: {default: success}}",
             "4:7 missingTarget",
             "5:7 unreachableNode"
         ),
         .journey(
-            "nodes that lead to each other, and nothing to them",
+            "unreachable nodes that lead to each other",
             "name: {type: UsernameCollectorNode, outcomes: {outcome: success}}\none: {type: PasswordCollectorNode, outcomes: {outcome: two}}\ntwo: {type: PasswordCollectorNode, outcomes: {outcome: one}}",
             "5:7 unreachableNode",
             "6:7 unreachableNode"
         ),
         BadFile(
-            "a journey that begins nowhere: of its nodes nothing more is told",
+            "a journey without an entry node: no more problems of its nodes are reported",
             "journeys: {J: {entry: nam, nodes: {name: {type: UsernameCollectorNode, outcomes: {outcome: success}}}}}",
             "1:23 unknownName"),
         .journey(
-            "a circle that asks nobody",
+            "a cycle without a prompt",
             "name: {type: UsernameCollectorNode, outcomes: {outcome: check}}\ncheck: {type: DataStoreDecisionNode, outcomes: {default: lock}}\nlock: {type: AccountLockoutNode, outcomes: {outcome: check}}",
             "5:7 infiniteLoop"
         ),
         BadFile(
-            "a circle by way of an inner journey that asks nobody; one that asks is none",
+            "a cycle through an inner journey without a prompt; with a prompt it is allowed",
             """
             journeys:
               J:
@@ -266,12 +266,12 @@ struct ConfigurationProblemTests {
             "4:7 infiniteLoop"
         ),
         .journey(
-            "an outcome that neither this node has nor AM's",
+            "an outcome that neither this node nor AM's has",
             "send: {type: PushAuthenticationSenderNode, outcomes: {SENT: success, NOT_REGISTERED: failure, SKIPED: failure}}",
             "4:101 unknownOutcome"
         ),
         .journey(
-            "addresses of a passkey that no browser has",
+            "passkey origins that no browser sends",
             "key: {type: WebAuthnAuthenticationNode, relyingPartyDomain: \"http://x y\", origins: [\"nonsense\"], outcomes: {default: failure}}",
             "4:67 invalidValue",
             "4:90 invalidValue"
@@ -281,11 +281,11 @@ struct ConfigurationProblemTests {
             "check: {type: DataStoreDecisionNode, outcomes: {true: , false: failure, default: failure}}\n",
             "4:61 missingTarget"),
         .journey(
-            "a default, when every outcome has a target",
+            "a default although every outcome has a target",
             "check: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure, default: failure}}\n",
             "4:86 unusedDefault"),
         .journey(
-            "a type that there is not, and what would follow from it is not told",
+            "an unknown type, without the problems that follow from it",
             "name: {type: UserNameCollectorNode, prompt: x, outcomes: {outcome: there}}",
             "4:20 unknownName"
         ),
@@ -293,13 +293,13 @@ struct ConfigurationProblemTests {
             "no type", "name: {outcomes: {outcome: success}}",
             "4:13 missingSetting"),
         .journey(
-            "a node that cannot be read, and what is wrong beside it",
+            "an unreadable node, and the problems of another node",
             "check: {type: DataStoreDecisionNode, outcomes: {tru: success, default: nam}}\nname: {typ: x, y: z}\nlost: {type: SuccessNode}",
             "4:55 unknownOutcome",
             "4:78 unknownName",
             "5:13 missingSetting"),
         .journey(
-            "a property that there is not",
+            "an unknown property",
             "limit: {type: RetryLimitDecisionNode, retryLimits: 3, outcomes: {default: failure}}",
             "4:45 unknownSetting"
         ),
@@ -308,12 +308,12 @@ struct ConfigurationProblemTests {
             "success: {type: UsernameCollectorNode, outcomes: {outcome: success}}",
             "4:7 reservedName"),
         .journey(
-            "what cannot be on a page",
+            "nodes that cannot be on a page",
             "page:\n  type: PageNode\n  nodes: [{type: DataStoreDecisionNode}, {type: UsernameCollectorNode, prompt: x}]\n  outcomes: {outcome: success}",
             "6:24 notEmbeddable",
             "6:78 unknownSetting"),
         .journey(
-            "what can only be the last on a page, and what needs one of its own",
+            "a node that must be the last on a page, and one that needs its own page",
             "page:\n  type: PageNode\n  nodes:\n    - {type: ChoiceCollectorNode, choices: [a, b]}\n    - {type: UsernameCollectorNode}\n    - {type: PushWaitNode}\n    - {type: PageNode, nodes: [{type: PasswordCollectorNode}]}\n    - {type: ScriptedDecisionNode}\n  outcomes: {outcome: success}",
             "7:20 notEmbeddable",
             "9:20 notEmbeddable",
@@ -321,12 +321,12 @@ struct ConfigurationProblemTests {
             "11:20 notEmbeddable"
         ),
         .journey(
-            "what is refused on a page, without guesses at the page's outcomes",
+            "a refused node on a page, without problems of the page's outcomes",
             "page:\n  type: PageNode\n  nodes: [{type: UsernameCollectorNode}, {type: DataStoreDecisionNode}]\n  outcomes: {true: success, false: lost}\nlost: {type: FailureNode}",
             "6:55 notEmbeddable"
         ),
         .journey(
-            "what cannot be read on a page, without guesses at the page's outcomes but with their targets",
+            "an unreadable node on a page, without problems of the page's outcomes but with those of their targets",
             "page:\n  type: PageNode\n  nodes: [{type: UsernameCollectorNode}, {type: ChoiceColectorNode, choices: [a, b]}]\n  outcomes: {a: success, b: lots}\nlost: {type: FailureNode}",
             "6:55 unknownName",
             "7:35 unknownName",
@@ -338,7 +338,7 @@ struct ConfigurationProblemTests {
             "4:7 missingTarget",
             "7:20 unknownOutcome"),
         .journey(
-            "a page with nothing on it", "page: {type: PageNode, outcomes: {outcome: success}}",
+            "an empty page", "page: {type: PageNode, outcomes: {outcome: success}}",
             "4:13 noNodes"),
         .journey(
             "choices",
@@ -353,13 +353,13 @@ struct ConfigurationProblemTests {
             "8:20 wrongType",
             "9:31 wrongType"),
         .journey(
-            "a failure's attribute and policies without the reason that has them",
+            "a failure's attribute and policies without the reason that needs them",
             "one: {type: ChoiceCollectorNode, choices: [a, b, c], outcomes: {a: two, b: three, c: four}}\ntwo: {type: FailureNode, reason: lockedOut, attribute: mail}\nthree: {type: FailureNode, policies: [not-empty]}\nfour: {type: FailureNode, policies: [not-empty], reason: lost}",
             "5:62 conflict",
             "6:44 conflict",
             "7:64 invalidValue"),
         .journey(
-            "an inner journey that there is not, and one that is inside of itself",
+            "an unknown inner journey, and a recursive one",
             "one: {type: InnerTreeEvaluatorNode, tree: K, outcomes: {true: two, false: failure}}\ntwo: {type: InnerTreeEvaluatorNode, tree: J, outcomes: {default: failure}}",
             "2:3 recursiveJourney",
             "4:7 unknownName"),

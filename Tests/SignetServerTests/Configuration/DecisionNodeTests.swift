@@ -10,7 +10,7 @@ import Testing
 @Suite("Configured decision nodes")
 struct DecisionNodeTests {
     @Test("A choice continues at the node of its outcome, and the default choice is shown", arguments: [(0, true), (1, false)])
-    func choiceSelectsOutcome(index: Int64, isIn: Bool) async throws {
+    func choiceSelectsOutcome(index: Int64, succeeds: Bool) async throws {
         let journeys = """
             J:
               nodes:
@@ -26,14 +26,14 @@ struct DecisionNodeTests {
             var step = try await server.logIn("J").step
             #expect(step.callbacks[0].output("prompt") == "How" && step.callbacks[0].output("defaultChoice") == .integer(1))
             step.fill("ChoiceCallback", .integer(index))
-            #expect(try await server.next(step).isLoggedIn == isIn)
+            #expect(try await server.next(step).isLoggedIn == succeeds)
         }
     }
 
     @Test(
         "The answer to a message node is stored under its name, and a decision table can read it",
         arguments: [(0, true), (1, false)])
-    func decisionTableReadsMessageAnswer(pressed: Int64, isIn: Bool) async throws {
+    func decisionTableReadsMessageAnswer(pressed: Int64, succeeds: Bool) async throws {
         let journeys = """
             J:
               nodes:
@@ -51,7 +51,7 @@ struct DecisionNodeTests {
             #expect(step.callbacks[0].output("messageType") == "2")
             #expect(step.callbacks[1].output("options") == .array(["Yep", "Nope"]))
             step.fill("ConfirmationCallback", .integer(pressed))
-            #expect(try await server.next(step).isLoggedIn == isIn)
+            #expect(try await server.next(step).isLoggedIn == succeeds)
         }
     }
 
@@ -143,7 +143,7 @@ struct DecisionNodeTests {
     @Test(
         "A KBA node asks as many of the user's questions as configured, and all answers must be right",
         arguments: [("Rex", true), ("Max", false)])
-    func asksConfiguredNumberOfQuestions(answer: String, isIn: Bool) async throws {
+    func asksConfiguredNumberOfQuestions(answer: String, succeeds: Bool) async throws {
         let journeys = """
             J:
               nodes:
@@ -169,7 +169,7 @@ struct DecisionNodeTests {
                 let isPet = step.callbacks[index].output("prompt") == "Pet?"
                 step.callbacks[index].answer(.string(isPet ? " \(answer.uppercased())" : "ulm "))
             }
-            #expect(try await server.next(step).isLoggedIn == isIn)
+            #expect(try await server.next(step).isLoggedIn == succeeds)
         }
     }
 

@@ -44,7 +44,7 @@ struct PageNodeTests {
     @Test("The last node's callbacks are at the end of the page, and its outcomes are those of the page", arguments: ends)
     func lastNodeSetsOutcome(node: String, outcomes: String, types: [String], right: JSONValue, wrong: JSONValue) async throws {
         try await TestServer.run(journeys: Self.page(node, outcomes)) { server in
-            for (answer, password, isIn) in [
+            for (answer, password, succeeds) in [
                 (right, TestServer.password, true), (wrong, TestServer.password, false), (right, "x", false),
             ] {
                 var step = try await server.start("J").step
@@ -55,7 +55,7 @@ struct PageNodeTests {
                 step.fill("NameCallback", "mira")
                 step.fill("PasswordCallback", .string(password))
                 step.fill(try #require(types.last), answer)
-                #expect(try await server.next(step).isLoggedIn == isIn)
+                #expect(try await server.next(step).isLoggedIn == succeeds)
             }
         }
     }
@@ -67,8 +67,8 @@ struct PageNodeTests {
             let page = try await browser.get("/am/XUI/?authIndexType=service&authIndexValue=J")
             #expect(page.heading == "Sign in your way")
             let fields = ["IDToken1": "mira", "IDToken2": TestServer.password]
-            let isIn = try await browser.submit(page, fields.merging(["IDToken3": "0"]) { $1 })
-            #expect(isIn.heading == "You are signed in")
+            let succeeds = try await browser.submit(page, fields.merging(["IDToken3": "0"]) { $1 })
+            #expect(succeeds.heading == "You are signed in")
         }
     }
 

@@ -46,7 +46,7 @@ struct BadInputTests {
     @Test("A damaged token request gets an OAuth 2.0 error, and tokens only if its meaning is unchanged", arguments: 0..<4)
     func answersDamagedTokenRequest(seed: Int) async throws {
         try await TestServer.run { server in
-            var dice = SeededGenerator(seed: UInt64(seed))
+            var random = SeededGenerator(seed: UInt64(seed))
             let session = try await server.session()
             for _ in 0..<100 {
                 let code = try await server.code(session)
@@ -55,10 +55,10 @@ struct BadInputTests {
                     "code_verifier": TestServer.verifier,
                 ])
                 var bytes = Array(valid.utf8)
-                for _ in 0..<Int.random(in: 1...3, using: &dice) {
-                    let index = Int.random(in: 0..<bytes.count, using: &dice)
-                    if Bool.random(using: &dice) {
-                        bytes[index] = UInt8.random(in: 0x20...0x7E, using: &dice)
+                for _ in 0..<Int.random(in: 1...3, using: &random) {
+                    let index = Int.random(in: 0..<bytes.count, using: &random)
+                    if Bool.random(using: &random) {
+                        bytes[index] = UInt8.random(in: 0x20...0x7E, using: &random)
                     } else {
                         bytes.remove(at: index)
                     }

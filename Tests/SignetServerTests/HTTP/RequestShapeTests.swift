@@ -57,8 +57,8 @@ struct RequestShapeTests {
                 } else if parts.count == 1 {
                     #expect(members[expected] != nil, "\(expected) in \(reply.text)")
                 } else {
-                    let told = members[parts[0]]
-                    #expect(told?.string ?? told?.wholeNumber.map(String.init) == parts[1], "\(expected) in \(reply.text)")
+                    let actual = members[parts[0]]
+                    #expect(actual?.string ?? actual?.wholeNumber.map(String.init) == parts[1], "\(expected) in \(reply.text)")
                 }
             }
             // The ForgeRock SDK for iOS refuses a response that is neither empty nor a JSON object.
@@ -148,12 +148,12 @@ struct RequestShapeTests {
         try await TestServer.run(try Self.withExits()) { server in
             _ = try await server.registeredPhone()
             let step = try await server.logIn(journey).step
-            let told = step.callbacks.map { callback in
+            let actual = step.callbacks.map { callback in
                 let kind = callback.output("id") ?? callback.output("messageType")
                 return ([callback.type] + [kind?.string ?? kind?.wholeNumber.map(String.init)].compactMap { $0 }).joined(
                     separator: " ")
             }
-            #expect(told == callbacks)
+            #expect(actual == callbacks)
             let inputNames = step.callbacks.flatMap { $0.input ?? [] }.map(\.name)
             #expect(inputNames == inputs)
             guard let uri = step.hiddenValue("mfaDeviceRegistration") else { return }

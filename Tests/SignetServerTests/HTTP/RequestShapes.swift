@@ -84,7 +84,7 @@ extension RequestShape {
                 body: body,
                 answer: ["tokenId"]),
             RequestShape(
-                sdk, "resumes a journey that is not there (2.5)", .post, "\(root)/authenticate?suspendedId=gone", headers,
+                sdk, "resumes an unknown journey (2.5)", .post, "\(root)/authenticate?suspendedId=gone", headers,
                 body: body,
                 status: 401, answer: ["code=401", "reason=Unauthorized", "message"]),
         ]
@@ -97,11 +97,11 @@ extension RequestShape {
         if sdk == .ping {
             shapes += [
                 RequestShape(
-                    sdk, "walks the journey again with ForceAuth (1.4)", .post,
+                    sdk, "runs the journey again with ForceAuth (1.4)", .post,
                     "\(root)/authenticate?authIndexType=service&authIndexValue=Login&ForceAuth=true", shown, body: body,
                     answer: ["authId"]),
                 RequestShape(
-                    sdk, "wants no session (1.4, 2.4)", .post,
+                    sdk, "requests a login without a session (1.4, 2.4)", .post,
                     "\(root)/authenticate?authIndexType=service&authIndexValue=Login&noSession=true", headers, body: body,
                     answer: ["authId"]),
             ]
@@ -138,10 +138,10 @@ extension RequestShape {
         let right = step(sdk, "correct horse")
         return [
             RequestShape(
-                sdk, "goes on to success (2.1, 2.4)", .post, path + continueQuery(sdk), headers, body: right,
+                sdk, "completes the journey (2.1, 2.4)", .post, path + continueQuery(sdk), headers, body: right,
                 answer: ["tokenId", "successUrl=/am/console", "realm=/"]),
             RequestShape(
-                sdk, "goes on to success without a session (2.4)", .post, path + continueQuery(sdk, noSession: true), headers,
+                sdk, "completes the journey without a session (2.4)", .post, path + continueQuery(sdk, noSession: true), headers,
                 body: right,
                 answer: ["successUrl=/am/console", "realm=/", "message=Authentication Successful", "!tokenId"]),
             RequestShape(
@@ -149,7 +149,7 @@ extension RequestShape {
                 status: 401,
                 answer: ["code=401", "reason=Unauthorized", "message=Login failure", "detail"]),
             RequestShape(
-                sdk, "shows a handle that was changed (2.2, 2.5)", .post, path + continueQuery(sdk), headers,
+                sdk, "sends a changed authId (2.2, 2.5)", .post, path + continueQuery(sdk), headers,
                 body: right.replacing("{authId}", with: "{authId}x"), status: 400,
                 answer: ["code=400", "reason=Bad Request", "message=Authentication Error: Invalid AuthId Signature"]),
         ]
@@ -172,7 +172,7 @@ extension RequestShape {
                 sdk.headers(.logout).merging(sdk.session(on: .logout)) { $1 }, body: body,
                 answer: ["result=Successfully logged out"]),
             RequestShape(
-                sdk, "logs out of a session that is over (1.7)", .post, "\(path)?_action=logout",
+                sdk, "logs out of an ended session (1.7)", .post, "\(path)?_action=logout",
                 sdk.headers(.logout).merging(["iPlanetDirectoryPro": "over", "Cookie": "iPlanetDirectoryPro=over"]) { $1 },
                 body: sdk == .forgeRockIOS ? #"{"tokenId":"over"}"# : body, status: 401,
                 answer: ["code=401", "reason=Unauthorized", "message=Access Denied"]),
@@ -180,7 +180,7 @@ extension RequestShape {
         if sdk != .forgeRockJS {
             shapes += [
                 RequestShape(
-                    sdk, "asks for its session (1.5)", .post, "\(path)?_action=getSessionInfo",
+                    sdk, "requests the properties of its session (1.5)", .post, "\(path)?_action=getSessionInfo",
                     sdk.headers(.sessionInfo).merging(["iPlanetDirectoryPro": "{session}"]) { $1 },
                     body: sdk == .forgeRockIOS ? nil : "",
                     answer: [
@@ -207,16 +207,18 @@ extension RequestShape {
                 sdk, "gets a code (4.2)", .get, query(), shown, status: 302,
                 answer: ["code", "state=\(state)", "iss", "client_id=app"]),
             RequestShape(
-                sdk, "asks for too much (4.2)", .get, query(scope: "openid%20root"), shown, status: 302,
+                sdk, "requests a scope that the client does not have (4.2)", .get, query(scope: "openid%20root"), shown,
+                status: 302,
                 answer: ["error=invalid_scope", "error_description", "state=\(state)"]),
         ]
         if sdk == .forgeRockJS {
             shapes += [
                 RequestShape(
-                    sdk, "asks in a hidden frame (4.4)", .get, query("&prompt=none"), shown, status: 302,
+                    sdk, "requests a code in a hidden frame (4.4)", .get, query("&prompt=none"), shown, status: 302,
                     answer: ["code", "state=\(state)"]),
                 RequestShape(
-                    sdk, "asks in a hidden frame without a session (4.4)", .get, query("&prompt=none"), headers, status: 302,
+                    sdk, "requests a code in a hidden frame without a session (4.4)", .get, query("&prompt=none"), headers,
+                    status: 302,
                     answer: ["error=login_required", "state=\(state)"]),
             ]
         }
@@ -236,18 +238,18 @@ extension RequestShape {
                 body: "grant_type=authorization_code&code={code}&redirect_uri=\(redirect)&client_id=app&code_verifier={verifier}",
                 answer: given + ["refresh_token", "id_token"]),
             RequestShape(
-                sdk, "exchanges a code that is none (4.3)", .post, "\(oauth)/access_token", headers,
+                sdk, "exchanges an invalid code (4.3)", .post, "\(oauth)/access_token", headers,
                 body: "grant_type=authorization_code&code=none&redirect_uri=\(redirect)&client_id=app&code_verifier={verifier}",
                 status: 400, answer: ["error=invalid_grant", "error_description"]),
             RequestShape(
-                sdk, "asks for claims (4.6)", .get, "\(oauth)/userinfo",
+                sdk, "requests claims (4.6)", .get, "\(oauth)/userinfo",
                 sdk.headers(.userInfo).merging(["Authorization": "Bearer {access}"]) { $1 }, answer: ["sub=mira"]),
             RequestShape(
-                sdk, "asks for claims with a token that is none (4.6)", .get, "\(oauth)/userinfo",
+                sdk, "requests claims with an invalid token (4.6)", .get, "\(oauth)/userinfo",
                 sdk.headers(.userInfo).merging(["Authorization": "Bearer none"]) { $1 }, status: 401,
                 answer: ["error=invalid_token", "error_description"]),
             RequestShape(
-                sdk, "revokes (4.3)", .post, "\(oauth)/token/revoke", sdk.headers(.revoke),
+                sdk, "revokes a token (4.3)", .post, "\(oauth)/token/revoke", sdk.headers(.revoke),
                 body: "token=\(sdk == .forgeRockJS ? "{access}" : "{refresh}")&client_id=app"),
         ]
         let refresh: String? =
@@ -260,11 +262,11 @@ extension RequestShape {
         if let refresh {
             shapes += [
                 RequestShape(
-                    sdk, "renews (4.3)", .post, "\(oauth)/access_token", headers,
+                    sdk, "refreshes tokens (4.3)", .post, "\(oauth)/access_token", headers,
                     body: "grant_type=refresh_token&refresh_token={refresh}&client_id=app\(refresh)",
                     answer: given + ["refresh_token"]),
                 RequestShape(
-                    sdk, "renews with a token that is none (4.4)", .post, "\(oauth)/access_token", headers,
+                    sdk, "refreshes with an invalid token (4.4)", .post, "\(oauth)/access_token", headers,
                     body: "grant_type=refresh_token&refresh_token=none&client_id=app\(refresh)", status: 400,
                     answer: ["error=invalid_grant", "error_description"]),
             ]
@@ -282,7 +284,7 @@ extension RequestShape {
                     "\(oauth)/connect/endSession?client_id=app&id_token_hint={id}",
                     headers, status: 204),
                 RequestShape(
-                    sdk, "ends it in a browser (4.5)", .get,
+                    sdk, "ends the session in a browser (4.5)", .get,
                     "\(oauth)/connect/endSession?post_logout_redirect_uri=https%3A%2F%2Fapp.example.test%2Fbye&id_token_hint={id}",
                     [:],
                     status: 302),
@@ -308,15 +310,15 @@ extension RequestShape {
     private static func devices(_ sdk: SDK) -> [RequestShape] {
         let headers = sdk.headers(.devices)
             .merging(sdk == .forgeRockJS ? sdk.session(on: .devices) : ["iPlanetDirectoryPro": "{session}"]) { $1 }
-        let place = "\(root)/users/mira/devices"
+        let path = "\(root)/users/mira/devices"
         let lists = ["2fa/oath", "2fa/push", "2fa/binding", "2fa/webauthn", "profile"].map { kind in
             RequestShape(
-                sdk, "lists \(kind) devices (1.5)", .get, "\(place)/\(kind)?_queryFilter=true", headers, answer: ["result"])
+                sdk, "lists \(kind) devices (1.5)", .get, "\(path)/\(kind)?_queryFilter=true", headers, answer: ["result"])
         }
         return lists + [
-            RequestShape(sdk, "removes a device (1.5)", .delete, "\(place)/2fa/push/{device}", headers, answer: ["_id={device}"]),
+            RequestShape(sdk, "removes a device (1.5)", .delete, "\(path)/2fa/push/{device}", headers, answer: ["_id={device}"]),
             RequestShape(
-                sdk, "renames a device that is not there (1.5)", .put, "\(place)/2fa/binding/none",
+                sdk, "renames an unknown device (1.5)", .put, "\(path)/2fa/binding/none",
                 headers.merging(["Content-Type": "application/json"]) { $1 },
                 body: #"{"_id":"none","deviceName":"x","uuid":"none","createdDate":1,"lastAccessDate":1,"deviceId":"d"}"#,
                 status: 404,

@@ -306,8 +306,8 @@ struct SuspensionTests {
     func linkBelongsToRealmAndHidesUnknownUsers() async throws {
         try await TestServer.run { server in
             let step = try await suspended(server)
-            let stranger = try await suspended(server, name: "stranger")
-            #expect(stranger.callbacks == step.callbacks)
+            let unknownUser = try await suspended(server, name: "stranger")
+            #expect(unknownUser.callbacks == step.callbacks)
             #expect(try await server.devServer.emailLinks(to: "stranger").isEmpty)
             let elsewhere = try await server.send(.post, "/am/json/alpha/authenticate?\(try await query(server))", body: "{}")
             #expect(elsewhere.status == 401)

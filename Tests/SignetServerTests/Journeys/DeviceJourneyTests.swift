@@ -179,7 +179,7 @@ struct WebAuthnTests {
     }
 
     enum Fault: CaseIterable {
-        case party, origin, originBelow, absent, copied, stranger, otherKey, otherChallenge, otherType
+        case party, origin, originBelow, absent, copied, unregistered, otherKey, otherChallenge, otherType
 
         var isHarmless: Bool { self == .originBelow }
     }
@@ -200,7 +200,7 @@ struct WebAuthnTests {
             case .originBelow: authenticator.origin = "https://login.localhost:8443"
             case .absent: authenticator.flags = 0x04
             case .copied: authenticator.counter = 7
-            case .stranger: authenticator = TestAuthenticator()
+            case .unregistered: authenticator = TestAuthenticator()
             case .otherKey: authenticator.key = TestAuthenticator().key
             case .otherChallenge: challenge = "AAAA"
             case .otherType: break
@@ -245,7 +245,7 @@ struct WebAuthnTests {
             ("required", 0x05, true), ("required", 0x01, false), ("preferred", 0x01, true), ("discouraged", 0x01, true),
             ("discouraged", 0x04, false),
         ] as [(String, UInt8, Bool)])
-    func requiresUserVerification(demand: String, flags: UInt8, isGood: Bool) throws {
+    func requiresUserVerification(demand: String, flags: UInt8, isValid: Bool) throws {
         var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
         var (known, new) = (TestAuthenticator(), TestAuthenticator())
         let first = try flow(WebAuthnRegistrationNode(), &server) { try known.registration(challenge: $0) }
@@ -253,11 +253,11 @@ struct WebAuthnTests {
         (known.flags, known.counter, new.flags) = (flags, 2, flags)
         let authentication = WebAuthnAuthenticationNode(style: WebAuthnStyle(userVerification: demand))
         let loggedIn = try flow(authentication, &server) { try known.assertion(challenge: $0) }
-        #expect(loggedIn == (isGood ? .success : .failure))
+        #expect(loggedIn == (isValid ? .success : .failure))
         let registered = try flow(WebAuthnRegistrationNode(style: WebAuthnStyle(userVerification: demand)), &server) {
             try new.registration(challenge: $0)
         }
-        #expect(registered == (isGood ? .success : .failure))
+        #expect(registered == (isValid ? .success : .failure))
     }
 
     /// Returns the outcome of a node after an authenticator's answer.

@@ -90,7 +90,7 @@ struct AuthorizeTests {
             ("nothing", nil, nil), ("PushAnswer", nil, nil), ("Login", nil, "Login"), ("ChoiceCallback Login", nil, "Login"),
             ("ChoiceCallback", "ChoiceCallback", nil), ("nothing ChoiceCallback Failure", "ChoiceCallback", nil),
         ] as [(String, String?, String?)])
-    func selectsJourneyByContextClass(values: String, asked: String?, told: String?) async throws {
+    func selectsJourneyByContextClass(values: String, asked: String?, acr: String?) async throws {
         try await TestServer.run { server in
             let session = try await server.session()
             let answer = try await server.authorize(session, ["acr_values": values]).location
@@ -99,7 +99,7 @@ struct AuthorizeTests {
             #expect(silent["error"] == (asked == nil ? nil : "login_required"))
             guard let code = answer["code"] else { return }
             let token = try #require(try Tokens(try await server.exchange(code)).id)
-            #expect(try await server.claims(token)["acr"]?.string == told)
+            #expect(try await server.claims(token)["acr"]?.string == acr)
         }
     }
 

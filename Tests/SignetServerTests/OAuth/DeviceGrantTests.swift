@@ -100,9 +100,9 @@ struct DeviceGrantTests {
             let userCode = try #require(try await begin(server).json["user_code"]?.string)
             let path = "\(TestServer.oauth)/device/user"
             let header = ["iPlanetDirectoryPro": session]
-            let stranger = try await server.send(.get, "\(path)?user_code=\(userCode)", headers: [:])
-            #expect(stranger.status == 302)
-            #expect(try stranger.location["goto"]?.hasSuffix("/device/user?user_code=\(userCode)") == true)
+            let anonymous = try await server.send(.get, "\(path)?user_code=\(userCode)", headers: [:])
+            #expect(anonymous.status == 302)
+            #expect(try anonymous.location["goto"]?.hasSuffix("/device/user?user_code=\(userCode)") == true)
             let question = try await server.send(.get, "\(path)?user_code=\(userCode)", headers: header)
             #expect(question.text.contains(userCode) && question.text.contains("app"))
             #expect(!question.text.contains(session))

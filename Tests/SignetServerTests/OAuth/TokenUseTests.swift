@@ -197,7 +197,7 @@ struct ProviderTests {
             for token in [old, new] { #expect(try await server.claims(token)["sub"] == "mira") }
             let path = "\(TestServer.oauth)/connect/endSession?id_token_hint=\(old)"
             #expect(try await server.send(.get, path, headers: [:]).status == 204)
-            #expect(try await server.isGood(session) == false)
+            #expect(try await server.isValid(session) == false)
         }
     }
 

@@ -43,9 +43,9 @@ struct AdjustableClockTests {
         let move = clock.begin(.move(7))
         #expect(clock.offset == 12)
         // Meanwhile another server moved the clock by 100 s.
-        clock.settle(clock.unwritten[0], as: AdjustableClock.Setting(shift: 100, stoppedAt: base.now.addingTimeInterval(100)))
+        clock.complete(clock.unwritten[0], as: AdjustableClock.Setting(shift: 100, stoppedAt: base.now.addingTimeInterval(100)))
         #expect(clock.offset == 107)
-        clock.settle(move, as: nil)
+        clock.complete(move, as: nil)
         #expect(clock.offset == 100 && clock.unwritten.isEmpty)
     }
 
@@ -62,17 +62,17 @@ struct AdjustableClockTests {
         #expect(moved == 6 && clock.unwritten.count == 3 && clock.offset == 7)
     }
 
-    @Test("A change before the state is open is stored with the state", arguments: StateKind.here)
+    @Test("A change before the state is open is stored with the state", arguments: StateKind.available)
     func storesEarlyClockChange(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
+        try await StateLocation.with(kind) { location in
             let clock = ManualClock()
-            try await place.server(clock: clock) { server in
+            try await location.server(clock: clock) { server in
                 server.devServer.moveClock(by: .seconds(60))
                 _ = try await server.session()
                 #expect(server.devServer.clock.offset == 60)
             }
             guard kind != .memory else { return }
-            try await place.server(clock: clock) { server in
+            try await location.server(clock: clock) { server in
                 _ = try await server.session()
                 #expect(server.devServer.clock.offset == 60)
             }
@@ -81,11 +81,11 @@ struct AdjustableClockTests {
 
     @Test(
         "A clock change is durable when it returns; one that cannot be written fails and is undone",
-        .enabled(if: StateKind.here.contains(.postgreSQL)))
+        .enabled(if: StateKind.available.contains(.postgreSQL)))
     func clockChangeIsDurable() async throws {
-        try await StateLocation.with(.postgreSQL) { place in
+        try await StateLocation.with(.postgreSQL) { location in
             let clock = ManualClock()
-            try await place.server(clock: clock) { server in
+            try await location.server(clock: clock) { server in
                 try await server.devServer.context.change(clock: .move(9))
                 #expect(server.devServer.context.clock.unwritten.isEmpty)
                 let postgres = try #require(PostgresTrait.server)
@@ -97,7 +97,7 @@ struct AdjustableClockTests {
                 #expect(isUndone)
                 try await postgres.start()
             }
-            try await place.server(clock: clock) { server in
+            try await location.server(clock: clock) { server in
                 _ = try await server.session()
                 #expect(server.devServer.clock.offset == 9)
             }
@@ -106,12 +106,12 @@ struct AdjustableClockTests {
 
     @Test(
         "Simultaneous moves of the clock by two servers add up",
-        .enabled(if: StateKind.here.contains(.postgreSQL)))
+        .enabled(if: StateKind.available.contains(.postgreSQL)))
     func concurrentClockMovesAddUp() async throws {
-        try await StateLocation.with(.postgreSQL) { place in
+        try await StateLocation.with(.postgreSQL) { location in
             let clock = ManualClock()
-            try await place.server(clock: clock) { one in
-                try await place.server(clock: clock) { other in
+            try await location.server(clock: clock) { one in
+                try await location.server(clock: clock) { other in
                     let servers = [one.devServer.context, other.devServer.context]
                     _ = try await atOnce(20) { try await servers[$0 % 2].change(clock: .move(1)) }
                     for server in servers {
@@ -136,9 +136,9 @@ struct AdjustableClockTests {
         ClockReader(engine, log.logger).read()
         let hasMoved = try await eventually { other.offset == 60 }
         #expect(hasMoved)
-        let told = log.lines.split(separator: "\n").filter { $0.contains("another server has set could not be read") }
-        let areErrors = told.allSatisfy { $0.contains("error") }
-        #expect(told.count == 2 && areErrors)
+        let errors = log.lines.split(separator: "\n").filter { $0.contains("another server has set could not be read") }
+        let areErrors = errors.allSatisfy { $0.contains("error") }
+        #expect(errors.count == 2 && areErrors)
     }
 
     @Test("An unreadable clock row is logged once and read again on the next signal")
@@ -159,8 +159,8 @@ struct AdjustableClockTests {
         reader.read()
         let hasMoved = try await eventually { other.offset == 60 }
         #expect(hasMoved)
-        let told = log.lines.split(separator: "\n").filter { $0.contains("could not be read") }
-        #expect(told.count == 1)
+        let errors = log.lines.split(separator: "\n").filter { $0.contains("could not be read") }
+        #expect(errors.count == 1)
         withExtendedLifetime(engine) {}
     }
 
@@ -170,13 +170,13 @@ struct AdjustableClockTests {
         let moves = Mutex(0)
         clock.onMove { moves.withLock { $0 += 1 } }
         let change = clock.begin(.move(5))
-        clock.settle(change, as: AdjustableClock.Setting(shift: 5))
+        clock.complete(change, as: AdjustableClock.Setting(shift: 5))
         let movesAtFirst = moves.withLock { $0 }
         #expect(movesAtFirst == 1, "the written setting equals the current one")
         clock.adopt(AdjustableClock.Setting(shift: 9))
         clock.adopt(AdjustableClock.Setting(shift: 9))
         clock.reset()
-        clock.settle(clock.unwritten[0], as: nil)
+        clock.complete(clock.unwritten[0], as: nil)
         let movesInAll = moves.withLock { $0 }
         #expect(movesInAll == 4 && clock.offset == 9)
     }

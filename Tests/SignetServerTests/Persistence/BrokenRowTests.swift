@@ -81,7 +81,7 @@ struct BrokenRowTests {
         "An unreadable session hides no other session, is reported once and can be removed on request",
         arguments: Damage.allCases)
     func unreadableSessionIsReported(damage: Damage) async throws {
-        let (kept, log) = (Kept(), RecordingLog())
+        let (kept, log) = (CarriedValues(), RecordingLog())
         try await run(damage, ["session"], log: log) { server in
             let (bad, good) = (try await server.session(), try await server.session())
             await kept.set("bad", bad)
@@ -93,16 +93,16 @@ struct BrokenRowTests {
             #expect(try await broken(server).isEmpty)
             // A client that presents the session gets 503.
             #expect(try await server.sessionAction("validate", ["iPlanetDirectoryPro": bad]).status == 503)
-            #expect(try await server.isGood(good))
+            #expect(try await server.isValid(good))
             for _ in 0..<2 {
                 let all = try await server.admin(.get, "sessions?user=mira").json["sessions"]?.array
                 let keys = all?.map { $0["key"]?.string }
                 #expect(keys == [TokenHash(good).text])
             }
             #expect(try await server.admin(.get, "sessions").json["sessions"]?.array?.count == 1)
-            let told = try await broken(server)
-            #expect(told.count == 1 && told[0]["kind"] == "session" && told[0]["name"]?.string == key)
-            #expect(told[0]["reason"]?.string?.isEmpty == false)
+            let unreadable = try await broken(server)
+            #expect(unreadable.count == 1 && unreadable[0]["kind"] == "session" && unreadable[0]["name"]?.string == key)
+            #expect(unreadable[0]["reason"]?.string?.isEmpty == false)
             #expect(log.lines.ranges(of: "a row of the state cannot be read").count == 1)
             // The row was left unchanged.
             let row = try await server.devServer.context.store.queue.exclusively { (reader, _) throws(StoreError) in
@@ -115,7 +115,7 @@ struct BrokenRowTests {
             #expect(try await server.admin(.delete, "sessions/\(key)").status == 404)
             #expect(try await broken(server).isEmpty)
             #expect(try await server.sessionAction("validate", ["iPlanetDirectoryPro": bad]).json["valid"] == .bool(false))
-            #expect(try await server.isGood(good))
+            #expect(try await server.isValid(good))
         }
     }
 
@@ -132,7 +132,7 @@ struct BrokenRowTests {
 
     @Test("An unreadable push message delays no other message and is removed with its device", arguments: Damage.allCases)
     func unreadablePushDelaysNoOther(damage: Damage) async throws {
-        let kept = Kept()
+        let kept = CarriedValues()
         try await run(damage, ["push"]) { server in
             let phone = try await server.registeredPhone()
             let bad = try await server.waitingLogin(phone: phone).push

@@ -45,17 +45,17 @@ struct FrozenRowTests {
         let frozen = try FrozenRows(name, of: version)
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
-        let place = ServerState.file(directory.file("state/server.sqlite"), key: FrozenRows.key)
-        let store = try SignetServer.StateLocation.open(place).0
+        let location = ServerState.file(directory.file("state/server.sqlite"), key: FrozenRows.key)
+        let store = try SignetServer.StateLocation.open(location).0
         try frozen.put(into: store)
         store.close()
         let configuration = ServerConfiguration.sample {
             $0.signingKey = nil
-            $0.state = place
+            $0.state = location
         }
         try await TestServer.run(configuration) { server in
             let known = frozen.known
-            #expect(try await server.isGood(known.session))
+            #expect(try await server.isValid(known.session))
             #expect(server.devServer.clock.offset == 7)
             #expect(try await server.userInfo(known.access).json["sub"] == "mira")
             let refreshed = try await server.refresh(known.refresh)
@@ -74,7 +74,7 @@ struct FrozenRowTests {
             // All of it can also be stored in a snapshot and restored.
             let snapshot = try await server.devServer.snapshot()
             try await server.devServer.restore(snapshot)
-            #expect(try await server.isGood(known.session))
+            #expect(try await server.isValid(known.session))
             #expect(try await server.devServer.context.store.queue.broken.entries.isEmpty)
         }
     }

@@ -50,11 +50,11 @@ struct FrozenRows: Sendable {
     init(_ name: String, of version: RowCoder.Version) throws {
         let text = try Data(contentsOf: Self.folder.appending(path: "v\(version.rawValue)/\(name)"))
         let value = try JSON.value(of: text)
-        let told = try #require(value["known"])
+        let expected = try #require(value["known"])
         known = Known(
-            session: try #require(told["session"]?.string), code: try #require(told["code"]?.string),
-            access: try #require(told["access"]?.string), refresh: try #require(told["refresh"]?.string),
-            device: try #require(told["device"]?.string))
+            session: try #require(expected["session"]?.string), code: try #require(expected["code"]?.string),
+            access: try #require(expected["access"]?.string), refresh: try #require(expected["refresh"]?.string),
+            device: try #require(expected["device"]?.string))
         rows = try #require(value["rows"]?.array).map { row in
             let members = try #require(row.array)
             let bytes = try Base64.decode(try #require(members[4].string))

@@ -22,7 +22,7 @@ struct DispatchClaimTests {
     private func run(_ body: (inout PushDispatchStore, _ id: String) throws -> Void) throws -> (rows: TestRows, id: String) {
         let rows = TestRows()
         let id = try rows.transact(at: Self.now) { transaction in
-            var ledger = PushDispatchStore(transaction)
+            var dispatches = PushDispatchStore(transaction)
             let device = PushDevice(
                 owner: UserKey(realm: .root, name: "mira"), secret: Secret([1]), mechanismUID: "m", deviceID: "token",
                 deviceName: "d", deviceType: "t", communicationType: "gcm", communicationID: "c", resourceID: "r",
@@ -30,8 +30,8 @@ struct DispatchClaimTests {
             let prompt = PushPrompt(kind: .tap, text: "Hello")
             let push = PendingPush(
                 prompt, to: device, RequestTime(now: Self.now, configuration: .sample(), baseURL: "http://localhost/am"))
-            ledger.add(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: Self.end))
-            try body(&ledger, push.messageID)
+            dispatches.add(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: Self.end))
+            try body(&dispatches, push.messageID)
             return push.messageID
         }
         return (rows, id)
@@ -39,47 +39,47 @@ struct DispatchClaimTests {
 
     /// Returns whether the holder gets the message.
     private func claim(
-        _ ledger: inout PushDispatchStore, _ id: String, _ holder: String, at machine: Double, until end: Double
+        _ dispatches: inout PushDispatchStore, _ id: String, _ holder: String, at machine: Double, until end: Double
     ) throws -> Bool {
         let machine = Date(timeIntervalSince1970: machine)
-        return try ledger.claim(id, Self.claim(holder, until: end), machine: machine) != nil
+        return try dispatches.claim(id, Self.claim(holder, until: end), machine: machine) != nil
     }
 
     @Test("A claim keeps a message from other holders until it ends, and its holder can extend it")
     func claimExcludesOtherHolders() throws {
-        try run { ledger, id in
-            let isClaimed = try claim(&ledger, id, "a", at: 0, until: 30)
+        try run { dispatches, id in
+            let isClaimed = try claim(&dispatches, id, "a", at: 0, until: 30)
             #expect(isClaimed)
-            #expect(try !claim(&ledger, id, "b", at: 29, until: 60))
-            #expect(try ledger.unclaimed(machine: Date(timeIntervalSince1970: 29)).isEmpty)
-            #expect(try claim(&ledger, id, "a", at: 29, until: 50))
-            #expect(try !claim(&ledger, id, "b", at: 49, until: 90))
-            #expect(try ledger.unclaimed(machine: Date(timeIntervalSince1970: 50)).count == 1)
-            #expect(try claim(&ledger, id, "b", at: 50, until: 90))
-            #expect(try !claim(&ledger, id, "a", at: 51, until: 90))
+            #expect(try !claim(&dispatches, id, "b", at: 29, until: 60))
+            #expect(try dispatches.unclaimed(machine: Date(timeIntervalSince1970: 29)).isEmpty)
+            #expect(try claim(&dispatches, id, "a", at: 29, until: 50))
+            #expect(try !claim(&dispatches, id, "b", at: 49, until: 90))
+            #expect(try dispatches.unclaimed(machine: Date(timeIntervalSince1970: 50)).count == 1)
+            #expect(try claim(&dispatches, id, "b", at: 50, until: 90))
+            #expect(try !claim(&dispatches, id, "a", at: 51, until: 90))
         }
     }
 
     @Test("A released message can be claimed at once, and only its holder can release it")
     func releasedMessageCanBeClaimed() throws {
-        try run { ledger, id in
-            #expect(try claim(&ledger, id, "a", at: 0, until: 30))
-            try ledger.release(id, by: "b")
-            #expect(try !claim(&ledger, id, "b", at: 1, until: 30))
-            try ledger.release(id, by: "a")
-            #expect(try claim(&ledger, id, "b", at: 1, until: 30))
+        try run { dispatches, id in
+            #expect(try claim(&dispatches, id, "a", at: 0, until: 30))
+            try dispatches.release(id, by: "b")
+            #expect(try !claim(&dispatches, id, "b", at: 1, until: 30))
+            try dispatches.release(id, by: "a")
+            #expect(try claim(&dispatches, id, "b", at: 1, until: 30))
         }
     }
 
     @Test("A delivered or failed message cannot be claimed, and its first result is kept")
     func settledMessageKeepsFirstResult() throws {
-        let (rows, id) = try run { ledger, id in
-            try ledger.settle(id, .sent("1"))
-            try ledger.settle(id, .failed("late"))
-            #expect(try ledger[id]?.state == .sent("1"))
-            #expect(try ledger.unclaimed(machine: .distantFuture).isEmpty)
+        let (rows, id) = try run { dispatches, id in
+            try dispatches.finish(id, .sent("1"))
+            try dispatches.finish(id, .failed("late"))
+            #expect(try dispatches[id]?.state == .sent("1"))
+            #expect(try dispatches.unclaimed(machine: .distantFuture).isEmpty)
             let claim = Self.claim("a", until: 30)
-            #expect(try ledger.claim(id, claim, machine: Self.now) == nil)
+            #expect(try dispatches.claim(id, claim, machine: Self.now) == nil)
         }
         let later = try rows.transact(at: Self.end) { transaction in try PushDispatchStore(transaction)[id] }
         #expect(later == nil)
@@ -90,16 +90,16 @@ struct DispatchClaimTests {
 /// Messages for phones and inboxes of the push gateway over restarts and with several servers.
 @Suite("Stored push state", .postgresServer, .serialized, .timeLimit(.minutes(5)))
 struct PushStateTests {
-    @Test("A message that was being sent when its server ended is sent by the next server", arguments: StateKind.lasting)
+    @Test("A message that was being sent when its server ended is sent by the next server", arguments: StateKind.persistent)
     func nextServerSendsPendingMessage(kind: StateKind) async throws {
         let silent = try StandInSNS { request, _ in request.action == "Publish" ? .silence : .good }
         let good = try StandInSNS()
-        try await StateLocation.with(kind) { place in
+        try await StateLocation.with(kind) { location in
             // The server has a long timeout for a silent SNS and ends while it waits.
             var patient = silent.configuration
             patient.timeout = 60
             let sns = patient
-            try await place.server {
+            try await location.server {
                 $0.sns = sns
             } _: { server in
                 let phone = try await server.registeredPhone()
@@ -108,14 +108,14 @@ struct PushStateTests {
                 #expect(isSending)
                 #expect(try await server.devServer.pushes(to: "mira").last?.progress == .queued)
             }
-            try await place.server {
+            try await location.server {
                 $0.sns = good.configuration
             } _: { server in
-                let push = try await server.settledPush()
+                let push = try await server.finishedPush()
                 #expect(push.progress == .sent(id: "sns-1"))
                 #expect(good.actions == ["Publish"])
             }
-            try await place.server {
+            try await location.server {
                 $0.sns = good.configuration
             } _: { server in
                 let push = try await server.devServer.pushes(to: "mira").last
@@ -125,39 +125,42 @@ struct PushStateTests {
         }
     }
 
-    @Test("A server without SNS leaves pending messages to servers with SNS", .enabled(if: StateKind.here.contains(.postgreSQL)))
+    @Test(
+        "A server without SNS leaves pending messages to servers with SNS",
+        .enabled(if: StateKind.available.contains(.postgreSQL)))
     func leavesMessagesToServersWithSNS() async throws {
         let sns = try StandInSNS()
-        try await StateLocation.with(.postgreSQL) { place in
-            try await place.server {
+        try await StateLocation.with(.postgreSQL) { location in
+            try await location.server {
                 $0.sns = sns.configuration
             } _: { server in
                 _ = try await server.registeredPhone()
             }
-            try await place.server { server in
+            try await location.server { server in
                 let step = try await server.logIn("PushLogin").step
                 let push = try await server.devServer.pushes(to: "mira").last
                 #expect(step.waitMilliseconds != nil && push?.progress == .queued)
             }
-            try await place.server {
+            try await location.server {
                 $0.sns = sns.configuration
             } _: { server in
-                let push = try await server.settledPush()
+                let push = try await server.finishedPush()
                 #expect(push.progress == .sent(id: "sns-1"))
             }
         }
     }
 
-    @Test("Two servers that find the same messages send each message once", .enabled(if: StateKind.here.contains(.postgreSQL)))
+    @Test(
+        "Two servers that find the same messages send each message once", .enabled(if: StateKind.available.contains(.postgreSQL)))
     func serversSendEachMessageOnce() async throws {
         let sns = try StandInSNS()
-        try await StateLocation.with(.postgreSQL) { place in
-            try await place.server {
+        try await StateLocation.with(.postgreSQL) { location in
+            try await location.server {
                 $0.sns = sns.configuration
             } _: { server in
                 _ = try await server.registeredPhone()
             }
-            try await place.server { server in
+            try await location.server { server in
                 for _ in 0..<12 {
                     let step = try await server.logIn("PushLogin").step
                     #expect(step.waitMilliseconds != nil)
@@ -167,7 +170,7 @@ struct PushStateTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<2 {
                     group.addTask {
-                        try await place.server {
+                        try await location.server {
                             $0.sns = sns.configuration
                         } _: { server in
                             let areSent = try await eventually {
@@ -184,18 +187,18 @@ struct PushStateTests {
         }
     }
 
-    @Test("Endpoints, inboxes and their messages survive a restart", arguments: StateKind.lasting)
+    @Test("Endpoints, inboxes and their messages survive a restart", arguments: StateKind.persistent)
     func inboxesSurviveRestart(kind: StateKind) async throws {
         let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
         let delivery = PushDelivery(messageId: "1", message: "a")
-        try await StateLocation.with(kind) { place in
-            try await place.server {
+        try await StateLocation.with(kind) { location in
+            try await location.server {
                 $0.pushGateway = Self.gateway
             } _: { server in
                 let arn = try await sender.endpoint(inbox.address, at: server)
                 #expect(try await sender.publish(delivery, to: arn, at: server).status == 200)
             }
-            try await place.server {
+            try await location.server {
                 $0.pushGateway = Self.gateway
             } _: { server in
                 // The same endpoint and the same message again change nothing.
@@ -214,29 +217,29 @@ struct PushStateTests {
 
     @Test(
         "An inbox stream at one server gets messages published at another and ends with the endpoint",
-        .enabled(if: StateKind.here.contains(.postgreSQL)))
+        .enabled(if: StateKind.available.contains(.postgreSQL)))
     func inboxStreamSpansServers() async throws {
         let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
-        try await StateLocation.with(.postgreSQL) { place in
-            try await place.server {
+        try await StateLocation.with(.postgreSQL) { location in
+            try await location.server {
                 $0.port = 0
                 $0.pushGateway = Self.gateway
-            } _: { here in
-                let arn = try await sender.endpoint(inbox.address, at: here)
-                let nonce = try await PushGatewayTests.nonce(here)
-                try await here.serve { port in
+            } _: { first in
+                let arn = try await sender.endpoint(inbox.address, at: first)
+                let nonce = try await PushGatewayTests.nonce(first)
+                try await first.serve { port in
                     let connection = try RawHTTPConnection(port: port)
                     connection.send(
                         "GET /sns HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Signet-Inbox \(try inbox.proof(nonce))\r\n\r\n"
                     )
                     _ = await connection.read { $0.contains(":\n\n") }
-                    try await place.server {
+                    try await location.server {
                         $0.pushGateway = Self.gateway
-                    } _: { there in
+                    } _: { second in
                         let delivery = PushDelivery(messageId: "1", message: "a")
-                        #expect(try await sender.publish(delivery, to: arn, at: there).status == 200)
+                        #expect(try await sender.publish(delivery, to: arn, at: second).status == 200)
                         #expect(try JSON.decode(PushDelivery.self, from: try await connection.events(1)[0].data.utf8) == delivery)
-                        let reply = try await sender.send(["Action": "DeleteEndpoint", "EndpointArn": arn], to: there)
+                        let reply = try await sender.send(["Action": "DeleteEndpoint", "EndpointArn": arn], to: second)
                         #expect(reply.status == 200)
                         let rest = await connection.read { _ in false }
                         #expect(rest.contains("0\r\n"))
@@ -249,13 +252,13 @@ struct PushStateTests {
 
     @Test(
         "A reset removes pending messages and inboxes, and a snapshot restores them and resumes delivery",
-        arguments: StateKind.here)
+        arguments: StateKind.available)
     func snapshotResumesPushDelivery(kind: StateKind) async throws {
         // SNS does not answer the first message for a phone, so its delivery waits.
         let sns = try StandInSNS { request, before in request.action == "Publish" && before == 0 ? .silence : .good }
         let (sender, inbox) = (Sender(), try PushGatewayTests.inbox())
-        try await StateLocation.with(kind) { place in
-            try await place.server {
+        try await StateLocation.with(kind) { location in
+            try await location.server {
                 $0.sns = sns.configuration
                 $0.sns?.timeout = 60
                 $0.pushGateway = Self.gateway
@@ -278,7 +281,7 @@ struct PushStateTests {
                 #expect(try await devServer.pushes(to: "mira").isEmpty)
 
                 try await devServer.restore(snapshot)
-                #expect(try await server.settledPush().progress == .sent(id: "sns-1"))
+                #expect(try await server.finishedPush().progress == .sent(id: "sns-1"))
                 let waiting = try await devServer.context.store.read { tx in
                     try tx.gateway.retained(for: inbox.address, after: nil)
                 }

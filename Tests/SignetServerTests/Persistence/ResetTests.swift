@@ -11,11 +11,11 @@ import Testing
 struct ResetTests {
     @Test(
         "A reset restores the initial state for good but keeps console sessions and the id_token keys",
-        arguments: StateKind.here)
+        arguments: StateKind.available)
     func resetRestoresInitialState(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
+        try await StateLocation.with(kind) { location in
             let clock = ManualClock()
-            try await place.server(clock: clock, { $0.signingKey = nil }) { server in
+            try await location.server(clock: clock, { $0.signingKey = nil }) { server in
                 let link = try await server.devServer.consoleLink()
                 let session = try await server.session()
                 let tokens = try await server.tokens()
@@ -48,7 +48,7 @@ struct ResetTests {
                 #expect(opened.status == 303)
             }
             guard kind != .memory else { return }
-            try await place.server(clock: clock, { $0.signingKey = nil }) { server in
+            try await location.server(clock: clock, { $0.signingKey = nil }) { server in
                 #expect(try await server.logIn("Login", name: "kim", password: "p").status == 401)
                 #expect(try await server.inbox("phone-1").isEmpty && server.devServer.clock.offset == 0)
                 _ = try await server.registeredPhone()
@@ -56,19 +56,19 @@ struct ResetTests {
         }
     }
 
-    @Test("A stopped clock keeps its time over a restart", arguments: StateKind.lasting)
+    @Test("A stopped clock keeps its time over a restart", arguments: StateKind.persistent)
     func stoppedClockSurvivesRestart(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
+        try await StateLocation.with(kind) { location in
             let clock = ManualClock()
             let stop = clock.now.addingTimeInterval(7)
-            try await place.server(clock: clock) { server in
+            try await location.server(clock: clock) { server in
                 _ = try await server.session()
                 server.devServer.moveClock(by: .seconds(7))
                 server.devServer.clock.stop()
                 _ = try await server.session()
             }
             clock.advance(by: 60)
-            try await place.server(clock: clock) { server in
+            try await location.server(clock: clock) { server in
                 _ = try await server.session()
                 #expect(server.devServer.clock.isStopped && server.devServer.clock.now == stop)
                 server.devServer.clock.resume()

@@ -13,7 +13,7 @@ import Testing
 /// Several servers on one database and the events between them.
 @Suite(
     "State shared by several servers", .postgresServer, .serialized, .timeLimit(.minutes(5)),
-    .enabled(if: StateKind.here.contains(.postgreSQL)))
+    .enabled(if: StateKind.available.contains(.postgreSQL)))
 struct SharedStateTests {
     // MARK: Signals
 
@@ -119,11 +119,11 @@ struct SharedStateTests {
                 }
                 _ = done.wait(timeout: .now() + .milliseconds(1500))
             }
-            let isAlone = times > 3
-            #expect(runs.count == (isAlone ? 4 : times + 1))
-            #expect(value == (isAlone ? 4 : times + 1))
+            let isExclusive = times > 3
+            #expect(runs.count == (isExclusive ? 4 : times + 1))
+            #expect(value == (isExclusive ? 4 : times + 1))
             // The changes that were held back follow.
-            let all = isAlone ? 4 : times
+            let all = isExclusive ? 4 : times
             let areAllThrough = try await eventually { others.count == all }
             #expect(areAllThrough)
             #expect(try await Self.increment(other) == all + 2)
@@ -134,8 +134,8 @@ struct SharedStateTests {
 
     @Test("Expired rows are removed in the background without delaying a request")
     func sweepsInBackground() async throws {
-        try await StateLocation.with(.postgreSQL) { place in
-            let store = try place.rows()
+        try await StateLocation.with(.postgreSQL) { location in
+            let store = try location.rows()
             defer { store.close() }
             func write(_ names: [String], until end: Int64, now: Int64) throws {
                 try store.transact { _ throws(StoreError) in
@@ -152,7 +152,7 @@ struct SharedStateTests {
             }
             try write((0..<10).map { "old \($0)" }, until: 100, now: 0)
             // The removal of each row takes a while.
-            try await place.execute(
+            try await location.execute(
                 """
                 CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS
                     'BEGIN PERFORM pg_sleep(0.4); RETURN OLD; END';
@@ -172,13 +172,13 @@ struct SharedStateTests {
     private func withTwo(
         _ body: @escaping @Sendable (TestServer, TestServer, _ database: StateLocation) async throws -> Void
     ) async throws {
-        try await StateLocation.with(.postgreSQL) { place in
+        try await StateLocation.with(.postgreSQL) { location in
             let clock = ManualClock()
-            try await place.server(clock: clock, { $0.streamKeepAlive = .seconds(600) }) { one in
-                try await place.server(clock: clock, { $0.streamKeepAlive = .seconds(600) }) { other in
+            try await location.server(clock: clock, { $0.streamKeepAlive = .seconds(600) }) { one in
+                try await location.server(clock: clock, { $0.streamKeepAlive = .seconds(600) }) { other in
                     try await one.devServer.context.prepare()
                     try await other.devServer.context.prepare()
-                    try await body(one, other, place)
+                    try await body(one, other, location)
                 }
             }
         }
@@ -217,7 +217,7 @@ extension StateLocation {
     /// The name of the database.
     private var database: String {
         get throws {
-            guard case .postgreSQL(let connection) = state.place else { return "" }
+            guard case .postgreSQL(let connection) = state.location else { return "" }
             let text = String(decoding: connection.bytes, as: UTF8.self)
             let match = try #require(text.firstMatch(of: #/dbname=([a-z0-9]+)/#))
             return String(match.output.1)

@@ -14,18 +14,18 @@ extension StateTests {
 
     @Test("A server refuses a state with the wrong key or in use by another server and leaves it unchanged")
     func wrongKeyFailsStart() async throws {
-        try await StateLocation.with(.file) { place in
-            let path = place.directory.file("state/server.sqlite")
-            try await place.server { server in
+        try await StateLocation.with(.file) { location in
+            let path = location.directory.file("state/server.sqlite")
+            try await location.server { server in
                 _ = try await server.session()
                 // The file is locked by this server.
-                let second = DevServer(configuration: place.configuration, logger: .silent)
+                let second = DevServer(configuration: location.configuration, logger: .silent)
                 await #expect(throws: StoreError.self) { try await second.context.prepare() }
             }
             #expect(try mode(path) == 0o600 && mode(path + ".key") == 0o600)
-            #expect(try mode(place.directory.file("state")) == 0o700)
+            #expect(try mode(location.directory.file("state")) == 0o700)
             let before = try Data(contentsOf: URL(filePath: path))
-            var configuration = place.configuration
+            var configuration = location.configuration
             configuration.state = .file(path, key: Secret([UInt8](repeating: 9, count: 32)))
             let codes: [(ServerState, StoreError.Code)] = [
                 (.file(path, key: Secret([UInt8](repeating: 9, count: 32))), .keyMismatch),
@@ -40,7 +40,7 @@ extension StateTests {
             }
             #expect(try Data(contentsOf: URL(filePath: path)) == before)
             try FileManager.default.removeItem(atPath: path + ".key")
-            let server = DevServer(configuration: place.configuration, logger: .silent)
+            let server = DevServer(configuration: location.configuration, logger: .silent)
             let error = await #expect(throws: StoreError.self) { try await server.context.prepare() }
             #expect(error?.code == .keyUnavailable)
         }
@@ -61,9 +61,9 @@ extension StateTests {
     @Test("The state file contains no secret in clear: no token, password, device secret or collected input")
     func sealsSecretsAtRest() async throws {
         let holding = try ServerConfiguration.sample(journeys: Self.holding).journeys
-        try await StateLocation.with(.file) { place in
-            let seen = Kept()
-            try await place.server { server in
+        try await StateLocation.with(.file) { location in
+            let seen = CarriedValues()
+            try await location.server { server in
                 let tokens = try await server.tokens()
                 let phone = try await server.registeredPhone()
                 // Values that rows hold but that must not be readable in the file.
@@ -83,7 +83,7 @@ extension StateTests {
                 }
                 await seen.set("session", try await server.session())
             }
-            try await place.server({ $0.journeys = holding }) { server in
+            try await location.server({ $0.journeys = holding }) { server in
                 #expect(try await server.logIn("Holding").json["authId"] != nil)
                 let plain = try await server.devServer.snapshot().rows.map { String(decoding: $0.bytes, as: UTF8.self) }
                 let password = Base64.encode(Array(TestServer.password.utf8), as: .url)
@@ -91,7 +91,7 @@ extension StateTests {
                 #expect(isHeld, "no row holds the password: the test proves nothing")
                 await seen.set("password", password)
             }
-            let directory = place.directory.file("state")
+            let directory = location.directory.file("state")
             for file in try FileManager.default.contentsOfDirectory(atPath: directory) where !file.hasSuffix(".key") {
                 let bytes = try Data(contentsOf: URL(filePath: "\(directory)/\(file)"))
                 for name in ["session", "access", "refresh", "secret", "device", "password"] {
@@ -133,10 +133,10 @@ extension StateTests {
 
     @Test(
         "A lost database is answered with 503 until it is back",
-        .enabled(if: StateKind.here.contains(.postgreSQL)))
+        .enabled(if: StateKind.available.contains(.postgreSQL)))
     func recoversFromLostDatabase() async throws {
-        try await StateLocation.with(.postgreSQL) { place in
-            try await place.server { server in
+        try await StateLocation.with(.postgreSQL) { location in
+            try await location.server { server in
                 let postgres = try #require(PostgresTrait.server)
                 let session = try await server.session()
                 try await postgres.crash()
@@ -150,10 +150,12 @@ extension StateTests {
 
     // MARK: Many at once
 
-    @Test("From every store exactly one of a hundred simultaneous exchanges of one code gets tokens", arguments: StateKind.here)
+    @Test(
+        "From every store exactly one of a hundred simultaneous exchanges of one code gets tokens", arguments: StateKind.available
+    )
     func issuesTokensOnceFromEveryStore(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
-            try await place.server { server in
+        try await StateLocation.with(kind) { location in
+            try await location.server { server in
                 let code = try await server.code(try await server.session())
                 let statuses = try await atOnce(100) { _ in try await server.exchange(code).status }
                 let grantedCount = statuses.count { $0 == 200 }
@@ -164,18 +166,19 @@ extension StateTests {
     }
 
     @Test(
-        "A hundred simultaneous logins create a hundred sessions, each stored when it is answered", arguments: StateKind.here)
+        "A hundred simultaneous logins create a hundred sessions, each stored when it is answered", arguments: StateKind.available
+    )
     func storesConcurrentLogins(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
+        try await StateLocation.with(kind) { location in
             let clock = ManualClock()
             let tokens = Mutex<[String]>([])
-            try await place.server(clock: clock) { server in
+            try await location.server(clock: clock) { server in
                 let sessions = try await atOnce(100) { _ in try await server.session() }
                 #expect(Set(sessions).count == 100)
                 tokens.withLock { $0 = sessions }
             }
             guard kind != .memory else { return }
-            try await place.server(clock: clock) { server in
+            try await location.server(clock: clock) { server in
                 for token in tokens.withLock({ $0 }) {
                     let info = try await server.send(
                         .post, "/am/json/realms/root/sessions?_action=validate&tokenId=\(token)", body: "{}")
@@ -185,31 +188,31 @@ extension StateTests {
         }
     }
 
-    @Test("A slow password hash is computed once however many logins arrive with that password", arguments: StateKind.here)
+    @Test("A slow password hash is computed once however many logins arrive with that password", arguments: StateKind.available)
     func computesSlowHashOnce(kind: StateKind) async throws {
         let hash = try #require(PasswordHash(of: Secret("slow horse".utf8)))
-        try await StateLocation.with(kind) { place in
+        try await StateLocation.with(kind) { location in
             var slow = User(name: "slow")
             slow.passwordHash = hash
-            try await place.server({ [slow] in $0.users.append(slow) }) { server in
+            try await location.server({ [slow] in $0.users.append(slow) }) { server in
                 let statuses = try await atOnce(20) { index in
                     try await server.logIn("Login", name: "slow", password: index % 2 == 0 ? "slow horse" : "wrong").status
                 }
                 let expected = statuses.indices.map { $0 % 2 == 0 ? 200 : 401 }
                 #expect(statuses == expected)
-                #expect(try await server.devServer.context.store.queue.passwords.worked == 2)
+                #expect(try await server.devServer.context.store.queue.passwords.computations == 2)
             }
         }
     }
 
-    @Test("Other users can log in while a slow password hash is computed", arguments: StateKind.here)
+    @Test("Other users can log in while a slow password hash is computed", arguments: StateKind.available)
     func slowHashDoesNotBlockLogins(kind: StateKind) async throws {
         let (password, runs) = (Secret("slow horse".utf8), Counter())
         let hash = try #require(PasswordHash(of: password))
-        try await StateLocation.with(kind) { place in
-            try await place.server { server in
+        try await StateLocation.with(kind) { location in
+            try await location.server { server in
                 let engine = try await server.devServer.context.store.queue
-                for workshop in engine.workshops { workshop.suspend() }
+                for workerQueue in engine.workerQueues { workerQueue.suspend() }
                 async let slow = engine.run { transaction in
                     runs.add()
                     return (try transaction.accepts(password, hash), [])
@@ -217,10 +220,10 @@ extension StateTests {
                 let hasBegun = try await eventually { runs.count == 1 }
                 #expect(hasBegun)
                 _ = try await server.session()
-                #expect(engine.passwords.worked == 0 && runs.count == 1)
-                for workshop in engine.workshops { workshop.resume() }
+                #expect(engine.passwords.computations == 0 && runs.count == 1)
+                for workerQueue in engine.workerQueues { workerQueue.resume() }
                 #expect(try await slow)
-                #expect(engine.passwords.worked == 1 && runs.count == 2)
+                #expect(engine.passwords.computations == 1 && runs.count == 2)
             }
         }
     }
@@ -229,12 +232,12 @@ extension StateTests {
 
     @Test(
         "Two servers on one database accept alternating requests and count each login once",
-        .enabled(if: StateKind.here.contains(.postgreSQL)))
+        .enabled(if: StateKind.available.contains(.postgreSQL)))
     func serversShareLogins() async throws {
-        try await StateLocation.with(.postgreSQL) { place in
+        try await StateLocation.with(.postgreSQL) { location in
             let clock = ManualClock()
-            try await place.server(clock: clock) { one in
-                try await place.server(clock: clock) { other in
+            try await location.server(clock: clock) { one in
+                try await location.server(clock: clock) { other in
                     let phone = try await one.registeredPhone()
                     let servers = [one, other]
                     for turn in 0..<40 {
@@ -262,10 +265,10 @@ extension StateTests {
 
     // MARK: Snapshots
 
-    @Test("A snapshot restores all rows and the clock, and can be stored as sealed bytes", arguments: StateKind.here)
+    @Test("A snapshot restores all rows and the clock, and can be stored as sealed bytes", arguments: StateKind.available)
     func sealedSnapshotRestoresState(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
-            try await place.server { server in
+        try await StateLocation.with(kind) { location in
+            try await location.server { server in
                 let session = try await server.session()
                 let phone = try await server.registeredPhone()
                 server.devServer.moveClock(by: .seconds(5))

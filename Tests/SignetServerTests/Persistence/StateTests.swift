@@ -17,10 +17,11 @@ struct StateTests {
     // MARK: Rows
 
     @Test(
-        "Rows are read, grouped, paged, counted and removed, and sweeping removes only expired rows", arguments: StateKind.here)
+        "Rows are read, grouped, paged, counted and removed, and sweeping removes only expired rows",
+        arguments: StateKind.available)
     func storesAndSweepsRows(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
-            let store = try place.rows()
+        try await StateLocation.with(kind) { location in
+            let store = try location.rows()
             defer { store.close() }
             func write(_ rows: [String: StoredRow?], now: Int64 = 0) throws {
                 try store.transact { _ throws(StoreError) in
@@ -74,10 +75,12 @@ struct StateTests {
         }
     }
 
-    @Test("A row of a later version, with another key or copied from another row is an error and kept", arguments: StateKind.here)
+    @Test(
+        "A row of a later version, with another key or copied from another row is an error and kept",
+        arguments: StateKind.available)
     func keepsUnreadableRows(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
-            let store = try place.rows()
+        try await StateLocation.with(kind) { location in
+            let store = try location.rows()
             defer { store.close() }
             let key = RowKey(kind: "k", name: "a")
             let coder = RowCoder(StateLocation.key)
@@ -117,13 +120,13 @@ struct StateTests {
 
     // MARK: Restart
 
-    @Test("A journey that is no longer configured ends as a failed login", arguments: StateKind.lasting)
+    @Test("A journey that is no longer configured ends as a failed login", arguments: StateKind.persistent)
     func endsUnconfiguredJourney(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
+        try await StateLocation.with(kind) { location in
             let clock = ManualClock()
-            let kept = Kept()
-            try await place.server(clock: clock) { server in await kept.add(try await server.start("PushLogin").step) }
-            try await place.server(clock: clock, { $0.journeys = Journeys([]) }) { server in
+            let kept = CarriedValues()
+            try await location.server(clock: clock) { server in await kept.add(try await server.start("PushLogin").step) }
+            try await location.server(clock: clock, { $0.journeys = Journeys([]) }) { server in
                 let reply = try await server.next(await kept.steps[0])
                 #expect(reply.status == 401 && reply.message == "Login failure")
             }
@@ -140,11 +143,11 @@ struct StateTests {
 
     @Test("A configured user keeps each change of a journey until the configuration of that part changes")
     func keepsJourneyChangesOfUser() async throws {
-        try await StateLocation.with(.file) { place in
+        try await StateLocation.with(.file) { location in
             let mira = UserKey(realm: .root, name: "mira")
             func found(_ configure: @escaping @Sendable (inout ServerConfiguration) -> Void) async throws -> [String] {
-                let kept = Kept()
-                try await place.server(configure) { server in
+                let kept = CarriedValues()
+                try await location.server(configure) { server in
                     let person = try await server.devServer.context.store.read { tx in try tx.directory[mira] }
                     await kept.set("locked", person.map { "\($0.isLocked)" } ?? "nobody")
                     for password in [TestServer.password, "other", "new"] {
@@ -158,7 +161,7 @@ struct StateTests {
             }
             let atFirst = try await found { _ in }
             #expect(atFirst == ["false", TestServer.password])
-            try await place.server { server in
+            try await location.server { server in
                 try await server.devServer.context.store.write { tx in
                     try tx.directory.setLocked(true, mira)
                     try tx.directory.setPassword(Secret("other".utf8), of: mira)
@@ -182,7 +185,7 @@ struct StateTests {
 }
 
 /// The values that a test carries from one server to the next.
-actor Kept {
+actor CarriedValues {
     private var texts: [String: String] = [:]
     private(set) var steps: [JourneyStep] = []
 

@@ -35,11 +35,11 @@ struct TransactionTests {
         ]
     }
 
-    @Test("A transaction whose closure throws changes nothing and has no side effect", arguments: StateKind.here)
+    @Test("A transaction whose closure throws changes nothing and has no side effect", arguments: StateKind.available)
     func throwingClosureChangesNothing(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
+        try await StateLocation.with(kind) { location in
             let (emails, metrics) = (Recorder<Email>(), TestMetrics())
-            var configuration = place.configuration
+            var configuration = location.configuration
             configuration.onEmail = { emails.add($0) }
             let server = DevServer(configuration: configuration, logger: .silent, metrics: metrics)
             let store = server.context.store
@@ -73,10 +73,10 @@ struct TransactionTests {
         Dictionary(uniqueKeysWithValues: try FrozenRows.all(in: engine.store).map { ($0.key, $0.row) })
     }
 
-    @Test("A read of a damaged row throws in the closure, and nothing of the closure is stored", arguments: StateKind.here)
+    @Test("A read of a damaged row throws in the closure, and nothing of the closure is stored", arguments: StateKind.available)
     func damagedRowThrowsInClosure(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
-            let server = DevServer(configuration: place.configuration, logger: .silent)
+        try await StateLocation.with(kind) { location in
+            let server = DevServer(configuration: location.configuration, logger: .silent)
             let store = server.context.store
             let engine = try await store.queue
             let key = RowKey(.user, Self.user.rowName)
@@ -107,10 +107,11 @@ struct TransactionTests {
         }
     }
 
-    @Test("A read that the store fails throws in the closure, and nothing of the closure is stored", arguments: StateKind.here)
+    @Test(
+        "A read that the store fails throws in the closure, and nothing of the closure is stored", arguments: StateKind.available)
     func failedReadThrowsInClosure(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
-            let rows = FailingRows(try place.rows())
+        try await StateLocation.with(kind) { location in
+            let rows = FailingRows(try location.rows())
             let engine = TransactionQueue(rows, RowCoder(StateLocation.key), clock: AdjustableClock(ManualClock()))
             defer { engine.close() }
             let (written, read) = (RowKey(kind: "k", name: "written"), RowKey(kind: "k", name: "read"))
@@ -136,10 +137,10 @@ struct TransactionTests {
         }
     }
 
-    @Test("The transactions of a batch commit although others in the batch throw", arguments: StateKind.here)
+    @Test("The transactions of a batch commit although others in the batch throw", arguments: StateKind.available)
     func batchCommitsSuccessfulTransactions(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
-            let server = DevServer(configuration: place.configuration, logger: .silent)
+        try await StateLocation.with(kind) { location in
+            let server = DevServer(configuration: location.configuration, logger: .silent)
             let store = server.context.store
             let results = await withTaskGroup(of: Bool.self) { group in
                 for number in 0..<100 {
@@ -161,22 +162,22 @@ struct TransactionTests {
             #expect(links.last == "50")
             await server.close()
             guard kind != .memory else { return }
-            let again = DevServer(configuration: place.configuration, logger: .silent)
+            let again = DevServer(configuration: location.configuration, logger: .silent)
             let kept = try await again.context.store.read { tx in try tx.outbox.links(of: Self.user) }
             #expect(kept == links)
             await again.close()
         }
     }
 
-    @Test("The lasting effects of a refusal survive a restart", arguments: StateKind.lasting)
+    @Test("The lasting effects of a refusal survive a restart", arguments: StateKind.persistent)
     func refusalEffectsSurviveRestart(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
+        try await StateLocation.with(kind) { location in
             let clock = ManualClock()
             let seen = Mutex<[String: String]>([:])
             let limit: (inout ServerConfiguration) -> Void = {
                 $0.limits.lockout = Lockout(failures: 2, within: 60, duration: 100)
             }
-            try await place.server(clock: clock, limit) { server in
+            try await location.server(clock: clock, limit) { server in
                 // A code sent with a wrong verifier is spent, and a repeated code revokes its tokens.
                 let session = try await server.session()
                 let tampered = try await server.code(session)
@@ -200,7 +201,7 @@ struct TransactionTests {
                     $0 = ["spoilt": tampered, "access": tokens.access, "newer": newer.access, "authID": authID]
                 }
             }
-            try await place.server(clock: clock, limit) { server in
+            try await location.server(clock: clock, limit) { server in
                 let seen = seen.withLock { $0 }
                 #expect(try await server.exchange(seen["spoilt", default: ""]).error == "invalid_grant")
                 #expect(try await server.userInfo(seen["access", default: ""]).status == 401)

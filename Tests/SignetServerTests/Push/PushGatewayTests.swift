@@ -233,8 +233,8 @@ struct PushGatewayTests {
             // Proofs of unknown keys take no memory of the server.
             #expect(try await server.count(.nonce) == 0)
             _ = try await Sender().endpoint(inbox.address, at: server)
-            let strange = try other.proof(try await Self.nonce(server))
-            #expect(try await status("Signet-Inbox \(strange)") == 401)
+            let otherProof = try other.proof(try await Self.nonce(server))
+            #expect(try await status("Signet-Inbox \(otherProof)") == 401)
             let invented = try inbox.proof("made up")
             #expect(try await status("Signet-Inbox \(invented)") == 401)
             let good = try inbox.proof(try await Self.nonce(server))

@@ -280,10 +280,10 @@ struct NumberChallengeTests {
     }
 
     @Test("The right number logs the user in, even after one wrong number", arguments: [0, 1])
-    func acceptsRightNumber(slips: Int) async throws {
+    func acceptsRightNumber(wrongAnswers: Int) async throws {
         try await TestServer.run { server in
             let (phone, step, push, right, wrong) = try await waitingLogin(server)
-            for _ in 0..<slips {
+            for _ in 0..<wrongAnswers {
                 #expect(try await phone.answer(push, ["challengeResponse": .string("\(wrong)")], at: server).status == 400)
             }
             let waiting = try await server.poll(step).step

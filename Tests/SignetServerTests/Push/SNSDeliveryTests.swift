@@ -69,7 +69,7 @@ struct SNSDeliveryTests {
             #expect(reply.status == 200 && reply.header("Link")?.contains("signet-push-stream") == true)
             _ = try await server.poll(step)
             _ = try await server.waitingLogin(phone: phone)
-            #expect(try await server.settledPush().progress == .onStream)
+            #expect(try await server.finishedPush().progress == .onStream)
             #expect(sns.actions.isEmpty)
         }
     }
@@ -80,7 +80,7 @@ struct SNSDeliveryTests {
         try await run(sns) { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
-            #expect(try await server.settledPush().progress == .sent(id: "sns-1"))
+            #expect(try await server.finishedPush().progress == .sent(id: "sns-1"))
             let request = try #require(sns.requests.last)
             #expect(request.action == "Publish" && request.fields["TargetArn"] == StandInSNS.endpoint)
             #expect(request.fields["MessageStructure"] == "json")
@@ -182,7 +182,7 @@ struct SNSDeliveryTests {
         try await run(sns) { server in
             let phone = try await server.registeredPhone()
             _ = try await server.waitingLogin(phone: phone)
-            #expect(try await server.settledPush().progress == .sent(id: "sns-1"))
+            #expect(try await server.finishedPush().progress == .sent(id: "sns-1"))
             let publishes = sns.actions.filter { $0 == "Publish" }
             #expect(publishes.count == 3)
         }
@@ -197,7 +197,7 @@ struct SNSDeliveryTests {
             // The login was answered before SNS, and it remains pending.
             #expect(try await server.devServer.pushes(to: "mira").last?.progress == .queued)
             #expect(try await server.poll(step).step.waitMilliseconds != nil)
-            guard case .undeliverable(let reason) = try await server.settledPush().progress else {
+            guard case .undeliverable(let reason) = try await server.finishedPush().progress else {
                 Issue.record("the message was delivered")
                 return
             }
@@ -229,15 +229,15 @@ struct SNSDeliveryTests {
         try await TestServer.run(.sample { $0.sns = sns.configuration }, logger: log.logger) { server in
             let phone = try await server.registeredPhone()
             let (_, push) = try await server.waitingLogin(phone: phone)
-            guard case .undeliverable(let reason) = try await server.settledPush().progress else {
+            guard case .undeliverable(let reason) = try await server.finishedPush().progress else {
                 Issue.record("the message was delivered")
                 return
             }
             #expect(reason.contains(words))
             let publishes = sns.actions.filter { $0 == "Publish" }
             #expect(publishes.count == 1)
-            let isTold = try await eventually { log.lines.contains("could not be delivered") && log.lines.contains(words) }
-            #expect(isTold)
+            let isLogged = try await eventually { log.lines.contains("could not be delivered") && log.lines.contains(words) }
+            #expect(isLogged)
             #expect(!log.lines.contains("secret of a test") && !log.lines.contains(push.sealed))
         }
     }
@@ -249,7 +249,7 @@ struct SNSDeliveryTests {
         try await run(sns) { server in
             let phone = try await server.registeredPhone()
             _ = try await server.waitingLogin(phone: phone)
-            #expect(try await server.settledPush().progress == .sent(id: "sns-1"))
+            #expect(try await server.finishedPush().progress == .sent(id: "sns-1"))
             #expect(sns.actions == ["CreatePlatformEndpoint", "Publish", "SetEndpointAttributes", "Publish"])
             #expect(sns.requests[2].attribute("Enabled") == "true" && sns.requests[2].attribute("Token") == "token")
         }
@@ -257,7 +257,7 @@ struct SNSDeliveryTests {
         try await run(still) { server in
             let phone = try await server.registeredPhone()
             _ = try await server.waitingLogin(phone: phone)
-            #expect(try await server.settledPush().progress == .undeliverable(reason: "EndpointDisabled: Endpoint is disabled"))
+            #expect(try await server.finishedPush().progress == .undeliverable(reason: "EndpointDisabled: Endpoint is disabled"))
             let publishes = still.actions.filter { $0 == "Publish" }
             #expect(publishes.count == 2)
         }

@@ -33,7 +33,7 @@ struct SNSMotoTests {
                 #expect(try await phone.register(at: server).status == 200)
                 let step2 = try await server.logIn("PushLogin").step
                 #expect(step2.waitMilliseconds != nil)
-                guard case .sent = try await server.settledPush().progress else {
+                guard case .sent = try await server.finishedPush().progress else {
                     Issue.record("\(try await server.devServer.pushes(to: "mira"))")
                     return
                 }

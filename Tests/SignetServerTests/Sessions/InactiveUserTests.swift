@@ -8,7 +8,7 @@ import Testing
 @testable import SignetServer
 
 /// The credentials of a user before the lock: a session, tokens and a code that is not exchanged yet.
-private struct Holdings: Sendable {
+private struct UserCredentials: Sendable {
     let session: String
     let tokens: Tokens
     let code: String
@@ -33,7 +33,7 @@ private struct Holdings: Sendable {
             return reply.json["active"] == .bool(true)
         }
         return [
-            "validate": try await server.isGood(session),
+            "validate": try await server.isValid(session),
             "information": try await server.sessionAction("getSessionInfo", header).status == 200,
             "single sign-on": start.json["tokenId"]?.string == session,
             "authorize": try await server.authorize(session).location["code"] != nil,
@@ -46,8 +46,8 @@ private struct Holdings: Sendable {
         ]
     }
 
-    func expect(good isGood: Bool, at server: TestServer, _ when: String) async throws {
-        for (use, result) in try await good(server) { #expect(result == isGood, "\(use), \(when)") }
+    func expect(good isValid: Bool, at server: TestServer, _ when: String) async throws {
+        for (use, result) in try await good(server) { #expect(result == isValid, "\(use), \(when)") }
     }
 }
 
@@ -56,7 +56,7 @@ struct InactiveUserTests {
     @Test("A lock makes a user's session and tokens invalid until it is lifted, unless they expire meanwhile")
     func lockSuspendsSessionAndTokens() async throws {
         try await TestServer.run { server in
-            let held = try await Holdings(server)
+            let held = try await UserCredentials(server)
             let other = try await server.session(name: "noa", password: "staple")
             try await held.expect(good: true, at: server, "before")
 
@@ -67,7 +67,7 @@ struct InactiveUserTests {
             let exchange = try await server.exchange(held.code)
             #expect(exchange.status == 400 && exchange.json["error"] == "invalid_grant")
             #expect(try await server.sessionAction("logout", ["iPlanetDirectoryPro": held.session]).status == 401)
-            #expect(try await server.isGood(other))
+            #expect(try await server.isValid(other))
 
             #expect(try await server.devServer.setLocked(false, "mira"))
             try await held.expect(good: true, at: server, "after")
@@ -87,7 +87,7 @@ struct InactiveUserTests {
             #expect(try await server.authorize(session).location["code"] == nil)
             server.clock.advance(by: 1000)
             #expect(try await server.devServer.setLocked(false, "mira"))
-            #expect(try await server.isGood(session) == false)
+            #expect(try await server.isValid(session) == false)
         }
     }
 
@@ -99,7 +99,7 @@ struct InactiveUserTests {
             let user = UserKey(realm: .root, name: "mira")
             #expect(try await AdminOperations(server: server.devServer.context).endSessions(of: user) == 1)
             #expect(try await server.devServer.setLocked(false, "mira"))
-            #expect(try await server.isGood(session) == false)
+            #expect(try await server.isValid(session) == false)
         }
     }
 
@@ -126,7 +126,7 @@ struct InactiveUserTests {
     @Test("Wrong passwords lock out further logins but do not end a session")
     func lockoutKeepsSession() async throws {
         try await TestServer.run(.sample { $0.limits.lockout = Lockout(failures: 2, within: 60, duration: 600) }) { server in
-            let held = try await Holdings(server)
+            let held = try await UserCredentials(server)
             for _ in 0..<2 { _ = try await server.logIn("Login", password: "wrong") }
             #expect(try await server.logIn("Login").isLoggedIn == false)
             try await held.expect(good: true, at: server, "while locked out")
@@ -135,25 +135,25 @@ struct InactiveUserTests {
 
     @Test(
         "A user removed from the configuration has no valid session or token until the user is configured again",
-        arguments: StateKind.lasting)
+        arguments: StateKind.persistent)
     func removedUserHasNoValidTokens(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
+        try await StateLocation.with(kind) { location in
             let clock = ManualClock()
-            let held = Mutex<Holdings?>(nil)
-            try await place.server(clock: clock) { server in
-                let all = try await Holdings(server)
+            let held = Mutex<UserCredentials?>(nil)
+            try await location.server(clock: clock) { server in
+                let all = try await UserCredentials(server)
                 held.withLock { $0 = all }
             }
-            let holdings = held.withLock { $0 }
-            let all = try #require(holdings)
-            try await place.server(clock: clock) {
+            let credentials = held.withLock { $0 }
+            let all = try #require(credentials)
+            try await location.server(clock: clock) {
                 $0.users.removeAll { $0.name == "mira" && $0.realm == "/" }
             } _: { server in
                 try await all.expect(good: false, at: server, "without the user")
                 let refresh = try await server.refresh(try #require(all.tokens.refresh))
                 #expect(refresh.status == 400 && refresh.json["error"] == "invalid_grant")
             }
-            try await place.server(clock: clock) { server in
+            try await location.server(clock: clock) { server in
                 try await all.expect(good: true, at: server, "with the user again")
                 #expect(try await server.refresh(try #require(all.tokens.refresh)).status == 200)
             }

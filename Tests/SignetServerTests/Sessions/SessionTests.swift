@@ -17,7 +17,7 @@ extension TestServer {
     }
 
     /// Returns whether a session is still valid, without using it.
-    func isGood(_ session: String) async throws -> Bool {
+    func isValid(_ session: String) async throws -> Bool {
         try await sessionAction("validate", ["iPlanetDirectoryPro": session]).json["valid"] == .bool(true)
     }
 }
@@ -64,7 +64,7 @@ struct SessionTests {
             #expect(
                 reply.cookies == ["iPlanetDirectoryPro=; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/; HttpOnly"])
             #expect(reply.header("Content-API-Version") == (index == 3 ? "resource=2.1" : "resource=3.1"))
-            #expect(try await server.isGood(session) == false)
+            #expect(try await server.isValid(session) == false)
             let again = try await logOut()
             #expect(again.status == 401)
             #expect(again.text == "{\"code\":401,\"message\":\"Access Denied\",\"reason\":\"Unauthorized\"}")
@@ -137,7 +137,7 @@ struct SessionTests {
             ]
             #expect(try await server.sessionAction(action, headers, body: body).status == status)
             #expect(try await server.send(.get, "\(TestServer.sessions)?_action=logout", headers: headers).status == 405)
-            #expect(try await server.isGood(session))
+            #expect(try await server.isValid(session))
         }
     }
 
@@ -151,7 +151,7 @@ struct SessionTests {
         ) { server in
             let session = try await server.session()
             var lifetime = 0
-            while try await server.isGood(session), lifetime < 1000 {
+            while try await server.isValid(session), lifetime < 1000 {
                 server.clock.advance(by: 10)
                 lifetime += 10
                 if isUsed { _ = try await server.authorize(session) }
@@ -223,7 +223,7 @@ struct UpgradeTests {
             let other = try await start(server, "Login", ["iPlanetDirectoryPro": session], query: "&ForceAuth=true")
             let token = try await finish(server, other, name: "noa", password: "staple").json["tokenId"]?.string
             #expect(token != nil && token != session)
-            #expect(try await server.isGood(session))
+            #expect(try await server.isValid(session))
         }
     }
 

@@ -96,13 +96,13 @@ final class StandInSNS: Sendable {
 
 extension TestServer {
     /// Waits until a push message has been delivered or has failed.
-    func settledPush(_ user: String = "mira") async throws -> PushReport {
-        var settled: PushReport?
+    func finishedPush(_ user: String = "mira") async throws -> PushReport {
+        var finished: PushReport?
         _ = try await eventually {
-            settled = try await devServer.pushes(to: user).last { $0.progress != .queued }
-            return settled != nil
+            finished = try await devServer.pushes(to: user).last { $0.progress != .queued }
+            return finished != nil
         }
-        return try #require(settled)
+        return try #require(finished)
     }
 }
 #endif

@@ -6,8 +6,8 @@ import SignetStorage
 
 extension RowCache {
     /// Runs a transaction on an empty state without other users.
-    static func alone(_ rows: any RowReader = MemoryRows()) -> RowCache {
-        RowCache(rows, RowCoder(Secret.random(byteCount: 32)), PasswordMemory(), isAlone: true)
+    static func exclusive(_ rows: any RowReader = MemoryRows()) -> RowCache {
+        RowCache(rows, RowCoder(Secret.random(byteCount: 32)), PasswordMemory(), isExclusive: true)
     }
 }
 
@@ -16,7 +16,8 @@ extension ServerTransaction {
     init(users: [User], clients: [RegisteredClient] = [], trees: [JourneyTree], time: RequestTime = .sample()) {
         self.init(
             TransactionConstants(
-                users: users, clients: ClientRegistry(clients), trees: trees.byName, key: Secret.random(byteCount: 32)), .alone(),
+                users: users, clients: ClientRegistry(clients), trees: trees.byName, key: Secret.random(byteCount: 32)),
+            .exclusive(),
             time)
     }
 }
@@ -35,7 +36,7 @@ struct TestRows {
     @discardableResult
     func transact<R>(at now: Date, _ body: (RowCache) throws -> R) throws -> R {
         let result: Result<R, any Error> = try store.transact { reader throws(StoreError) in
-            let transaction = RowCache(reader, coder, PasswordMemory(), isAlone: true)
+            let transaction = RowCache(reader, coder, PasswordMemory(), isExclusive: true)
             transaction.now = now
             let result = Result { try body(transaction) }
             guard case .success = result else { return (result, RowChanges()) }

@@ -16,8 +16,8 @@ struct UserNameTests {
 
         let password = Secret("changeit".utf8)
         var server = ServerTransaction(users: [User(name: Self.composed.name, password: password)], trees: [])
-        let verdicts = try [Self.composed, Self.decomposed].map { try server.directory.accepts(password, of: $0) }
-        #expect(verdicts == [true, false])
+        let results = try [Self.composed, Self.decomposed].map { try server.directory.accepts(password, of: $0) }
+        #expect(results == [true, false])
         #expect(try !server.directory.contains(Self.decomposed))
         try server.directory.setLocked(true, Self.composed)
         #expect(try server.directory[Self.composed]?.isLocked == true)

@@ -187,7 +187,7 @@ package struct ChromiumPage: Sendable {
 
     /// Clicks an element with the mouse.
     package func click(_ selector: String) async throws {
-        let place = try await evaluate(
+        let point = try await evaluate(
             """
             (e => {
               if (!e) return null
@@ -196,12 +196,12 @@ package struct ChromiumPage: Sendable {
               return [Math.round(r.x + r.width / 2), Math.round(r.y + r.height / 2)]
             })(document.querySelector(\(Self.literal(selector))))
             """)
-        guard let place = place.array, place.count == 2 else { throw Chromium.Failure(description: "there is no \(selector)") }
+        guard let point = point.array, point.count == 2 else { throw Chromium.Failure(description: "there is no \(selector)") }
         for type in ["mousePressed", "mouseReleased"] {
             try await call(
                 "Input.dispatchMouseEvent",
                 [
-                    "type": .string(type), "x": place[0], "y": place[1], "button": .string("left"), "clickCount": .integer(1),
+                    "type": .string(type), "x": point[0], "y": point[1], "button": .string("left"), "clickCount": .integer(1),
                 ])
         }
     }

@@ -164,13 +164,13 @@ extension Keyring {
     }
 
     private init(_ supervisor: TestProcess, environment: [String: String], files: String) async throws {
-        let said: TestProcess.Outcome
+        let outcome: TestProcess.Outcome
         do {
-            said = try await supervisor.said { output, _ in output.hasSuffix("ready\n") }
-        } catch let error as TestProcess.NotSaid {
+            outcome = try await supervisor.waitForOutput { output, _ in output.hasSuffix("ready\n") }
+        } catch let error as TestProcess.OutputTimeout {
             throw Failure(description: "the keyring does not start: \(error.soFar.errors)")
         }
-        let words = said.output.split(whereSeparator: \.isWhitespace)
+        let words = outcome.output.split(whereSeparator: \.isWhitespace)
         self.environment = environment
         self.files = files
         processes = [Part.bus: words.first, .daemon: words.dropFirst().first].compactMapValues { $0.flatMap { Int32($0) } }

@@ -61,7 +61,7 @@ package struct Moto: Sendable {
         let process = try TestProcess.kept(
             program(server), ["-H", "127.0.0.1", "-p", String(port.number)], environment: environment)
         return try await OpenIDProvider.running(process, at: "http://127.0.0.1:\(port.number)/moto-api/data.json") {
-            try await AsyncHTTPTransport(largestBody: 8 << 20).use { transport in
+            try await AsyncHTTPTransport(maxBodySize: 8 << 20).use { transport in
                 try await body(try await prepared(port, transport))
             }
         }

@@ -38,9 +38,9 @@ package struct OpenIDProvider: Sendable {
             await stop(server)
             return result
         } catch {
-            let said = server.soFar
+            let outcome = server.soFar
             await stop(server)
-            if error is Unavailable { throw Unavailable(description: "\(error); it said: \(said.output)\(said.errors)") }
+            if error is Unavailable { throw Unavailable(description: "\(error); it said: \(outcome.output)\(outcome.errors)") }
             throw error
         }
     }

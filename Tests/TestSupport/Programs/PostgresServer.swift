@@ -71,8 +71,8 @@ package final class PostgresServer: Sendable {
     /// - Parameter settings: Settings of the server in addition to the usual ones, for example `fsync=off`.
     /// - Throws: ``Unavailable``.
     package func start(_ settings: String...) async throws {
-        let usual = ["listen_addresses=''", "unix_socket_directories='\(directory.path)'", "shared_buffers=16MB"]
-        let options = (usual + settings).map { "-c \($0)" }.joined(separator: " ")
+        let defaults = ["listen_addresses=''", "unix_socket_directories='\(directory.path)'", "shared_buffers=16MB"]
+        let options = (defaults + settings).map { "-c \($0)" }.joined(separator: " ")
         try await run("pg_ctl", "-D", data, "-w", "-t", "60", "-l", directory.file("server.log"), "-o", options, "start")
     }
 

@@ -32,7 +32,7 @@ package final class TestProcess: Sendable {
     }
 
     /// An error that reports that the expected output did not come in time.
-    package struct NotSaid: Error {
+    package struct OutputTimeout: Error {
         package let soFar: Outcome
     }
 
@@ -54,7 +54,7 @@ package final class TestProcess: Sendable {
 
     /// The maximum number of bytes that are read after the process has ended. It exceeds the capacity of all pipes, also on
     /// systems with large pages. Further bytes cannot come from the process.
-    private static let mostAfterEnd = 4 << 20
+    private static let maxBytesAfterEnd = 4 << 20
 
     /// Starts a program, which is looked up in `PATH`.
     /// - Parameters:
@@ -82,7 +82,7 @@ package final class TestProcess: Sendable {
             [program] + arguments, environment, [theirInput, output.writing, errors.writing], ownGroup: ownGroup)
         self.arguments = arguments
         state = Mutex(State(input: ourInput))
-        Thread.detachNewThread { [self, bytes] in look(after: output.reading, errors.reading, feeding: bytes) }
+        Thread.detachNewThread { [self, bytes] in watch(after: output.reading, errors.reading, feeding: bytes) }
     }
 
     /// Starts a program that ends with the test process, however that process ends, together with all processes of its process
@@ -160,9 +160,9 @@ package final class TestProcess: Sendable {
     }
 
     /// Waits until the output satisfies `condition`, and returns the output.
-    /// - Throws: ``NotSaid``.
+    /// - Throws: ``OutputTimeout``.
     @discardableResult
-    package func said(
+    package func waitForOutput(
         within timeout: Duration = TestTimeout.default, _ condition: (_ output: String, _ errors: String) -> Bool
     ) async throws -> Outcome {
         let deadline = ContinuousClock.now + timeout
@@ -172,7 +172,7 @@ package final class TestProcess: Sendable {
             let isLast = hasEnded || ContinuousClock.now > deadline
             let soFar = soFar
             if condition(soFar.output, soFar.errors) { return soFar }
-            if isLast { throw NotSaid(soFar: soFar) }
+            if isLast { throw OutputTimeout(soFar: soFar) }
             try await Task.sleep(for: .milliseconds(10))
         }
     }
@@ -187,30 +187,30 @@ package final class TestProcess: Sendable {
 // MARK: The thread
 
 extension TestProcess {
-    private func look(after output: Descriptor, _ errors: Descriptor, feeding bytes: [UInt8]?) {
+    private func watch(after output: Descriptor, _ errors: Descriptor, feeding bytes: [UInt8]?) {
         // A write to a closed pipe raises SIGPIPE, which must not end the test process.
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         var streams = [(pipe: output, bytes: \State.output), (pipe: errors, bytes: \State.errors)]
-        var food = bytes?[...]
-        state.withLock { if food != nil { $0.input?.doNotBlock() } }
+        var pendingInput = bytes?[...]
+        state.withLock { if pendingInput != nil { $0.input?.doNotBlock() } }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var (isOver, afterEnd) = (false, 0)
         while true {
             // The loop ends when the process ends, not when its pipes close, because a grandchild may hold them open. The state
             // of the process is read first: if it has ended, all of its output is in the pipes.
             if !isOver { isOver = hasDied() }
-            if isOver || food?.isEmpty == true {
+            if isOver || pendingInput?.isEmpty == true {
                 closeInput()
-                food = nil
+                pendingInput = nil
             }
             var polls = streams.map { pollfd(fd: $0.pipe.number, events: Int16(POLLIN), revents: 0) }
-            let input = food == nil ? nil : state.withLock { $0.input }
+            let input = pendingInput == nil ? nil : state.withLock { $0.input }
             if let input { polls.append(pollfd(fd: input.number, events: Int16(POLLOUT), revents: 0)) }
             let ready = poll(&polls, nfds_t(polls.count), isOver ? 0 : streams.isEmpty ? 2 : 50)
-            if isOver, ready <= 0 || afterEnd > Self.mostAfterEnd { break }
-            if let input, polls[streams.count].revents != 0 { food = food.map { input.write($0) } }
+            if isOver, ready <= 0 || afterEnd > Self.maxBytesAfterEnd { break }
+            if let input, polls[streams.count].revents != 0 { pendingInput = pendingInput.map { input.write($0) } }
             for index in streams.indices.reversed() where polls[index].revents != 0 {
                 let count = read(streams[index].pipe.number, &buffer, buffer.count)
                 if count > 0 {

@@ -112,7 +112,7 @@ extension FROptions {
     /// Returns a server's address in a normalized form, so that two spellings of it can be compared.
     private static func normalized(_ url: String) -> String {
         let url = String(url.trimmingWhitespace().reversed().drop { $0 == "/" }.reversed())
-        return (try? Endpoint(unchecked: url))?.place ?? url
+        return (try? Endpoint(unchecked: url))?.normalizedURL ?? url
     }
 
     /// Returns these settings with the endpoints from an OpenID provider's discovery document; see `ServerProfile.discovering`.

@@ -118,7 +118,7 @@ public final class Browser: Sendable {
 
     /// Logs in as ``login()`` does, and calls the completion once.
     public func login(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
-        FRUser.tell(completion, login)
+        FRUser.callBack(completion, login)
     }
 
     /// Cancels the login, which then throws ``BrowserError/externalUserAgentCancelled``. Does nothing when the login is not in

@@ -83,7 +83,7 @@ extension FRUser {
 
     /// Makes sure that a valid token is stored, and calls the completion once.
     public func getAccessToken(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
-        Self.tell(completion) { try await self.getAccessToken() }
+        Self.callBack(completion) { try await self.getAccessToken() }
     }
 
     /// Makes sure that a valid token is stored, and blocks the calling thread meanwhile. Never call it from a task or a
@@ -105,7 +105,7 @@ extension FRUser {
 
     /// Gets a new token, and calls the completion once.
     public func refresh(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
-        Self.tell(completion) { try await self.refresh() }
+        Self.callBack(completion) { try await self.refresh() }
     }
 
     /// Gets a new token, and blocks the calling thread meanwhile. Never call it from a task or a completion of this module.
@@ -125,7 +125,7 @@ extension FRUser {
 
     /// Removes and revokes the tokens, and calls the completion once. The completion gets the user even with an error.
     public func revokeAccessToken(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
-        Self.tell({ completion(self, $1) }, revokeAccessToken)
+        Self.callBack({ completion(self, $1) }, revokeAccessToken)
     }
 
     /// Returns the server's claims about the user. A token that the server rejects is renewed once.
@@ -136,7 +136,7 @@ extension FRUser {
 
     /// Gets the server's claims about the user, and calls the completion once.
     public func getUserInfo(completion: @escaping @Sendable (_ info: UserInfo?, _ error: (any Error)?) -> Void) {
-        Self.tell(completion) { try await self.getUserInfo() }
+        Self.callBack(completion) { try await self.getUserInfo() }
     }
 
     /// Runs work that needs stored tokens or a session, after a check of the configuration and of the stored data.
@@ -149,7 +149,7 @@ extension FRUser {
     }
 
     /// Runs `body` and calls the completion with its value or its error.
-    static func tell<Value: Sendable>(
+    static func callBack<Value: Sendable>(
         _ completion: @escaping @Sendable (Value?, (any Error)?) -> Void, _ body: @escaping @Sendable () async throws -> Value
     ) {
         Task {

@@ -30,7 +30,7 @@ final class LegacySession: Sendable {
         var failure: StoreError?
         /// The reason for which it is unknown if the stored data may be sent to this server. The data is not used until it is
         /// removed.
-        var doubt: StoreError?
+        var settingsError: StoreError?
     }
 
     init(_ options: FROptions, _ client: IdentityClient, _ lease: SessionLease, _ items: KeychainItems?) {
@@ -77,7 +77,7 @@ final class LegacySession: Sendable {
     @discardableResult
     private func load() async throws(StoreError) -> StoredSession {
         try lease.check()
-        if let doubt = state.withLock({ $0.doubt }) { throw doubt }
+        if let settingsError = state.withLock({ $0.settingsError }) { throw settingsError }
         let generation = store.generation
         do {
             let contents = if let items { try await items.contents() } else { try await store.contents() }
@@ -105,7 +105,7 @@ final class LegacySession: Sendable {
     func ready() async throws(StoreError) {
         await finish()
         try lease.check()
-        if let doubt = state.withLock({ $0.doubt }) { throw doubt }
+        if let settingsError = state.withLock({ $0.settingsError }) { throw settingsError }
     }
 
     /// Runs work with the tokens, and then reads the stored data if it may have changed.
@@ -122,8 +122,8 @@ final class LegacySession: Sendable {
         let tokens = client.tokens
         let removal = enqueue(removesData: true) {
             let removed = await tokens.removeAll()
-            let isOwn = self.state.withLock { $0.doubt == nil }
-            if !isOwn, removed.isGone { await self.endDoubt() }
+            let isOwn = self.state.withLock { $0.settingsError == nil }
+            if !isOwn, removed.isGone { await self.clearSettingsError() }
             return (removed, isOwn)
         }
         return Task {
@@ -187,8 +187,8 @@ extension LegacySession {
     /// Removes the session of other settings, and then stores these settings. If the program stops in between, the next start
     /// does both again.
     private func takeOver(from former: LegacySession?, _ restore: @Sendable (FROptions) throws -> LegacySession) async {
-        // A former start in doubt does not know to which server the stored session belongs, so ignore its settings.
-        let former = former.flatMap { former in former.state.withLock { $0.doubt } == nil ? former : nil }
+        // A former start with a settings error does not know to which server the stored session belongs, so ignore its settings.
+        let former = former.flatMap { former in former.state.withLock { $0.settingsError } == nil ? former : nil }
         var isOwn = false
         do {
             let document = try await items?.lastOptions.get()
@@ -205,16 +205,16 @@ extension LegacySession {
             state.withLock { state in
                 state.failure = failure
                 // Without a vault, no stored session exists that could be sent to the wrong server.
-                if failure.code != .noVault, !isOwn { state.doubt = failure }
+                if failure.code != .noVault, !isOwn { state.settingsError = failure }
             }
         }
     }
 
-    /// Ends the doubt after the data in doubt was removed.
-    private func endDoubt() async {
+    /// Clears the settings error after the data of an unknown server was removed.
+    private func clearSettingsError() async {
         do {
             try await items?.lastOptions.save(item: options.document)
-            state.withLock { $0.doubt = nil }
+            state.withLock { $0.settingsError = nil }
         } catch {
             state.withLock { $0.failure = error as? StoreError ?? $0.failure }
         }

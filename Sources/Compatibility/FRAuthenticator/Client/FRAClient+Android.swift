@@ -29,7 +29,7 @@ extension FRAClient {
         do {
             try engine.register(token: deviceToken)
         } catch {
-            throw engine.noted(error, "store the device token")
+            throw engine.logged(error, "store the device token")
         }
     }
 

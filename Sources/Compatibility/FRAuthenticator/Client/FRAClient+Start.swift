@@ -65,7 +65,7 @@ extension FRAClient {
     }
 
     private static func refuse(_ refusal: FRAError) -> Result<Void, FRAError> {
-        shared?.engine.note(refusal, "set up")
+        shared?.engine.log(refusal, "set up")
         return .failure(refusal)
     }
 }

@@ -80,7 +80,7 @@ package final class FRAProcess: Sendable {
                 state.failure = nil
             }
         case .failure(let error):
-            settings.note(error, "start")
+            settings.log(error, "start")
             state.withLock { $0.failure = error }
         }
     }

@@ -95,7 +95,7 @@ extension LegacyEngine {
             mechanism.box.take(reserved.mechanism, token(of: store))
             return OathTokenCode(reserved.settings.code(at: now), madeAt: now)
         } catch let error as StoreError {
-            note(error, "make a code")
+            log(error, "make a code")
             throw MechanismError.failedToUpdateInformation(value.legacyIdentifier)
         } catch {
             throw LegacyErrors.error(error, identifier: value.legacyIdentifier)

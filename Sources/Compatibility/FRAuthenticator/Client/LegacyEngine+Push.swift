@@ -24,13 +24,13 @@ extension LegacyEngine {
                 throw LegacyErrors.error(error, identifier: existing.first { $0.uid == error.mechanismUID }?.legacyIdentifier)
             }
         } catch {
-            throw noted(error, "enroll")
+            throw logged(error, "enroll")
         }
     }
 
     /// Logs and keeps a store's error, and returns the documented error for it.
-    func noted(_ error: any Error, _ operation: String) -> any FRError {
-        if error is StoreError || (error as? AuthenticatorError)?.storeError != nil { note(error, operation) }
+    func logged(_ error: any Error, _ operation: String) -> any FRError {
+        if error is StoreError || (error as? AuthenticatorError)?.storeError != nil { log(error, operation) }
         return LegacyErrors.error(error)
     }
 
@@ -43,7 +43,7 @@ extension LegacyEngine {
             let received = try authenticator.receive(PushDelivery(messageId: messageID, message: message), in: store)
             return PushNotification(received, token(of: store))
         } catch {
-            throw noted(error, "receive a push message")
+            throw logged(error, "receive a push message")
         }
     }
 
@@ -58,7 +58,7 @@ extension LegacyEngine {
             let answered = try await send(authenticator.over(store), value.id)
             notification.box.take(answered, token(of: store))
         } catch {
-            throw noted(error, "answer a notification")
+            throw logged(error, "answer a notification")
         }
     }
 
@@ -105,9 +105,9 @@ extension LegacyEngine {
     /// Stores a token and sends it to the servers of all push mechanisms that don't have it yet.
     func update(token: String) async throws -> [DeviceTokenUpdate] {
         do {
-            return try await inTurn { try await self.send(token) }.value
+            return try await enqueue { try await self.send(token) }.value
         } catch {
-            throw noted(error, "update the device token")
+            throw logged(error, "update the device token")
         }
     }
 
@@ -119,14 +119,14 @@ extension LegacyEngine {
     /// Stores a token immediately and sends it to servers in the background, unless another token has arrived by then.
     func take(token: String) throws {
         try keep(token: token)
-        _ = inTurn {
+        _ = enqueue {
             do {
                 guard try self.token()?.token == token else { return }
                 for update in try await self.send(token) {
-                    if let error = update.error { self.note(error, "tell \(update.mechanism.account.issuer) the device token") }
+                    if let error = update.error { self.log(error, "tell \(update.mechanism.account.issuer) the device token") }
                 }
             } catch {
-                self.note(error, "update the device token")
+                self.log(error, "update the device token")
             }
         }
     }

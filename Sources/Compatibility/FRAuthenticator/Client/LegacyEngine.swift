@@ -99,7 +99,7 @@ final class LegacyEngine: Sendable {
         do {
             return try body()
         } catch {
-            note(error, operation)
+            log(error, operation)
             return otherwise
         }
     }
@@ -110,10 +110,10 @@ final class LegacyEngine: Sendable {
         do {
             return try body()
         } catch let error as StoreError {
-            note(error, operation)
+            log(error, operation)
             return false
         } catch let error as AuthenticatorError where error.code == .unknownAccount {
-            note(error, operation)
+            log(error, operation)
             return false
         } catch {
             throw LegacyErrors.error(error)
@@ -121,8 +121,8 @@ final class LegacyEngine: Sendable {
     }
 
     /// Logs an error, without secrets, and keeps it.
-    func note(_ error: any Error, _ operation: String) {
-        settings.note(error, operation)
+    func log(_ error: any Error, _ operation: String) {
+        settings.log(error, operation)
         state.withLock { $0.lastError = error }
     }
 
@@ -139,7 +139,7 @@ final class LegacyEngine: Sendable {
 extension LegacyEngine {
     /// Runs `body` after all token updates that were requested before it, so that the last requested token is the one that
     /// remains.
-    func inTurn<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) -> Task<R, any Error> {
+    func enqueue<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) -> Task<R, any Error> {
         state.withLock { state in
             let previous = state.lastUpdate
             let update = Task {
@@ -214,15 +214,15 @@ package struct LegacySettings: Sendable {
             }
         endpoints = .secure
         interceptors = []
-        logger = Self.usualLogger
+        logger = Self.defaultLogger
     }
 
     /// Logs an error, without secrets.
-    func note(_ error: any Error, _ operation: String) {
+    func log(_ error: any Error, _ operation: String) {
         FRAProcess.current.write(.warning, "\(operation): \(error)", to: logger)
     }
 
-    static var usualLogger: Logger { Logger(label: "signet.frauthenticator") }
+    static var defaultLogger: Logger { Logger(label: "signet.frauthenticator") }
 
     /// The platforms of the ForgeRock SDK.
     package enum Platform: Sendable {

@@ -28,7 +28,7 @@ struct DeviceBindingNode: Node {
     /// True when another node saves the device.
     var postponesStorage = false
     /// The maximum number of devices that a user can bind; 0 for no limit, where the oldest is replaced when there are too many
-    /// (``DeviceRegistry/mostOfAKind``).
+    /// (``DeviceRegistry/maxPerKind``).
     var maxDevices = 0
     var clientErrors = ClientErrors.ofBinding
 

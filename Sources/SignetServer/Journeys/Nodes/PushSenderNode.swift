@@ -9,7 +9,7 @@ struct PushSenderNode: Node {
         let types: KeyValuePairs<String, PushType> = ["DEFAULT": .tap, "CHALLENGE": .number, "BIOMETRIC": .biometric]
         return Self(
             pushType: decoder.choice("pushType", "DEFAULT", types) ?? .tap,
-            message: decoder.localizedString("userMessage", Self().message), tellsContext: decoder.bool("contextInfo", false),
+            message: decoder.localizedString("userMessage", Self().message), includesContext: decoder.bool("contextInfo", false),
             payload: decoder.optionalStrings("customPayload") ?? [],
             lifetime: decoder.optionalInteger("messageTimeout", in: 1000...86_400_000, default: "the server's `pushTimeout`")
                 .map { $0 / 1000 })
@@ -25,7 +25,7 @@ struct PushSenderNode: Node {
     /// The text on the device. The placeholders `{{user}}` and `{{issuer}}` are replaced.
     var message = "Login attempt from {{user}} at {{issuer}}"
     /// True when the message contains the user agent that started the login.
-    var tellsContext = false
+    var includesContext = false
     /// The names of collected attributes that the message also contains.
     var payload: [String] = []
     /// The lifetime in seconds; nil for the server's.
@@ -42,7 +42,7 @@ struct PushSenderNode: Node {
         let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: tx.time.configuration.issuer)
         let prompt = PushPrompt(
             kind: kind(), text: text, customPayload: customPayload(journey),
-            contextInfo: tellsContext ? Self.contextInfo(journey.userAgent) : nil, lifetime: lifetime)
+            contextInfo: includesContext ? Self.contextInfo(journey.userAgent) : nil, lifetime: lifetime)
         let push = PendingPush(prompt, to: device, tx.time)
         try tx.send(push, text: text, to: device, until: max(push.deadline, journey.expiresAt))
         journey.pushMessageID = push.messageID

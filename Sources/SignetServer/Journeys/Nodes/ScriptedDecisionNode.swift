@@ -166,13 +166,13 @@ extension ConfigurationDecoder {
     private mutating func condition(_ entry: MarkedValue.Entry) -> ScriptedDecisionNode.Condition? {
         guard let input = ScriptedDecisionNode.Input(entry.key) else {
             report(
-                .unknownName, at: entry.place,
+                .unknownName, at: entry.position,
                 "there is no input `\(entry.key.shortened)`" + ScriptedDecisionNode.Input.names.suggestion(for: entry.key))
             return nil
         }
         let values = entry.value.list ?? [entry.value]
         guard values.allSatisfy({ $0.list == nil && $0.mapping == nil }) else {
-            report(.wrongType, at: entry.value.place, "`\(entry.key)` must be a string, or a list of strings")
+            report(.wrongType, at: entry.value.position, "`\(entry.key)` must be a string, or a list of strings")
             return nil
         }
         return ScriptedDecisionNode.Condition(input: input, patterns: values.map(\.text))

@@ -9,7 +9,7 @@ struct WebAuthnDeviceStorageNode: Node {
 
     var generatesRecoveryCodes = true
     /// The maximum number of credentials of a user; 0 for no limit, where the oldest is replaced when there are too many
-    /// (``DeviceRegistry/mostOfAKind``).
+    /// (``DeviceRegistry/maxPerKind``).
     var maxDevices = 0
 
     var outcomes: [NodeOutcome] { [.success, .failure] + (maxDevices > 0 ? [.exceedDeviceLimit] : []) }

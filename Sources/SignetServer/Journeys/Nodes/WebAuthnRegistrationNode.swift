@@ -17,7 +17,7 @@ struct WebAuthnRegistrationNode: Node {
     /// True when another node saves the device, generates its recovery codes and enforces the limit.
     var postponesStorage = false
     /// The maximum number of credentials of a user; 0 for no limit, where the oldest is replaced when there are too many
-    /// (``DeviceRegistry/mostOfAKind``).
+    /// (``DeviceRegistry/maxPerKind``).
     var maxDevices = 0
 
     var outcomes: [NodeOutcome] {

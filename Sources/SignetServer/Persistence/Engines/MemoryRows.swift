@@ -5,7 +5,7 @@ import Synchronization
 /// Rows in memory, which are lost when the process ends. The number of rows of a kind never exceeds its capacity: when the kind
 /// is full, the tenth of its rows that would expire first is removed.
 final class MemoryRows: RowStore {
-    fileprivate struct Shelf: Sendable {
+    fileprivate struct RowTable: Sendable {
         var rows: [String: StoredRow] = [:]
         var groups: [String: Set<String>] = [:]
         var nextSweep = firstSweep
@@ -14,10 +14,10 @@ final class MemoryRows: RowStore {
         static var firstSweep: Int { 64 }
     }
 
-    private let shelves = Mutex<[String: Shelf]>([:])
+    private let tables = Mutex<[String: RowTable]>([:])
     private let capacities: [String: Int]
     /// Allows one transaction at a time.
-    private let turn = DispatchSemaphore(value: 1)
+    private let semaphore = DispatchSemaphore(value: 1)
 
     /// Creates an empty store.
     /// - Parameter capacities: The maximum number of rows by kind. A kind that is missing has no limit.
@@ -28,12 +28,12 @@ final class MemoryRows: RowStore {
     func transact<R>(
         _ body: (any RowReader) throws(StoreError) -> (R, RowChanges)
     ) throws(StoreError) -> R {
-        turn.wait()
-        defer { turn.signal() }
+        semaphore.wait()
+        defer { semaphore.signal() }
         let (value, changes) = try body(self)
-        shelves.withLock { shelves in
+        tables.withLock { tables in
             for (key, row) in changes.rows {
-                shelves[key.kind, default: Shelf(capacity: capacities[key.kind] ?? .max)].put(row, key.name, at: changes.now)
+                tables[key.kind, default: RowTable(capacity: capacities[key.kind] ?? .max)].put(row, key.name, at: changes.now)
             }
         }
         return value
@@ -44,35 +44,35 @@ final class MemoryRows: RowStore {
 
 extension MemoryRows: RowReader {
     func row(_ key: RowKey) throws(StoreError) -> StoredRow? {
-        shelves.withLock { $0[key.kind]?.rows[key.name] }
+        tables.withLock { $0[key.kind]?.rows[key.name] }
     }
 
     func rows(_ kind: String, _ selection: RowSelection, at now: Int64, limit: Int) throws(StoreError) -> [NamedRow] {
-        guard let shelf = shelves.withLock({ $0[kind] }) else { return [] }
+        guard let table = tables.withLock({ $0[kind] }) else { return [] }
         switch selection {
         case .group(let group):
-            let names = shelf.groups[group, default: []].sorted()
-            return Array(names.lazy.compactMap { shelf.named($0, at: now) }.prefix(limit))
+            let names = table.groups[group, default: []].sorted()
+            return Array(names.lazy.compactMap { table.named($0, at: now) }.prefix(limit))
         case .newest:
-            let named = shelf.rows.keys.compactMap { shelf.named($0, at: now) }.filter { $0.row.expiresAt != StoredRow.never }
+            let named = table.rows.keys.compactMap { table.named($0, at: now) }.filter { $0.row.expiresAt != StoredRow.never }
             return Array(named.sorted { ($0.row.expiresAt, $0.name) > ($1.row.expiresAt, $1.name) }.prefix(limit))
         case .after(let name):
-            let names = shelf.rows.keys.filter { name.map($0.utf8.isAfter) ?? true }
+            let names = table.rows.keys.filter { name.map($0.utf8.isAfter) ?? true }
                 .sorted { $1.utf8.isAfter($0) }
-            return Array(names.lazy.compactMap { shelf.named($0, at: now) }.prefix(limit))
+            return Array(names.lazy.compactMap { table.named($0, at: now) }.prefix(limit))
         }
     }
 
     func count(_ kind: String, at now: Int64, limit: Int) throws(StoreError) -> Int {
-        shelves.withLock { $0[kind] }.map { shelf in min(limit, shelf.rows.values.count { now < $0.expiresAt }) } ?? 0
+        tables.withLock { $0[kind] }.map { table in min(limit, table.rows.values.count { now < $0.expiresAt }) } ?? 0
     }
 
     func isFull(_ kind: String, at now: Int64) throws(StoreError) -> Bool {
-        shelves.withLock { $0[kind]?.isFull(at: now) } ?? false
+        tables.withLock { $0[kind]?.isFull(at: now) } ?? false
     }
 }
 
-extension MemoryRows.Shelf {
+extension MemoryRows.RowTable {
     fileprivate func isFull(at now: Int64) -> Bool {
         rows.count >= capacity && rows.values.count { now < $0.expiresAt } >= capacity
     }

@@ -53,7 +53,7 @@ final class PostgresRows: RowStore {
         defer { turn.signal() }
         var attempt = 1
         while true {
-            let connection = try begun(isAlone: attempt > Self.maxOptimisticAttempts)
+            let connection = try begun(isExclusive: attempt > Self.maxOptimisticAttempts)
             do throws(StoreError) {
                 return try run(on: connection, body)
             } catch {
@@ -66,8 +66,8 @@ final class PostgresRows: RowStore {
     }
 
     /// Begins a transaction and returns its connection. Replaces a connection that was lost since its last use.
-    private func begun(isAlone: Bool) throws(StoreError) -> PostgresConnection {
-        let begin = PostgresRowCommands.begin(isAlone: isAlone)
+    private func begun(isExclusive: Bool) throws(StoreError) -> PostgresConnection {
+        let begin = PostgresRowCommands.begin(isExclusive: isExclusive)
         if let connection = connection.withLock({ $0 }) {
             do throws(StoreError) {
                 _ = try connection.run(begin, "begin a transaction")
@@ -176,8 +176,8 @@ enum PostgresRowCommands {
 
     /// Returns the command that begins a transaction. It takes a lock before the first read, because a serializable transaction
     /// sees the state at its first read. The shared lock of normal transactions and the exclusive lock exclude each other.
-    static func begin(isAlone: Bool) -> String {
-        "BEGIN ISOLATION LEVEL SERIALIZABLE; LOCK TABLE signet_row_version IN \(isAlone ? "EXCLUSIVE" : "ROW SHARE") MODE"
+    static func begin(isExclusive: Bool) -> String {
+        "BEGIN ISOLATION LEVEL SERIALIZABLE; LOCK TABLE signet_row_version IN \(isExclusive ? "EXCLUSIVE" : "ROW SHARE") MODE"
     }
 
     static let get = "signet_get"

@@ -32,7 +32,7 @@ final class PostgresListener: Sendable {
                 }
                 // Signals that were sent before `LISTEN` are lost.
                 receive(nil)
-                hear(connection, receive)
+                forward(connection, receive)
                 connection.close()
             }
         }
@@ -47,7 +47,7 @@ final class PostgresListener: Sendable {
     private var isOpen: Bool { !isClosed.load(ordering: .relaxed) }
 
     /// Passes signals to `receive` until the connection is lost or the listener is closed.
-    private func hear(_ connection: PostgresConnection, _ receive: (_ signal: String?) -> Void) {
+    private func forward(_ connection: PostgresConnection, _ receive: (_ signal: String?) -> Void) {
         var lastWord = ContinuousClock.now
         while isOpen {
             guard let heard = connection.notifications(timeout: Self.pause) else { return }
@@ -79,7 +79,7 @@ final class PostgresSweeper: Sendable {
     private let connect: @Sendable () throws(StoreError) -> PostgresConnection
 
     private static let pause = Duration.milliseconds(200)
-    private static let most = 2000
+    private static let batchSize = 2000
 
     init(connect: @escaping @Sendable () throws(StoreError) -> PostgresConnection) { self.connect = connect }
 
@@ -114,7 +114,7 @@ final class PostgresSweeper: Sendable {
             return work.isClosed
         }
         guard !isClosed else { return connection.close() }
-        _ = try connection.run(PostgresRowCommands.sweep(at: now, limit: Self.most), "sweep the state")
+        _ = try connection.run(PostgresRowCommands.sweep(at: now, limit: Self.batchSize), "sweep the state")
     }
 }
 #endif

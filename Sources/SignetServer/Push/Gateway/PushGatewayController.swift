@@ -32,7 +32,7 @@ struct PushGatewayController: Sendable {
     }
 
     private func refusal(_ refusal: SNSError, _ context: AppRequestContext) -> Response {
-        context.log.note { $0.problem = refusal.code }
+        context.log.update { $0.problem = refusal.code }
         return Response(refusal.response)
     }
 
@@ -41,7 +41,7 @@ struct PushGatewayController: Sendable {
     /// Opens the stream of an inbox.
     func inbox(_ request: Request, context: AppRequestContext) async throws -> Response {
         guard let proof = request.credentials(PushInbox.scheme) else { throw try await challenge() }
-        guard let claim = PushInbox.verified(proof), try await isGood(claim) else {
+        guard let claim = PushInbox.verified(proof), try await isValid(claim) else {
             server.logger.info("inbox proof rejected")
             throw try await challenge()
         }
@@ -52,7 +52,7 @@ struct PushGatewayController: Sendable {
         ).response
     }
 
-    private func isGood(_ claim: (address: String, nonce: String)) async throws -> Bool {
+    private func isValid(_ claim: (address: String, nonce: String)) async throws -> Bool {
         try await server.store.write { tx in
             // The inbox is checked first. Any client can generate a key, and the check keeps the nonces of unknown keys out of
             // the store.

@@ -21,7 +21,7 @@ struct InboxMessage: Sendable, Hashable, Codable {
 /// The data of the gateway: the endpoints that other servers created and the messages that wait in inboxes.
 struct PushGatewayStore {
     /// The maximum number of endpoints that are kept in memory. Only clients with an access key can create one.
-    static let mostEndpoints = 100_000
+    static let maxEndpoints = 100_000
 
     /// The metadata of an inbox, which is stored apart from its messages. An inbox exists as long as it has an endpoint.
     struct Inbox: Codable, Sendable {

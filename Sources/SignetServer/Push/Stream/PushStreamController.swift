@@ -17,7 +17,7 @@ struct PushStreamController: Sendable {
             server.logger.info("push stream proof rejected", metadata: ["realm": "\(realm)"])
             throw try await challenge()
         }
-        context.log.note { $0.client.device = mechanismUID }
+        context.log.update { $0.client.device = mechanismUID }
         let last = request.header("last-event-id").flatMap { UInt64($0) }
         let delivery = FaultedDelivery(
             server: server, mechanismUID: mechanismUID, after: last, path: context.path,

@@ -121,7 +121,7 @@ final class PushStreams: Sendable {
     }
 
     /// Handles a message from another server. A nil text means that messages may have been lost; all streams are then woken.
-    func hear(_ text: String?) {
+    func receive(_ text: String?) {
         guard let text else { return wake(nil) }
         switch (names, ClusterMessage(text)) {
         case (.mechanisms, .wake(let name)), (.inboxes, .wakeInbox(let name)): wake(name)

@@ -62,9 +62,9 @@ final class Keyring {
         }
     }
 
-    /// Runs `body` exclusively; see ``SessionBus/inTurn(_:_:)``.
-    func inTurn(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) {
-        try bus.inTurn(name, body)
+    /// Runs `body` exclusively; see ``SessionBus/withLock(_:_:)``.
+    func withLock(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) {
+        try bus.withLock(name, body)
     }
 }
 

@@ -83,7 +83,7 @@ struct Keyring {
     func items(_ attributes: [String: String]) throws(StoreError) -> [KeyringItem] { throw refusal }
     func create(label: String, _ attributes: [String: String], secret: String) throws(StoreError) { throw refusal }
     func replaceSecret(of item: KeyringItem, with secret: String) throws(StoreError) { throw refusal }
-    func inTurn(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) { throw refusal }
+    func withLock(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) { throw refusal }
 }
 
 /// A placeholder for builds without the trait. It has no instances.

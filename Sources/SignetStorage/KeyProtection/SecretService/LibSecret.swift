@@ -83,21 +83,21 @@ struct GLibFailure: Error {
         switch (domain, code) {
         case ("secret-error", 2): return .lockedKeyring(operation)
         case ("secret-error", 3), ("g-dbus-error-quark", 19), ("g-dbus-error-quark", 41), ("g-dbus-error-quark", 42):
-            return StoreError(.busy, operation, "another program changed the keyring in the middle of this (\(told))")
+            return StoreError(.busy, operation, "another program changed the keyring in the middle of this (\(shortMessage))")
         case ("g-dbus-error-quark", 2), ("g-dbus-error-quark", 3):
             return StoreError(
                 .keyUnavailable, operation,
                 "no program serves the keyring on the session bus; start GNOME Keyring, KWallet or KeePassXC, and unlock it")
-        case ("g-dbus-error-quark", 9): return StoreError(.denied, operation, "the session bus refused it (\(told))")
+        case ("g-dbus-error-quark", 9): return StoreError(.denied, operation, "the session bus refused it (\(shortMessage))")
         case ("g-io-error-quark", 19), ("g-io-error-quark", 24), ("g-dbus-error-quark", 4), ("g-dbus-error-quark", 12),
             ("g-dbus-error-quark", 20):
-            return StoreError(.keyUnavailable, operation, "the keyring did not answer (\(told))")
-        default: return StoreError(.keyUnavailable, operation, "the keyring cannot be asked (\(told))")
+            return StoreError(.keyUnavailable, operation, "the keyring did not answer (\(shortMessage))")
+        default: return StoreError(.keyUnavailable, operation, "the keyring cannot be asked (\(shortMessage))")
         }
     }
 
     /// The message for the error's text. It may come from any program on the bus, so it is shortened and put in one line.
-    private var told: String {
+    private var shortMessage: String {
         let line = message.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint && $0.value >= 0x20 }.prefix(200)
         return "\(domain)/\(code): \(String(String.UnicodeScalarView(line)))"
     }

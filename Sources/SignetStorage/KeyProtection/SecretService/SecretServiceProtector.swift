@@ -98,7 +98,7 @@ public struct SecretServiceProtector: RollbackProtector {
         try access.ask(operation) { keyring throws(StoreError) in
             try keyring.requireLasting()
             // The Secret Service API has no atomic "write if higher", so writers need a lock.
-            try keyring.inTurn("org.signet.Epoch.v\(turn)") { () throws(StoreError) in
+            try keyring.withLock("org.signet.Epoch.v\(turn)") { () throws(StoreError) in
                 let items = try keyring.items(attributes)
                 let known = try Self.epochs(in: items)
                 if let highest = known.max() {

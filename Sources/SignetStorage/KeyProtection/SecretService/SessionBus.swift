@@ -54,7 +54,7 @@ final class SessionBus {
 
     /// Runs `body` exclusively among all callers on this bus with the same `name`, in this process or another. The lock is
     /// ownership of a bus name, which the bus releases when the connection ends for any reason.
-    func inTurn(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) {
+    func withLock(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         let own = try ownConnection()
         defer { _ = library.functions.g_dbus_connection_close_sync(own.pointer, nil, nil) }
         while true {

@@ -14,25 +14,25 @@ extension TPMConnection {
 
     func epoch(ofVault id: String) throws(StoreError) -> UInt64? {
         try startSession()
-        let place = TPMEpochPlace(vault: id)
-        return try settled { () throws(StoreError) in try indices(of: place).compactMap(\.epoch).max() }
+        let range = TPMEpochRange(vault: id)
+        return try retrying { () throws(StoreError) in try indices(of: range).compactMap(\.epoch).max() }
     }
 
     func remember(epoch: UInt64, ofVault id: String) throws(StoreError) {
         try startSession()
-        let place = TPMEpochPlace(vault: id)
-        try settled { () throws(StoreError) in try remember(epoch, at: place) }
+        let range = TPMEpochRange(vault: id)
+        try retrying { () throws(StoreError) in try remember(epoch, at: range) }
     }
 
     func forgetEpoch(ofVault id: String) throws(StoreError) {
         try startSession()
-        let place = TPMEpochPlace(vault: id)
-        try settled { () throws(StoreError) in try remove(indices(of: place)) }
+        let range = TPMEpochRange(vault: id)
+        try retrying { () throws(StoreError) in try remove(indices(of: range)) }
     }
 
-    private func remember(_ epoch: UInt64, at place: TPMEpochPlace) throws(StoreError) {
-        let standing = try indices(of: place)
-        if let known = standing.compactMap(\.epoch).max() {
+    private func remember(_ epoch: UInt64, at range: TPMEpochRange) throws(StoreError) {
+        let existing = try indices(of: range)
+        if let known = existing.compactMap(\.epoch).max() {
             guard known <= epoch else {
                 throw StoreError(
                     .rolledBack, "remember an epoch", "the TPM knows epoch \(known) of this vault, which is later than \(epoch)")
@@ -41,18 +41,18 @@ extension TPMConnection {
         }
         // The new value is written before the old index is removed. An interruption in between leaves both, and the higher epoch
         // counts.
-        if let index = standing.first(where: { TPMEpochPlace.bit(for: epoch, base: $0.base) != nil }) {
+        if let index = existing.first(where: { TPMEpochRange.bit(for: epoch, base: $0.base) != nil }) {
             try set(epoch, in: index)
-            try remove(standing.filter { $0.handle != index.handle })
+            try remove(existing.filter { $0.handle != index.handle })
         } else {
-            try set(epoch, in: define(place, base: epoch &- 1))
-            try remove(standing)
+            try set(epoch, in: define(range, base: epoch &- 1))
+            try remove(existing)
         }
     }
 
     /// Runs `body` again, up to ten times, when another program changed or removed an index that `body` had just read. In this
     /// case the index does not exist any more, or its name has changed and the TPM rejects the authorization.
-    private func settled<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    private func retrying<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         for _ in 0..<10 {
             do throws(StoreError) {
                 return try body()
@@ -66,24 +66,24 @@ extension TPMConnection {
 
     /// Returns the indices of a vault. Usually there is one. Two exist after a program was interrupted while it replaced one by
     /// the other.
-    private func indices(of place: TPMEpochPlace) throws(StoreError) -> [EpochIndex] {
+    private func indices(of range: TPMEpochRange) throws(StoreError) -> [EpochIndex] {
         var found: [EpochIndex] = []
-        for index in place.indices {
-            guard let handle = try standing(index), let area = try publicArea(handle) else { continue }
+        for index in range.indices {
+            guard let handle = try existing(index), let area = try publicArea(handle) else { continue }
             // An index without this vault's mark belongs to another program, although its handle could be one of ours.
-            guard let base = place.base(ofMark: bytes(of: area.authPolicy.buffer, area.authPolicy.size)),
+            guard let base = range.base(ofMark: bytes(of: area.authPolicy.buffer, area.authPolicy.size)),
                 area.attributes & ~TPMA_NV(TPMA_NV_WRITTEN) == Self.attributes
             else { continue }
-            try present(place.password, for: handle)
+            try present(range.password, for: handle)
             // An index that was never written is left from a program that was interrupted after creating it.
             let isWritten = area.attributes & TPMA_NV(TPMA_NV_WRITTEN) != 0
             let bits = isWritten ? try readBits(handle) : 0
-            found.append(EpochIndex(handle: handle, base: base, epoch: TPMEpochPlace.epoch(base: base, bits: bits)))
+            found.append(EpochIndex(handle: handle, base: base, epoch: TPMEpochRange.epoch(base: base, bits: bits)))
         }
         return found
     }
 
-    private func standing(_ index: UInt32) throws(StoreError) -> ESYS_TR? {
+    private func existing(_ index: UInt32) throws(StoreError) -> ESYS_TR? {
         var handle = Self.none
         let answer = tss.Esys_TR_FromTPMPublic(esys, index, Self.none, Self.none, Self.none, &handle)
         if TPMResponse(code: answer).kind == .handle { return nil }
@@ -112,16 +112,16 @@ extension TPMConnection {
     }
 
     /// Creates an index at the first free handle.
-    private func define(_ place: TPMEpochPlace, base: UInt64) throws(StoreError) -> EpochIndex {
-        for index in place.indices {
+    private func define(_ range: TPMEpochRange, base: UInt64) throws(StoreError) -> EpochIndex {
+        for index in range.indices {
             var area = TPM2B_NV_PUBLIC()
             area.nvPublic.nvIndex = index
             area.nvPublic.nameAlg = TPM2_ALG_SHA256
             area.nvPublic.attributes = Self.attributes
             area.nvPublic.authPolicy.size = 32
-            fill(&area.nvPublic.authPolicy.buffer, with: place.mark(base: base))
+            fill(&area.nvPublic.authPolicy.buffer, with: range.mark(base: base))
             area.nvPublic.dataSize = 8
-            var password = auth(place.password)
+            var password = auth(range.password)
             var handle = Self.none
             let answer = tss.Esys_NV_DefineSpace(
                 esys, Self.owner, try session(.command), Self.none, Self.none, &password, &area, &handle)
@@ -133,7 +133,7 @@ extension TPMConnection {
     }
 
     private func set(_ epoch: UInt64, in index: EpochIndex) throws(StoreError) {
-        guard let bit = TPMEpochPlace.bit(for: epoch, base: index.base) else {
+        guard let bit = TPMEpochRange.bit(for: epoch, base: index.base) else {
             throw StoreError(.failed, "remember an epoch", "it does not fit its place")
         }
         try check(

@@ -16,13 +16,13 @@ extension TPMConnection {
     /// again each time would take a second on a real TPM. If another program's key occupies the handle, it is left there, and a
     /// transient storage key is created.
     private func storageKey() throws(StoreError) -> StorageKey {
-        if let standing = try standingStorageKey() {
-            return TPMTemplate.isStorageKey(standing.area) ? standing : try primaryKey()
+        if let existing = try existingStorageKey() {
+            return TPMTemplate.isStorageKey(existing.area) ? existing : try primaryKey()
         }
         let made = try primaryKey()
-        var standing = Self.none
+        var existing = Self.none
         let answer = tss.Esys_EvictControl(
-            esys, Self.owner, made.handle, Self.password, Self.none, Self.none, TPMTemplate.storageKeyHandle, &standing)
+            esys, Self.owner, made.handle, Self.password, Self.none, Self.none, TPMTemplate.storageKeyHandle, &existing)
         // Another process may have made its storage key persistent just now.
         if TPMResponse(code: answer).kind != .defined { try check("keep the TPM's storage key", answer) }
         return made
@@ -31,7 +31,7 @@ extension TPMConnection {
     /// Returns the storage key with this name.
     /// - Throws: ``StoreError/Code/keyMismatch`` when this TPM has no storage key with this name.
     private func storageKey(named name: [UInt8]) throws(StoreError) -> StorageKey {
-        if let standing = try standingStorageKey(), standing.name == name { return standing }
+        if let existing = try existingStorageKey(), existing.name == name { return existing }
         // The persistent key may have been removed. The TPM then creates it again from its seed.
         let made = try primaryKey()
         guard made.name == name else {
@@ -42,7 +42,7 @@ extension TPMConnection {
         return made
     }
 
-    private func standingStorageKey() throws(StoreError) -> StorageKey? {
+    private func existingStorageKey() throws(StoreError) -> StorageKey? {
         var handle = Self.none
         let answer = tss.Esys_TR_FromTPMPublic(
             esys, TPMTemplate.storageKeyHandle, Self.none, Self.none, Self.none, &handle)
@@ -84,8 +84,8 @@ extension TPMConnection {
     /// Starts the session for calls that do not need a key of Signet. Uses the persistent storage key, or creates a transient one
     /// that is removed again.
     func startSession() throws(StoreError) {
-        let standing = try standingStorageKey()
-        let key = if let standing, TPMTemplate.isStorageKey(standing.area) { standing } else { try primaryKey() }
+        let existing = try existingStorageKey()
+        let key = if let existing, TPMTemplate.isStorageKey(existing.area) { existing } else { try primaryKey() }
         _ = try session(saltedBy: key.handle)
         drop(key.handle)
     }
@@ -98,7 +98,7 @@ extension TPMConnection {
         guard curves.count > 0, curves.eccCurves.0 == TPM2_ECC_NIST_P256 else {
             throw StoreError(.keyUnavailable, "look at the TPM", "it cannot do P-256")
         }
-        if let standing = try standingStorageKey(), TPMTemplate.isStorageKey(standing.area) { return }
+        if let existing = try existingStorageKey(), TPMTemplate.isStorageKey(existing.area) { return }
         let states = try capability(TPM2_CAP_TPM_PROPERTIES, from: Self.permanentStates, count: 1).tpmProperties
         guard states.tpmProperty.0.value & UInt32(TPMA_PERMANENT_OWNERAUTHSET) == 0 else {
             throw StoreError(

@@ -1,12 +1,12 @@
 import Crypto
 
-/// The place where a TPM stores the epoch of a vault: docs/reference/tpm-formats.md, section "Epoch".
+/// The NV indices in which a TPM stores the epoch of a vault: docs/reference/tpm-formats.md, section "Epoch".
 ///
 /// An epoch is stored in a bit field of 64 bits: an NV index whose bits can only be set. Its base is part of the definition of
 /// the index, which cannot be changed. Bit n stands for the epoch base + 1 + n, and the highest bit that is set counts. If two
 /// programs set the same bit, the epoch is the same. If they both incremented a counter instead, it would count twice, and the
 /// vault would look as if it had been rolled back.
-struct TPMEpochPlace {
+struct TPMEpochRange {
     private let identity: [UInt8]
 
     init(vault id: String) {

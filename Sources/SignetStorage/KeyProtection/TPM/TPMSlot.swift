@@ -13,7 +13,7 @@ struct TPMSlot {
 
     private static let pointLength = 65
     private static let boxOverhead = 12 + 16
-    private static let longestDataKey = 1024
+    private static let maxDataKeyLength = 1024
 
     /// Seals `dataKey` to `publicKey`, the public half of `key`.
     static func seal(
@@ -36,7 +36,7 @@ struct TPMSlot {
         let operation = "open vault"
         var reader = try TPMFormat.slot.reader(bytes, operation)
         guard let key = TPMKey(&reader), let ephemeral = reader.bytes(Self.pointLength),
-            (Self.boxOverhead...Self.boxOverhead + Self.longestDataKey).contains(reader.rest.count),
+            (Self.boxOverhead...Self.boxOverhead + Self.maxDataKeyLength).contains(reader.rest.count),
             (try? P256.KeyAgreement.PublicKey(x963Representation: ephemeral)) != nil
         else { throw TPMFormat.slot.damaged(operation) }
         self.key = key

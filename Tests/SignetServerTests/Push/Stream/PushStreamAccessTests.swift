@@ -31,12 +31,12 @@ struct PushStreamProofTests {
     }
 
     @Test("A nonce is valid for less than a minute", arguments: [(59.0, true), (60, false), (3600, false)])
-    func expiresNonceAfterMinute(age: Double, isGood: Bool) async throws {
+    func expiresNonceAfterMinute(age: Double, isValid: Bool) async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let proof = phone.proof(try await server.nonce())
             server.clock.advance(by: age)
-            #expect((try await prove(proof, at: server) != nil) == isGood)
+            #expect((try await prove(proof, at: server) != nil) == isValid)
         }
     }
 

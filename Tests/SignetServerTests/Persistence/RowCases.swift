@@ -9,7 +9,7 @@ import Testing
 
 /// A kind of row: makes a row of the kind, and checks later, at another server with the same state, that the row still has its meaning.
 /// Each kind has its own user, named after the kind.
-struct KeptRow: Sendable {
+struct RowCase: Sendable {
     typealias Check = @Sendable (TestServer) async throws -> Void
 
     let kind: RowKind
@@ -21,12 +21,12 @@ struct KeptRow: Sendable {
 
     var user: UserKey { UserKey(realm: .root, name: kind.rawValue) }
 
-    static let all = people + logins + devices + pushes + gateway + grants + protection
+    static let all = users + logins + devices + pushes + gateway + grants + protection
 
     // MARK: Kinds
 
-    private static let people = [
-        KeptRow(.user) { server, _ in
+    private static let users = [
+        RowCase(.user) { server, _ in
             var step = try await server.start("Registration").step
             try step.fillRegistration("newcomer", password: "Staple42!")
             #expect(try await server.next(step).isLoggedIn)
@@ -35,11 +35,11 @@ struct KeptRow: Sendable {
                 #expect(try await server.logIn("Login", name: "newcomer", password: "wrong").status == 401)
             }
         },
-        KeptRow(.changedUser) { server, user async throws in
+        RowCase(.changedUser) { server, user async throws in
             #expect(try await server.devServer.setLocked(true, user.name))
             return { server async throws in #expect(try await server.logIn("Login", name: user.name).status == 401) }
         },
-        KeptRow(.emails) { server, user in
+        RowCase(.emails) { server, user in
             let link = try await server.email(to: user)
             return { server in
                 let links = try await server.devServer.emailLinks(to: user.name)
@@ -49,7 +49,7 @@ struct KeptRow: Sendable {
     ]
 
     private static let logins = [
-        KeptRow(.session) { server, user in
+        RowCase(.session) { server, user in
             let session = try await server.session(name: user.name)
             return { server async throws in
                 let info = try await server.send(
@@ -58,7 +58,7 @@ struct KeptRow: Sendable {
                 #expect(info.json["username"] == .string(user.name))
             }
         },
-        KeptRow(.journey) { server, user in
+        RowCase(.journey) { server, user in
             var step = try await server.start("Login").step
             step.fill("NameCallback", .string(user.name))
             step.fill("PasswordCallback", .string(TestServer.password))
@@ -67,13 +67,13 @@ struct KeptRow: Sendable {
                 #expect(try await !server.next(step).isLoggedIn, "a handle is valid once")
             }
         },
-        KeptRow(.suspendedJourney) { server, user in
+        RowCase(.suspendedJourney) { server, user in
             let token = try #require(try await server.email(to: user).split(separator: "suspendedId=").last)
             return { server async throws in
                 #expect(try await server.send(.post, "\(TestServer.authenticate)?suspendedId=\(token)").isLoggedIn)
             }
         },
-        KeptRow(.loginFlow) { server, user in
+        RowCase(.loginFlow) { server, user in
             let browser = PageBrowser(server)
             let page = try await browser.get("/am/XUI/?realm=/")
             let cookies = browser.cookies
@@ -83,7 +83,7 @@ struct KeptRow: Sendable {
                 #expect(try await server.isSession(browser.cookies["iPlanetDirectoryPro"]))
             }
         },
-        KeptRow(.console) { server, _ in
+        RowCase(.console) { server, _ in
             let browser = PageBrowser(server)
             let link = try await server.devServer.consoleLink().replacing("http://127.0.0.1:8080", with: "")
             #expect(try await browser.get(link).heading == "Console")
@@ -96,7 +96,7 @@ struct KeptRow: Sendable {
     ]
 
     private static let devices = [
-        KeptRow(.pushDevice) { server, user in
+        RowCase(.pushDevice) { server, user in
             let phone = try await server.phone(of: user)
             return { server async throws in
                 #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
@@ -104,7 +104,7 @@ struct KeptRow: Sendable {
                 #expect(try await phone.answer(push, at: server).status == 200)
             }
         },
-        KeptRow(.pushOwner) { server, user in
+        RowCase(.pushOwner) { server, user in
             let phone = try await server.phone(of: user)
             return { server async throws in
                 let nonce = try await server.devServer.context.store.read { tx in try tx.nonces.issue()
@@ -117,7 +117,7 @@ struct KeptRow: Sendable {
                 #expect(mechanism == phone.uid)
             }
         },
-        KeptRow(.oathDevice) { server, user in
+        RowCase(.oathDevice) { server, user in
             let step = try await server.logIn("OATHRegistration", name: user.name).step
             let oath = try #require(try EnrollmentURI.parse(try step.registrationURI).oath)
             var prompt = try await server.next(step).step
@@ -133,7 +133,7 @@ struct KeptRow: Sendable {
                 #expect(try await server.next(step).isLoggedIn)
             }
         },
-        KeptRow(.otherDevices) { server, user in
+        RowCase(.otherDevices) { server, user in
             let device = OtherDevice(
                 kind: .binding, resourceID: "r", name: "Laptop", registeredAt: server.clock.now, lastUsedAt: server.clock.now,
                 details: ["deviceId": "d"])
@@ -143,7 +143,7 @@ struct KeptRow: Sendable {
                 #expect(found == [device])
             }
         },
-        KeptRow(.recoveryCodes) { server, user in
+        RowCase(.recoveryCodes) { server, user in
             let codes = RecoveryCodes.new(for: .oath, "OATH Device")
             let wasTaken = try await server.devServer.context.store.write { tx in
                 try tx.devices.keep(codes, for: .oath, of: user)
@@ -160,7 +160,7 @@ struct KeptRow: Sendable {
     ]
 
     private static let pushes = [
-        KeptRow(.registration) { server, user in
+        RowCase(.registration) { server, user in
             let step = try await server.logIn("PushRegistration", name: user.name).step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone of \(user.name)")
             return { server async throws in
@@ -168,7 +168,7 @@ struct KeptRow: Sendable {
                 #expect(try await server.poll(step).isLoggedIn)
             }
         },
-        KeptRow(.push) { server, user in
+        RowCase(.push) { server, user in
             let phone = try await server.phone(of: user)
             let step = try await server.logIn("PushLogin", name: user.name).step
             let push = try #require(try await server.inbox(phone.uid).last)
@@ -178,7 +178,7 @@ struct KeptRow: Sendable {
                 #expect(try await server.poll(step).isLoggedIn)
             }
         },
-        KeptRow(.inbox) { server, user in
+        RowCase(.inbox) { server, user in
             let phone = try await server.phone(of: user)
             #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
             let first = try await server.inbox(phone.uid).map(\.eventID)
@@ -191,12 +191,12 @@ struct KeptRow: Sendable {
     ]
 
     private static let gateway = [
-        KeptRow(.gatewayEndpoint) { server, user in
+        RowCase(.gatewayEndpoint) { server, user in
             let inbox = try PushInbox(of: user)
             let endpoint = try await Sender().endpoint(inbox.address, at: server)
             return { server async throws in #expect(try await Sender().endpoint(inbox.address, at: server) == endpoint) }
         },
-        KeptRow(.gatewayInbox) { server, user in
+        RowCase(.gatewayInbox) { server, user in
             let inbox = try PushInbox(of: user)
             let endpoint = try await Sender().endpoint(inbox.address, at: server)
             return { server async throws in
@@ -205,14 +205,14 @@ struct KeptRow: Sendable {
                 #expect(try await server.waiting(in: inbox) == ["1"])
             }
         },
-        KeptRow(.gatewayMessage) { server, user in
+        RowCase(.gatewayMessage) { server, user in
             let inbox = try PushInbox(of: user)
             let endpoint = try await Sender().endpoint(inbox.address, at: server)
             let delivery = PushDelivery(messageId: "1", message: "a")
             #expect(try await Sender().publish(delivery, to: endpoint, at: server).status == 200)
             return { server async throws in #expect(try await server.waiting(in: inbox) == ["1"]) }
         },
-        KeptRow(.dispatch) { server, user in
+        RowCase(.dispatch) { server, user in
             let phone = try await server.phone(of: user)
             #expect(try await server.logIn("PushLogin", name: user.name).status == 200)
             let id = try #require(try await server.inbox(phone.uid).last).messageID
@@ -231,22 +231,22 @@ struct KeptRow: Sendable {
     ]
 
     private static let grants = [
-        KeptRow(.code) { server, user in
+        RowCase(.code) { server, user in
             let code = try await server.code(try await server.session(name: user.name))
             return { server async throws in #expect(try await server.exchange(code).status == 200) }
         },
-        KeptRow(.accessToken) { server, user in
+        RowCase(.accessToken) { server, user in
             let tokens = try await server.tokens(of: user)
             return { server async throws in
                 #expect(try await server.userInfo(tokens.access).json["sub"] == .string(user.name))
                 #expect(try await server.claims(try #require(tokens.id))["sub"] == .string(user.name))
             }
         },
-        KeptRow(.refreshToken) { server, user in
+        RowCase(.refreshToken) { server, user in
             let refresh = try #require(try await server.tokens(of: user).refresh)
             return { server async throws in #expect(try await server.refresh(refresh).status == 200) }
         },
-        KeptRow(.grant) { server, user in
+        RowCase(.grant) { server, user in
             let code = try await server.code(try await server.session(name: user.name))
             let tokens = try Tokens(try await server.exchange(code))
             return { server async throws in
@@ -254,7 +254,7 @@ struct KeptRow: Sendable {
                 #expect(try await server.userInfo(tokens.access).status == 401, "a repeated code revokes its tokens")
             }
         },
-        KeptRow(.consent) { server, user in
+        RowCase(.consent) { server, user in
             let session = try await server.session(name: user.name)
             let page = try await server.authorize(session, client: "asking")
             var form = page.hiddenFields
@@ -266,11 +266,11 @@ struct KeptRow: Sendable {
                 #expect(again.status == 302)
             }
         },
-        KeptRow(.deviceCode) { server, _ in
+        RowCase(.deviceCode) { server, _ in
             let code = try #require(try await server.deviceCodes()["device_code"]?.string)
             return { server async throws in #expect(try await server.redeem(deviceCode: code).error == "authorization_pending") }
         },
-        KeptRow(.userCode) { server, user in
+        RowCase(.userCode) { server, user in
             let codes = try await server.deviceCodes()
             let (code, userCode) = (try #require(codes["device_code"]?.string), try #require(codes["user_code"]?.string))
             return { server async throws in
@@ -284,7 +284,7 @@ struct KeptRow: Sendable {
     ]
 
     private static let protection = [
-        KeptRow(.nonce) { server, _ in
+        RowCase(.nonce) { server, _ in
             let nonce = try await server.devServer.context.store.read { tx in try tx.nonces.issue() }
             #expect(try await server.isFresh(nonce))
             return { server async throws in
@@ -292,7 +292,7 @@ struct KeptRow: Sendable {
                 #expect(!isFresh, "a nonce is valid once")
             }
         },
-        KeptRow(.guesses) { server, user async throws in
+        RowCase(.guesses) { server, user async throws in
             let limit = RateLimit(perMinute: 1, burst: 1)
             #expect(try await server.guess(at: user, limit) == nil)
             return { server in
@@ -300,7 +300,7 @@ struct KeptRow: Sendable {
                 #expect(wait != nil)
             }
         },
-        KeptRow(.lockout) { server, user in
+        RowCase(.lockout) { server, user in
             let locks = try await server.devServer.context.store.write { tx in
                 try tx.lockouts.fail(user, Lockout(failures: 1))
             }

@@ -7,7 +7,7 @@ import SignetTesting
 import Synchronization
 
 /// A client over a scripted server, with a clock that stands still.
-struct Bench {
+struct ClientFixture {
     let client: FRAClient
     let transport: ScriptedTransport
     let clock: ManualClock
@@ -16,7 +16,7 @@ struct Bench {
     init(
         _ storage: sending any StorageClient, clock: ManualClock = ManualClock(Sample.start),
         presence: (any FRAUserPresence)? = nil, platform: LegacySettings.Platform = .iOS,
-        answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse = Bench.accept
+        answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse = ClientFixture.accept
     ) throws {
         transport = ScriptedTransport(answer)
         self.clock = clock
@@ -42,10 +42,10 @@ struct Bench {
     @discardableResult func enrollBoth() async throws -> (account: Account, totp: TOTPMechanism, push: PushMechanism) {
         if (try? client.registerForRemoteNotifications("token-1")) == nil { throw Unexpected() }
         _ = try await client.createMechanismFromUri(Sample.combined)
-        return try whole()
+        return try enrolled()
     }
 
-    func whole() throws -> (account: Account, totp: TOTPMechanism, push: PushMechanism) {
+    func enrolled() throws -> (account: Account, totp: TOTPMechanism, push: PushMechanism) {
         guard let account = client.getAccount(identifier: Sample.identifier),
             let totp = account.mechanisms.compactMap({ $0 as? TOTPMechanism }).first,
             let push = account.mechanisms.compactMap({ $0 as? PushMechanism }).first
@@ -54,7 +54,7 @@ struct Bench {
     }
 
     func receive(_ id: String = "AUTHENTICATE:1", kind: PushKind = .tap, userID: String? = nil) throws -> PushNotification {
-        let uid = try whole().push.mechanismUUID
+        let uid = try enrolled().push.mechanismUUID
         return try client.handleMessage(
             ["messageId": id, "message": try Sample.message(to: uid, kind: kind, sentAt: clock.now, userID: userID)])
     }

@@ -8,7 +8,7 @@ import Synchronization
 @testable import FRAuthenticator
 
 /// The storage of a case. Opening it twice gives access to the same content.
-struct Place: Sendable {
+struct CaseStorage: Sendable {
     enum Kind: String, CaseIterable, Sendable {
         /// Records in memory.
         case memory
@@ -63,7 +63,7 @@ struct Place: Sendable {
         let countdown = Countdown(number)
         switch part {
         case .store(let store, _):
-            store.heal()
+            store.reset()
             // Failing reads act alike in a vault and in memory, so only memory injects them; the end of a change is SQLite's own.
             let changing: [StoreCall.Operation] = [.begin, .put, .remove, .commit]
             for operation in late ? [.commit] : kind == .vault ? changing : StoreCall.Operation.allCases {
@@ -74,10 +74,10 @@ struct Place: Sendable {
         return countdown
     }
 
-    func heal() {
+    func reset() {
         switch part {
-        case .store(let store, _): store.heal()
-        case .client(_, let fault): fault.heal()
+        case .store(let store, _): store.reset()
+        case .client(_, let fault): fault.reset()
         }
     }
 
@@ -163,7 +163,7 @@ final class ClientFault: Sendable {
     }
 
     func inject(_ countdown: Countdown, late: Bool) { state.withLock { ($0.countdown, $0.isLate) = (countdown, late) } }
-    func heal() { state.withLock { $0.countdown = nil } }
+    func reset() { state.withLock { $0.countdown = nil } }
 
     /// Makes a change, unless this call is the failing one.
     func change(_ body: () -> Bool) -> Bool {

@@ -11,7 +11,7 @@ enum SQLite {
     }
 
     /// A process that holds the write lock of a file until its standard input is closed. It writes `held` once it has it.
-    static func holder(of file: String, at place: Workplace) throws -> TestProcess {
+    static func holder(of file: String, at cli: CommandLineFixture) throws -> TestProcess {
         let program = """
             import sqlite3, sys
             c = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -20,7 +20,7 @@ enum SQLite {
             sys.stdin.read()
             c.execute('ROLLBACK')
             """
-        return try place.start(["-c", program, file], program: "python3", input: .open)
+        return try cli.start(["-c", program, file], program: "python3", input: .open)
     }
 }
 

@@ -5,7 +5,7 @@ import SignetNetwork
 import SignetOAuth
 
 /// The environment of the demo: a new home folder, a server in its own process, and this program as the authenticator.
-struct DemoStage {
+struct DemoEnvironment {
     let home: String
     private let folder: TemporaryFolder
     let transport: any HTTPTransport

@@ -3,7 +3,7 @@ import SignetNetwork
 import Synchronization
 
 /// The requests to AM's sessions resource.
-extension OAuthServer {
+extension AuthorizationServerClient {
     /// The versions of the sessions resource (protocol/journey.md section 1.7).
     enum SessionsVersion: String {
         /// The version of AM.

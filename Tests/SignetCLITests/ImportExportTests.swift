@@ -8,7 +8,7 @@ import Testing
 @testable import signet
 
 @Suite("signet import, export and backup")
-struct MoveTests {
+struct ImportExportTests {
     private static let phrase = "correct horse battery staple"
 
     /// A file in another program's format; a script made it (Tests/SignetTransferTests/Fixtures/make).
@@ -32,32 +32,32 @@ struct MoveTests {
             ("forgerock-android.json", "forgerock", false, 2), ("archive-v1.signet", "signet", true, 3),
         ])
     func importsEveryFormat(file: String, format: String, isEncrypted: Bool, count: Int) async throws {
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             let input: TestProcess.Input = isEncrypted ? .text(Self.phrase + "\n") : .nothing
             let words = ["import", Self.fixture(file), "--json", "--file-passphrase-fd", "0"]
-            let first = try await place.run(words, input: input).succeeds().json
+            let first = try await cli.run(words, input: input).succeeds().json
             #expect(first["formats"] == .array([.string(format)]))
             #expect(first["imported"]?.array?.count == count)
             #expect(first["dryRun"] == .bool(false))
-            let accounts = try await place.accounts()
+            let accounts = try await cli.accounts()
             let mechanisms = accounts.flatMap { $0["mechanisms"]?.array ?? [] }
             #expect(mechanisms.count == count)
 
-            let second = try await place.run(words, input: input).succeeds().json
+            let second = try await cli.run(words, input: input).succeeds().json
             #expect(second["imported"] == .array([]))
             let reasons = (second["skipped"]?.array ?? []).compactMap { $0["reason"]?.string }
             let duplicates = reasons.filter { $0 == "duplicate" }
             #expect(duplicates.count >= count)
-            #expect(try await place.accounts() == accounts)
+            #expect(try await cli.accounts() == accounts)
         }
     }
 
     @Test(
         "signet import, also in a dry run, names an account that is locked or restricted by a policy", arguments: [true, false])
     func reportsRestrictedAccounts(dryRun: Bool) async throws {
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             let words = ["import", Self.fixture("forgerock-android.json")] + (dryRun ? ["--dry-run"] : [])
-            let report = try await place.run(words).succeeds().output
+            let report = try await cli.run(words).succeeds().output
             let restrictedLine = report.split(separator: "\n").first { $0.hasPrefix("From now on, Harbor Bank: mira") }
             let line = try #require(restrictedLine)
             #expect(line.contains("locked (deviceTampering)") && line.contains("biometricAvailable"))
@@ -66,15 +66,15 @@ struct MoveTests {
 
     @Test("Imported accounts make the right codes")
     func importsWorkingAccounts() async throws {
-        try await Workplace.with { place in
-            let report = try await place.signet("import", "-", input: .text(OATHSample.uri("hotp", "&counter=7"))).succeeds()
+        try await CommandLineFixture.with { cli in
+            let report = try await cli.signet("import", "-", input: .text(OATHSample.uri("hotp", "&counter=7"))).succeeds()
             #expect(report.output.contains("Imported 1 mechanism of 1 account (otpauth list)"))
-            #expect(try await place.signet("code", "mira").succeeds().line == "099169")
-            #expect(try await place.signet("code", "mira").succeeds().line == "802135")
+            #expect(try await cli.signet("code", "mira").succeeds().line == "099169")
+            #expect(try await cli.signet("code", "mira").succeeds().line == "802135")
             // The counter has advanced since; the import must not set it back.
-            try await place.signet("import", "-", input: .text(OATHSample.uri("hotp", "&counter=7"))).succeeds()
-            #expect(try await place.accounts().count == 1)
-            let next = try await place.signet("code", "mira", "--json").succeeds().json
+            try await cli.signet("import", "-", input: .text(OATHSample.uri("hotp", "&counter=7"))).succeeds()
+            #expect(try await cli.accounts().count == 1)
+            let next = try await cli.signet("code", "mira", "--json").succeeds().json
             #expect(next["counter"] == .integer(9))
         }
     }
@@ -82,31 +82,31 @@ struct MoveTests {
     @Test("signet import --dry-run gives the same report, changes nothing and needs no vault")
     func previewsImport() async throws {
         let file = Self.fixture("aegis-plain.json")
-        try await Workplace.with(vault: false) { place in
-            let dry = try await place.signet("import", file, "--dry-run").succeeds()
+        try await CommandLineFixture.with(vault: false) { cli in
+            let dry = try await cli.signet("import", file, "--dry-run").succeeds()
             #expect(dry.output.contains("Would import 3 mechanisms of 2 accounts (Aegis vault)"))
             #expect(dry.output.contains("Games: gamer  [steam]  unsupportedType"))
             #expect(dry.output.contains("Left out"))
-            #expect(!FileManager.default.fileExists(atPath: place.home))
-            try await place.signet("import", file).fails(78, "signet init")
+            #expect(!FileManager.default.fileExists(atPath: cli.home))
+            try await cli.signet("import", file).fails(78, "signet init")
         }
-        try await Workplace.with { place in
-            let before = try place.vaultFiles()
-            try await place.signet("import", file, "--dry-run").succeeds()
-            #expect(try place.vaultFiles() == before)
+        try await CommandLineFixture.with { cli in
+            let before = try cli.vaultFiles()
+            try await cli.signet("import", file, "--dry-run").succeeds()
+            #expect(try cli.vaultFiles() == before)
         }
     }
 
     @Test("The QR codes of one export can be imported at once or one after the other")
     func importsExportParts() async throws {
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             let codes = try String(contentsOfFile: Self.fixture("google.txt"), encoding: .utf8).split(separator: "\n")
-            let files = try codes.enumerated().map { try place.write($1.utf8, to: "code\($0).txt") }
-            let part = try await place.run(["import", files[0], "--json"]).succeeds().json
+            let files = try codes.enumerated().map { try cli.write($1.utf8, to: "code\($0).txt") }
+            let part = try await cli.run(["import", files[0], "--json"]).succeeds().json
             #expect(part["imported"]?.array?.count == 2)
             let reasons = part["skipped"]?.array?.compactMap { $0["reason"]?.string }
             #expect(reasons == ["missingPart", "missingPart"])
-            let whole = try await place.run(["import", "--json"] + files).succeeds().json
+            let whole = try await cli.run(["import", "--json"] + files).succeeds().json
             #expect(whole["imported"]?.array?.count == 1)
             #expect(whole["formats"] == .array([.string("google"), .string("google"), .string("google")]))
         }
@@ -114,10 +114,10 @@ struct MoveTests {
 
     @Test("Pictures of the QR codes of one export are imported together")
     func importsExportPictures() async throws {
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             let codes = try String(contentsOfFile: Self.fixture("google.txt"), encoding: .utf8).split(separator: "\n").prefix(2)
-            let files = try codes.enumerated().map { try place.write(QRDrawing(text: String($1)).png(), to: "code\($0).png") }
-            let report = try await place.run(["import", "--json"] + files).succeeds().json
+            let files = try codes.enumerated().map { try cli.write(QRDrawing(text: String($1)).png(), to: "code\($0).png") }
+            let report = try await cli.run(["import", "--json"] + files).succeeds().json
             #expect(report["imported"]?.array?.count == 3)
             let skipped = report["skipped"]?.array?.compactMap { $0["name"]?.string }
             #expect(skipped == ["QR code 3 of 3"])
@@ -126,21 +126,21 @@ struct MoveTests {
 
     @Test("An unreadable import file is refused with the documented exit code, and nothing is changed")
     func refusesUnreadableImport() async throws {
-        try await Workplace.with { place in
-            let before = try place.vaultFiles()
-            try await place.signet("import", place.directory.file("none")).fails(66, "No such file")
-            try await place.signet("import").fails(64, "file")
-            try await place.signet("import", place.directory.path).fails(65, "directory")
-            try await place.signet("import", "-", input: .text("hello")).fails(65, "none of these", "Aegis")
-            try await place.signet("import", "-", "--format", "magic", input: .text("x")).fails(64, "magic")
-            try await place.signet("import", "-", "--format", "aegis", input: .text("hello")).fails(65, "Aegis vault", "not JSON")
+        try await CommandLineFixture.with { cli in
+            let before = try cli.vaultFiles()
+            try await cli.signet("import", cli.directory.file("none")).fails(66, "No such file")
+            try await cli.signet("import").fails(64, "file")
+            try await cli.signet("import", cli.directory.path).fails(65, "directory")
+            try await cli.signet("import", "-", input: .text("hello")).fails(65, "none of these", "Aegis")
+            try await cli.signet("import", "-", "--format", "magic", input: .text("x")).fails(64, "magic")
+            try await cli.signet("import", "-", "--format", "aegis", input: .text("hello")).fails(65, "Aegis vault", "not JSON")
             let file = Self.fixture("aegis-encrypted.json")
-            try await place.signet("import", file).fails(78, "--file-passphrase-fd")
-            let wrong = try await place.signet("import", file, "--file-passphrase-fd", "0", "--json", input: .text("wrong"))
+            try await cli.signet("import", file).fails(78, "--file-passphrase-fd")
+            let wrong = try await cli.signet("import", file, "--file-passphrase-fd", "0", "--json", input: .text("wrong"))
             #expect(wrong.status == 65)
             #expect(wrong.jsonError?["code"]?.string == "import.wrongPassphrase")
             #expect(wrong.jsonError?["part"]?.string == "header.slots")
-            #expect(try place.vaultFiles() == before)
+            #expect(try cli.vaultFiles() == before)
         }
     }
 
@@ -148,33 +148,33 @@ struct MoveTests {
 
     @Test("signet export asks first, writes mode 0600, overwrites only on request, and can be imported again")
     func exportsAccounts() async throws {
-        try await Workplace.with { place in
-            try await place.signet("export", place.directory.file("none.txt"), "--yes").fails(66, "nothing was written")
-            try await place.signet("import", Self.fixture("forgerock-ios.jsonl")).succeeds()
-            try await place.signet("import", "-", input: .text(OATHSample.uri(issuer: "X"))).succeeds()
-            let file = place.directory.file("list.txt")
-            try await place.signet("export", file).fails(77, "--yes")
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("export", cli.directory.file("none.txt"), "--yes").fails(66, "nothing was written")
+            try await cli.signet("import", Self.fixture("forgerock-ios.jsonl")).succeeds()
+            try await cli.signet("import", "-", input: .text(OATHSample.uri(issuer: "X"))).succeeds()
+            let file = cli.directory.file("list.txt")
+            try await cli.signet("export", file).fails(77, "--yes")
             #expect(!FileManager.default.fileExists(atPath: file))
-            let report = try await place.signet("export", file, "--yes", "--json").succeeds().json
+            let report = try await cli.signet("export", file, "--yes", "--json").succeeds().json
             let reasons = report["skipped"]?.array?.compactMap { $0["reason"]?.string }
             #expect(reasons?.contains("notExpressible") == true)
             #expect(try mode(of: file) == 0o600)
             let text = try String(contentsOfFile: file, encoding: .utf8)
             #expect(text.contains(OATHSample.secretText) && text.hasPrefix("otpauth://"))
 
-            try await place.signet("export", file, "--yes").fails(73, "--replace")
+            try await cli.signet("export", file, "--yes").fails(73, "--replace")
             #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
-            try await place.signet("export", file, "--yes", "--replace").succeeds()
-            let nowhere = place.directory.file("nowhere/export.txt")
-            try await place.signet("export", nowhere, "--yes").fails(66, "no such directory")
-            let piped = try await place.signet("export", "-", "--yes").succeeds()
+            try await cli.signet("export", file, "--yes", "--replace").succeeds()
+            let nowhere = cli.directory.file("nowhere/export.txt")
+            try await cli.signet("export", nowhere, "--yes").fails(66, "no such directory")
+            let piped = try await cli.signet("export", "-", "--yes").succeeds()
             #expect(piped.output == text)
             #expect(piped.errors.contains("in clear"))
-            let names = try FileManager.default.contentsOfDirectory(atPath: place.directory.path)
+            let names = try FileManager.default.contentsOfDirectory(atPath: cli.directory.path)
             let unfinished = names.filter { $0.hasSuffix(".new") }
             #expect(unfinished.isEmpty)
 
-            try await Workplace.with { other in
+            try await CommandLineFixture.with { other in
                 let back = try await other.signet("import", file, "--json").succeeds().json
                 #expect(back["imported"]?.array?.count == text.split(separator: "\n").count)
             }
@@ -183,28 +183,28 @@ struct MoveTests {
 
     @Test("signet export reports how many of the user's display names it leaves out")
     func reportsOmittedDisplayNames() async throws {
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             let service =
                 #"{"name":"My bank","secret":"JBSWY3DPEHPK3PXP","otp":{"issuer":"Harbor Bank","account":"mira","tokenType":"TOTP"}}"#
             let backup = #"{"schemaVersion":4,"services":[\#(service)]}"#
-            try await place.signet("import", "-", input: .text(backup)).succeeds()
-            let report = try await place.signet("export", place.directory.file("list.txt"), "--yes", "--json").succeeds().json
+            try await cli.signet("import", "-", input: .text(backup)).succeeds()
+            let report = try await cli.signet("export", cli.directory.file("list.txt"), "--yes", "--json").succeeds().json
             #expect(report["leftOut"]?["display name"]?.wholeNumber == 1)
-            let piped = try await place.signet("export", "-", "--yes").succeeds()
+            let piped = try await cli.signet("export", "-", "--yes").succeeds()
             #expect(piped.errors.contains("display name (1)"))
         }
     }
 
     @Test("signet export --replace replaces an ordinary file only, never a link or a device")
     func replacesOrdinaryFilesOnly() async throws {
-        try await Workplace.with { place in
-            try await place.signet("import", "-", input: .text(OATHSample.uri(issuer: "X"))).succeeds()
-            let (file, link) = (try place.write("before".utf8, to: "target"), place.directory.file("link"))
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("import", "-", input: .text(OATHSample.uri(issuer: "X"))).succeeds()
+            let (file, link) = (try cli.write("before".utf8, to: "target"), cli.directory.file("link"))
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
-            try await place.signet("export", link, "--yes", "--replace").fails(77, "no ordinary file")
+            try await cli.signet("export", link, "--yes", "--replace").fails(77, "no ordinary file")
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == file)
             #expect(try String(contentsOfFile: file, encoding: .utf8) == "before")
-            try await place.signet("export", "/dev/null", "--yes", "--replace").fails(77, "no ordinary file")
+            try await cli.signet("export", "/dev/null", "--yes", "--replace").fails(77, "no ordinary file")
             let type = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
             #expect(type == .typeCharacterSpecial)
         }
@@ -212,21 +212,21 @@ struct MoveTests {
 
     @Test("Accounts whose names differ only in case are selected by exact case; otherwise case is ignored")
     func selectsAccountsByExactCase() async throws {
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             for name in ["mira", "Mira"] {
                 let uri = "otpauth://totp/Bank:\(name)?secret=\(OATHSample.secretText)"
-                try await place.signet("import", "-", input: .text(uri)).succeeds()
+                try await cli.signet("import", "-", input: .text(uri)).succeeds()
             }
             for name in ["mira", "Mira"] {
-                let code = try await place.signet("code", "Bank:\(name)", "--json").succeeds().json
+                let code = try await cli.signet("code", "Bank:\(name)", "--json").succeeds().json
                 #expect(code["account"]?.string == name)
-                try await place.signet("accounts", "rename", name, "--issuer", "of \(name)").succeeds()
+                try await cli.signet("accounts", "rename", name, "--issuer", "of \(name)").succeeds()
             }
-            try await place.signet("code", "MIRA").fails(65, "several", "Bank:mira, shown as 'of mira: mira'")
-            try await place.signet("code", "OF MIRA").fails(65, "several")
+            try await cli.signet("code", "MIRA").fails(65, "several", "Bank:mira, shown as 'of mira: mira'")
+            try await cli.signet("code", "OF MIRA").fails(65, "several")
             // As `signet accounts` shows them, and as a user would type them.
             for name in ["of mira: mira", "of mira:mira", "Bank: mira"] {
-                let code = try await place.signet("code", name, "--json").succeeds().json
+                let code = try await cli.signet("code", name, "--json").succeeds().json
                 #expect(code["account"]?.string == "mira", "\(name)")
             }
         }
@@ -234,17 +234,17 @@ struct MoveTests {
 
     @Test("signet export omits a record that cannot be read, writes the others and exits with 74", arguments: [true, false])
     func exportsWithoutDamagedRecord(isOnlyOne: Bool) async throws {
-        try await Workplace.with { place in
-            try await place.signet("enroll", OATHSample.uri(account: "mira")).succeeds()
-            let store = try SQLiteStore(path: place.home + "/vault.sqlite", creating: false)
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri(account: "mira")).succeeds()
+            let store = try SQLiteStore(path: cli.home + "/vault.sqlite", creating: false)
             try store.write { (records: any RecordWriter) throws(StoreError) in
                 for record in try records.records(.mechanism, after: nil, limit: 9) {
                     try records.put([1, 2, 3], RecordKey(.mechanism, name: record.name))
                 }
             }
-            if !isOnlyOne { try await place.signet("enroll", OATHSample.uri(account: "noa")).succeeds() }
-            let file = place.directory.file("list.txt")
-            let outcome = try await place.signet("export", file, "--yes")
+            if !isOnlyOne { try await cli.signet("enroll", OATHSample.uri(account: "noa")).succeeds() }
+            let file = cli.directory.file("list.txt")
+            let outcome = try await cli.signet("export", file, "--yes")
             #expect(outcome.status == 74)
             #expect(outcome.errors.contains("1 record cannot be read; see 'signet doctor'"), "\(outcome.errors)")
             let list = try? String(contentsOf: URL(filePath: file), encoding: .utf8)
@@ -257,31 +257,31 @@ struct MoveTests {
 
     @Test("A backup is verified without a vault, restored in another one, and shown by signet doctor once complete")
     func backsUpAndRestores() async throws {
-        try await Workplace.with { place in
-            try await place.signet("import", Self.fixture("forgerock-android.json")).succeeds()
-            try await place.signet("import", Self.fixture("aegis-plain.json")).succeeds()
-            let file = place.directory.file("accounts.signet")
-            #expect(try await place.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"] == nil)
-            try await place.signet("backup", "create", file, "--file-passphrase-fd", "0", input: .text("")).fails(65, "empty")
-            try await place.signet("backup", "create", file).fails(78, "--file-passphrase-fd")
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("import", Self.fixture("forgerock-android.json")).succeeds()
+            try await cli.signet("import", Self.fixture("aegis-plain.json")).succeeds()
+            let file = cli.directory.file("accounts.signet")
+            #expect(try await cli.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"] == nil)
+            try await cli.signet("backup", "create", file, "--file-passphrase-fd", "0", input: .text("")).fails(65, "empty")
+            try await cli.signet("backup", "create", file).fails(78, "--file-passphrase-fd")
             #expect(!FileManager.default.fileExists(atPath: file))
-            let piped = try await place.signet(
+            let piped = try await cli.signet(
                 "backup", "create", "-", "--file-passphrase-fd", "0", "--json", input: .text(Self.phrase))
             try piped.succeeds()
             #expect(piped.output.hasPrefix("SIGNETAR") && piped.errors.contains(#""noted":false"#))
-            #expect(try await place.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"] == nil)
+            #expect(try await cli.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"] == nil)
 
-            let made = try await place.signet(
+            let made = try await cli.signet(
                 "backup", "create", file, "--notifications", "--file-passphrase-fd", "0", "--json", input: .text(Self.phrase)
             ).succeeds().json
             #expect(made["noted"] == .bool(true) && made["push"] == .integer(1) && made["notifications"] == .integer(1))
             #expect(try mode(of: file) == 0o600)
-            #expect(try await place.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"]?.string != nil)
-            try await place.signet(
+            #expect(try await cli.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"]?.string != nil)
+            try await cli.signet(
                 "backup", "create", file, "--file-passphrase-fd", "0", input: .text(Self.phrase)
             ).fails(73, "--replace")
 
-            try await Workplace.with(vault: false) { other in
+            try await CommandLineFixture.with(vault: false) { other in
                 let verified = try await other.signet(
                     "backup", "verify", file, "--file-passphrase-fd", "0", "--json", input: .text(Self.phrase)
                 ).succeeds().json
@@ -292,94 +292,94 @@ struct MoveTests {
                 try await other.signet("init", "--protect", "keyfile").succeeds()
                 try await other.signet("backup", "restore", file, "--file-passphrase-fd", "0", input: .text(Self.phrase))
                     .succeeds()
-                #expect(try await other.accounts() == place.accounts())
-                #expect(try await other.messages() == place.messages())
+                #expect(try await other.accounts() == cli.accounts())
+                #expect(try await other.messages() == cli.messages())
             }
         }
     }
 
     @Test("A backup of accounts with plain http endpoints is complete only where the user allows that host")
     func restoresPlainHTTPWhenAllowed() async throws {
-        try await Workplace.with { place in
+        try await CommandLineFixture.with { cli in
             let export = try String(contentsOf: URL(filePath: Self.fixture("forgerock-android.json")), encoding: .utf8)
-            let plain = try place.write(export.replacing("https:", with: "http:").utf8, to: "plain.json")
+            let plain = try cli.write(export.replacing("https:", with: "http:").utf8, to: "plain.json")
             let allowed = ["--allow-http", "am.example.test"]
-            #expect(try await place.run(["import", plain] + allowed).succeeds().output.contains("push"))
-            let file = place.directory.file("b.signet")
-            try await place.signet("backup", "create", file, "--file-passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
+            #expect(try await cli.run(["import", plain] + allowed).succeeds().output.contains("push"))
+            let file = cli.directory.file("b.signet")
+            try await cli.signet("backup", "create", file, "--file-passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
 
             let reading = ["--file-passphrase-fd", "0"]
-            let refused = try await place.run(["backup", "verify", file] + reading, input: .text(Self.phrase))
+            let refused = try await cli.run(["backup", "verify", file] + reading, input: .text(Self.phrase))
             #expect(refused.status == 65)
             #expect(refused.errors.contains("left out by 'restore'"))
             #expect(refused.output.contains("A backup of") && refused.output.contains("plain http"))
-            try await place.run(["backup", "verify", file] + reading + allowed, input: .text(Self.phrase)).succeeds()
-            try await Workplace.with { other in
+            try await cli.run(["backup", "verify", file] + reading + allowed, input: .text(Self.phrase)).succeeds()
+            try await CommandLineFixture.with { other in
                 try await other.run(["backup", "restore", file] + reading + allowed, input: .text(Self.phrase)).succeeds()
-                #expect(try await other.accounts() == place.accounts())
+                #expect(try await other.accounts() == cli.accounts())
             }
         }
     }
 
     @Test("A backup that is damaged, truncated or opened with another passphrase is refused")
     func refusesBadBackup() async throws {
-        try await Workplace.with(vault: false) { place in
+        try await CommandLineFixture.with(vault: false) { cli in
             let bytes = try Data(contentsOf: URL(filePath: Self.fixture("archive-v1.signet")))
-            let short = try place.write(bytes.dropLast(), to: "short")
-            try await place.signet("backup", "verify", short).fails(65, "cut off")
+            let short = try cli.write(bytes.dropLast(), to: "short")
+            try await cli.signet("backup", "verify", short).fails(65, "cut off")
             var changed = bytes
             changed[200] ^= 1
-            let damaged = try place.write(changed, to: "damaged")
-            try await place.signet("backup", "verify", damaged, "--file-passphrase-fd", "0", input: .text(Self.phrase)).fails(
+            let damaged = try cli.write(changed, to: "damaged")
+            try await cli.signet("backup", "verify", damaged, "--file-passphrase-fd", "0", input: .text(Self.phrase)).fails(
                 65, "changed since")
-            try await place.signet(
+            try await cli.signet(
                 "backup", "verify", Self.fixture("archive-v1.signet"), "--file-passphrase-fd", "0", input: .text("wrong")
             ).fails(65, "passphrase")
             changed = bytes
             changed[8] = 9
-            let newer = try place.write(changed, to: "newer")
-            try await place.signet("backup", "restore", newer).fails(65, "newer Signet")
-            try await place.signet("backup", "verify", place.directory.file("none")).fails(66)
-            try await place.signet("backup", "restore", Self.fixture("aegis-plain.json")).fails(65, "Signet archive")
+            let newer = try cli.write(changed, to: "newer")
+            try await cli.signet("backup", "restore", newer).fails(65, "newer Signet")
+            try await cli.signet("backup", "verify", cli.directory.file("none")).fails(66)
+            try await cli.signet("backup", "restore", Self.fixture("aegis-plain.json")).fails(65, "Signet archive")
         }
     }
 
     @Test("A service creates and reads backups with a systemd credential")
     func backsUpWithCredential() async throws {
-        try await Workplace.with { place in
-            let credentials = place.directory.file("credentials")
+        try await CommandLineFixture.with { cli in
+            let credentials = cli.directory.file("credentials")
             try FileManager.default.createDirectory(
                 atPath: credentials, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-            _ = try place.write((Self.phrase + "\n").utf8, to: "credentials/signet-archive-passphrase", mode: 0o400)
+            _ = try cli.write((Self.phrase + "\n").utf8, to: "credentials/signet-archive-passphrase", mode: 0o400)
             let environment = ["CREDENTIALS_DIRECTORY": credentials]
-            let file = place.directory.file("b.signet")
-            try await place.signet("backup", "create", file, environment: environment).succeeds()
-            try await place.signet("backup", "verify", file, environment: environment).succeeds()
-            try await place.signet("backup", "verify", file, "--file-passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
+            let file = cli.directory.file("b.signet")
+            try await cli.signet("backup", "create", file, environment: environment).succeeds()
+            try await cli.signet("backup", "verify", file, environment: environment).succeeds()
+            try await cli.signet("backup", "verify", file, "--file-passphrase-fd", "0", input: .text(Self.phrase)).succeeds()
         }
     }
 
     @Test("A full disk leaves the existing backup file in place, and no backup is recorded", .enabled(if: SmallDisk.isPossible))
     func keepsBackupOnFullDisk() async throws {
-        try await Workplace.with { place in
-            try await place.signet("import", Self.fixture("aegis-plain.json")).succeeds()
-            try await SmallDisk.with(place.directory.file("disk"), kilobytes: 512) { disk in
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("import", Self.fixture("aegis-plain.json")).succeeds()
+            try await SmallDisk.with(cli.directory.file("disk"), kilobytes: 512) { disk in
                 let file = disk.path + "/b.signet"
                 try Data("before".utf8).write(to: URL(filePath: file))
                 try disk.fill()
-                try await place.signet(
+                try await cli.signet(
                     "backup", "create", file, "--replace", "--file-passphrase-fd", "0", input: .text(Self.phrase)
                 ).fails(74, "no space")
                 #expect(try Data(contentsOf: URL(filePath: file)) == Data("before".utf8))
-                #expect(try await place.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"] == nil)
+                #expect(try await cli.signet("doctor", "--json").succeeds().json["vault"]?["lastBackup"] == nil)
             }
         }
     }
 }
 
-extension Workplace {
+extension CommandLineFixture {
     /// Runs `signet` with its arguments in an array.
     fileprivate func run(_ arguments: [String], input: TestProcess.Input = .nothing) async throws -> Outcome {
-        try await Gate.processes.pass { try await start(arguments, input: input).end() }
+        try await TaskLimiter.processes.pass { try await start(arguments, input: input).end() }
     }
 }

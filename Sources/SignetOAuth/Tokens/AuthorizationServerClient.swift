@@ -9,16 +9,16 @@ import Foundation
 #endif
 
 /// The requests to an OAuth 2.0 server, one per method. It stores only the metadata and the keys of the server.
-final class OAuthServer: Sendable {
+final class AuthorizationServerClient: Sendable {
     let clock: any WallClock
     private let registration: OAuthClient?
     let given: OAuthEndpoints
     private let pipeline: RequestPipeline
-    private let learned = Mutex(Learned())
+    private let cache = Mutex(Cache())
     /// The version of the sessions resource that the server supports; nil when it is unknown.
     let sessionsVersion = Mutex<SessionsVersion?>(nil)
 
-    private struct Learned {
+    private struct Cache {
         var endpoints: OAuthEndpoints?
         var keys: ServerKeys?
     }
@@ -43,7 +43,7 @@ final class OAuthServer: Sendable {
     var keepsCookies: Bool { given.keepsCookies }
 
     /// The endpoints that are known without a request: the discovered ones, or the ones that the app gave.
-    var known: OAuthEndpoints { learned.withLock { $0.endpoints } ?? given }
+    var known: OAuthEndpoints { cache.withLock { $0.endpoints } ?? given }
 
     // MARK: Server metadata
 
@@ -73,7 +73,7 @@ final class OAuthServer: Sendable {
 
     /// Returns all endpoints, including those of the discovery document, which is requested once.
     private func described() async throws -> OAuthEndpoints {
-        if let endpoints = learned.withLock({ $0.endpoints }) { return endpoints }
+        if let endpoints = cache.withLock({ $0.endpoints }) { return endpoints }
         guard let url = given.discovery else { return given }
         let found: ProviderDescription
         do {
@@ -84,7 +84,7 @@ final class OAuthServer: Sendable {
             throw OAuthError(.notConfigured, explanation: error.description)
         }
         let endpoints = given.completed(by: found, for: registration)
-        learned.withLock { $0.endpoints = endpoints }
+        cache.withLock { $0.endpoints = endpoints }
         return endpoints
     }
 
@@ -97,16 +97,16 @@ final class OAuthServer: Sendable {
 
     /// Returns the server's keys. Requests them when they are unknown, and again when they don't contain a key with this ID.
     func keys(for identifier: String?) async throws -> ServerKeys {
-        if let keys = learned.withLock({ $0.keys }), keys.hasKey(identifier) { return keys }
+        if let keys = cache.withLock({ $0.keys }), keys.hasKey(identifier) { return keys }
         let url = try await address(\.jwks, "keys to check an id_token with")
         let (response, _) = try await send("GET", url, for: .keys)
         let keys = ServerKeys(try members(response))
-        learned.withLock { $0.keys = keys }
+        cache.withLock { $0.keys = keys }
         return keys
     }
 
     /// True when the keys of the server are known, so that an ID token can be checked without a request.
-    var hasKeys: Bool { learned.withLock { $0.keys != nil } }
+    var hasKeys: Bool { cache.withLock { $0.keys != nil } }
 
     /// Fetches the keys and the issuer for the check of an ID token. This happens before a request that works only once, because
     /// without them its response couldn't be used.
@@ -255,7 +255,7 @@ final class OAuthServer: Sendable {
         do {
             return try await keys(for: header.keyIdentifier).verified(idToken)
         } catch let error as IDTokenError where error.code == .signature && wereKnown {
-            learned.withLock { $0.keys = nil }
+            cache.withLock { $0.keys = nil }
             return try await keys(for: header.keyIdentifier).verified(idToken)
         }
     }
@@ -285,7 +285,7 @@ final class OAuthServer: Sendable {
 
 // MARK: Requests with a token or a session
 
-extension OAuthServer {
+extension AuthorizationServerClient {
     /// Requests the claims about the user that the token belongs to.
     func userInfo(_ token: AccessToken) async throws -> HTTPResponse {
         let url = try await address(\.userInfo, "userinfo endpoint")

@@ -8,26 +8,26 @@ import Testing
 
 @testable import SignetServer
 
-/// Each kind of row that a server stores (``KeptRow``); a kind without a case here is a failure.
+/// Each kind of row that a server stores (``RowCase``); a kind without a case here is a failure.
 @Suite("Stored rows of every kind", .postgresServer, .serialized, .timeLimit(.minutes(5)))
-struct KeptRowTests {
+struct RowPersistenceTests {
     @Test("Every kind of row has a test case")
     func coversEveryRowKind() {
-        let cases = KeptRow.all.map(\.kind.rawValue)
+        let cases = RowCase.all.map(\.kind.rawValue)
         let kinds = RowKind.allCases.filter { $0 != .server }.map(\.rawValue)
         #expect(cases.sorted() == kinds.sorted())
     }
 
-    @Test("Rows of every kind, the clock and the id_token keys survive a restart", arguments: StateKind.lasting)
+    @Test("Rows of every kind, the clock and the id_token keys survive a restart", arguments: StateKind.persistent)
     func rowsSurviveRestart(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
+        try await StateLocation.with(kind) { location in
             let clock = ManualClock()
             let checks = Checks()
-            try await place.server(clock: clock, Self.configure) { server in
+            try await location.server(clock: clock, Self.configure) { server in
                 server.devServer.moveClock(by: .seconds(7))
                 await checks.set(try await Self.makeAll(at: server))
             }
-            try await place.server(clock: clock, Self.configure) { server in
+            try await location.server(clock: clock, Self.configure) { server in
                 #expect(server.devServer.context.clock.offset == 0, "the clock is read when the state is opened")
                 for (row, check) in await checks.all { try await Self.report(row) { try await check(server) } }
                 #expect(server.devServer.context.clock.offset == 7)
@@ -35,16 +35,17 @@ struct KeptRowTests {
         }
     }
 
-    @Test("A snapshot restores rows of every kind except console sessions, which stay as they are", arguments: StateKind.here)
+    @Test(
+        "A snapshot restores rows of every kind except console sessions, which stay as they are", arguments: StateKind.available)
     func snapshotRestoresRows(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { place in
-            try await place.server({ Self.configure(&$0) }) { server in
+        try await StateLocation.with(kind) { location in
+            try await location.server({ Self.configure(&$0) }) { server in
                 let checks = try await Self.makeAll(at: server)
                 let snapshot = try await server.devServer.snapshot()
                 try await server.devServer.reset()
                 // Only the id_token keys and the console session are left.
                 #expect(try await server.devServer.snapshot().rows.map(\.key) == [SigningKeys.row])
-                for row in KeptRow.all { #expect(try await Self.count(row.kind, at: server) == (row.kind == .console ? 1 : 0)) }
+                for row in RowCase.all { #expect(try await Self.count(row.kind, at: server) == (row.kind == .console ? 1 : 0)) }
                 try await server.devServer.restore(snapshot)
                 for (row, check) in checks { try await Self.report(row) { try await check(server) } }
             }
@@ -54,13 +55,13 @@ struct KeptRowTests {
     private static func configure(_ configuration: inout ServerConfiguration) {
         configuration.signingKey = nil
         configuration.pushGateway = PushGatewayConfiguration(keys: [Sender.key])
-        configuration.users += KeptRow.all.map { User(name: $0.user.name, password: Secret(TestServer.password.utf8)) }
+        configuration.users += RowCase.all.map { User(name: $0.user.name, password: Secret(TestServer.password.utf8)) }
     }
 
     /// Makes a row of every kind and returns the later check of each.
-    private static func makeAll(at server: TestServer) async throws -> [(KeptRow, KeptRow.Check)] {
-        var checks: [(KeptRow, KeptRow.Check)] = []
-        for row in KeptRow.all {
+    private static func makeAll(at server: TestServer) async throws -> [(RowCase, RowCase.Check)] {
+        var checks: [(RowCase, RowCase.Check)] = []
+        for row in RowCase.all {
             try await report(row) {
                 checks.append((row, try await row.make(server, row.user)))
                 #expect(try await count(row.kind, at: server) > 0)
@@ -76,7 +77,7 @@ struct KeptRowTests {
     }
 
     /// Reports an error together with the kind that it concerns.
-    private static func report(_ row: KeptRow, _ body: () async throws -> Void) async throws {
+    private static func report(_ row: RowCase, _ body: () async throws -> Void) async throws {
         do {
             try await body()
         } catch {
@@ -86,7 +87,7 @@ struct KeptRowTests {
 
     /// The checks that the next server has to pass.
     private actor Checks {
-        private(set) var all: [(KeptRow, KeptRow.Check)] = []
-        func set(_ checks: [(KeptRow, KeptRow.Check)]) { all = checks }
+        private(set) var all: [(RowCase, RowCase.Check)] = []
+        func set(_ checks: [(RowCase, RowCase.Check)]) { all = checks }
     }
 }

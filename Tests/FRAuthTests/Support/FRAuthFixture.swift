@@ -22,7 +22,7 @@ final class Log: Sendable {
 struct Unexpected: Error {}
 
 /// A machine with a vault on which programs run one after another, and a real server for them.
-struct Machine: Sendable {
+struct FRAuthFixture: Sendable {
     /// The server's address.
     let url: String
     let server: DevServer
@@ -37,7 +37,7 @@ struct Machine: Sendable {
 
     static func with(
         lifetimes: TokenLifetimes = TokenLifetimes(), refreshTokens: RegisteredClient.RefreshTokens = .rotate(),
-        _ body: (Machine) async throws -> Void
+        _ body: (FRAuthFixture) async throws -> Void
     ) async throws {
         let clients = [("iosClient", "/alpha"), ("iosClient", "/"), ("otherClient", "/alpha")].map { id, realm in
             RegisteredClient(
@@ -64,7 +64,7 @@ struct Machine: Sendable {
         try await TemporaryDirectory.with(inMemory: true) { directory in
             try await TestServer.live(configuration, clock: clock) { server in
                 try await body(
-                    Machine(
+                    FRAuthFixture(
                         url: server.url, server: server.devServer, keychain: VaultProvider { () throws(StoreError) in memory },
                         directory: directory,
                         clock: clock))
@@ -156,7 +156,7 @@ final class RequestLog: RequestInterceptor {
 }
 
 /// Fills in name and password.
-func fill(_ node: Node, password: String = Machine.password) {
+func fill(_ node: Node, password: String = FRAuthFixture.password) {
     for callback in node.callbacks {
         switch callback {
         case let name as NameCallback: name.setValue("demo")

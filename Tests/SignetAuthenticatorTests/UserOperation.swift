@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// An operation that a user performs with the authenticator.
-enum Act: String, CaseIterable, CustomTestStringConvertible {
+enum UserOperation: String, CaseIterable, CustomTestStringConvertible {
     case enroll, enrollPush, code, receive, receiveOneTooMany, approve, deny
     case resynchronize, rename, lock, unlock, removeAccount, removeMechanism, removeNotification, updateToken
 
@@ -27,13 +27,13 @@ enum Act: String, CaseIterable, CustomTestStringConvertible {
     }
 
     /// Returns whether a commit only records what is about to happen.
-    func isNote(_ occasion: StoreFault.Occasion) -> Bool {
+    func onlyRecordsIntent(_ occasion: StoreFault.Occasion) -> Bool {
         guard case .call(1) = occasion else { return false }
         return [.approve, .deny, .updateToken].contains(self)
     }
 
     /// Returns whether the operation may be partly done then: a token is stored before servers are notified, and marked after.
-    func isPartOf(_ occasion: StoreFault.Occasion) -> Bool { self == .updateToken }
+    func mayBePartial(_ occasion: StoreFault.Occasion) -> Bool { self == .updateToken }
 
     /// The mechanism, delivery or notification that an operation applies to.
     struct Subject: Sendable {
@@ -44,42 +44,42 @@ enum Act: String, CaseIterable, CustomTestStringConvertible {
 
     /// Returns the calls that the operation makes to its store when nothing fails.
     func calls() async throws -> [StoreCall] {
-        let bench = try FaultyBench()
-        let subject = try await prepare(bench)
-        bench.store.heal()
-        try await perform(bench, subject)
-        return bench.store.calls
+        let fixture = try FaultyFixture()
+        let subject = try await prepare(fixture)
+        fixture.store.reset()
+        try await perform(fixture, subject)
+        return fixture.store.calls
     }
 
-    func prepare(_ bench: FaultyBench) async throws -> Subject {
+    func prepare(_ fixture: FaultyFixture) async throws -> Subject {
         switch self {
         case .enroll: return Subject()
         case .enrollPush, .code, .resynchronize:
-            return Subject(mechanism: try await bench.authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid)
-        case .receive: return Subject(delivery: try bench.bench.delivery(to: try await bench.bench.enrollPush()))
+            return Subject(mechanism: try await fixture.authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid)
+        case .receive: return Subject(delivery: try fixture.inner.delivery(to: try await fixture.inner.enrollPush()))
         case .receiveOneTooMany:
-            let push = try await bench.bench.enrollPush()
-            for number in 0..<FaultyBench.mostNotifications {
-                _ = try await bench.authenticator.receive(try bench.bench.delivery(to: push, id: "\(number)"))
-                bench.bench.clock.advance(by: 1)
+            let push = try await fixture.inner.enrollPush()
+            for number in 0..<FaultyFixture.maxNotifications {
+                _ = try await fixture.authenticator.receive(try fixture.inner.delivery(to: push, id: "\(number)"))
+                fixture.inner.clock.advance(by: 1)
             }
-            return Subject(delivery: try bench.bench.delivery(to: push))
+            return Subject(delivery: try fixture.inner.delivery(to: push))
         case .approve, .deny, .removeNotification, .rename, .lock, .unlock, .removeAccount, .removeMechanism, .updateToken:
-            _ = try await bench.authenticator.enroll(uri: Sample.hotp)
-            let push = try await bench.authenticator.enroll(uri: Sample.push).mechanisms[1]
-            let delivery = try bench.bench.delivery(to: push)
-            let notification = try await bench.authenticator.receive(delivery).id
-            if self == .unlock { _ = try await bench.authenticator.lock(Sample.account, policy: "theirs") }
+            _ = try await fixture.authenticator.enroll(uri: Sample.hotp)
+            let push = try await fixture.authenticator.enroll(uri: Sample.push).mechanisms[1]
+            let delivery = try fixture.inner.delivery(to: push)
+            let notification = try await fixture.authenticator.receive(delivery).id
+            if self == .unlock { _ = try await fixture.authenticator.lock(Sample.account, policy: "theirs") }
             return Subject(mechanism: push.uid, notification: notification)
         }
     }
 
-    func perform(_ bench: FaultyBench, _ subject: Subject) async throws {
-        let authenticator = bench.authenticator
+    func perform(_ fixture: FaultyFixture, _ subject: Subject) async throws {
+        let authenticator = fixture.authenticator
         switch self {
         case .enroll: _ = try await authenticator.enroll(uri: Sample.combined)
-        case .enrollPush: _ = try await bench.bench.enrollPush()
-        case .code: bench.shown.note(try await authenticator.code(for: subject.mechanism))
+        case .enrollPush: _ = try await fixture.inner.enrollPush()
+        case .code: fixture.shown.record(try await authenticator.code(for: subject.mechanism))
         case .receive, .receiveOneTooMany: _ = try await authenticator.receive(try #require(subject.delivery))
         case .approve: _ = try await authenticator.approve(subject.notification)
         case .deny: _ = try await authenticator.deny(subject.notification)
@@ -96,56 +96,56 @@ enum Act: String, CaseIterable, CustomTestStringConvertible {
     }
 
     /// Expects the result of the operation to be stored once and completely.
-    func checkDone(_ bench: FaultyBench, _ place: Comment) async throws {
-        let state = try bench.state()
+    func checkDone(_ fixture: FaultyFixture, _ comment: Comment) async throws {
+        let state = try fixture.state()
         let kinds = state.mechanisms.map(\.kindName)
-        #expect(!state.hasOrphans, place)
-        #expect(state.accounts.count == (self == .removeAccount ? 0 : 1), place)
+        #expect(!state.hasOrphans, comment)
+        #expect(state.accounts.count == (self == .removeAccount ? 0 : 1), comment)
         switch self {
-        case .enroll: #expect(kinds == [.push, .totp], place)
-        case .enrollPush: #expect(kinds == [.hotp, .push], place)
-        case .code: #expect(try await Self.nextCounter(bench) > 7, place)
-        case .receive: #expect(state.notifications.map(\.decision) == [nil], place)
+        case .enroll: #expect(kinds == [.push, .totp], comment)
+        case .enrollPush: #expect(kinds == [.hotp, .push], comment)
+        case .code: #expect(try await Self.nextCounter(fixture) > 7, comment)
+        case .receive: #expect(state.notifications.map(\.decision) == [nil], comment)
         case .receiveOneTooMany:
-            #expect(state.notifications.map(\.messageID) == ["AUTHENTICATE:1", "2", "1"], place)
-        case .approve: #expect(state.notifications.map(\.decision) == [.approved], place)
-        case .deny: #expect(state.notifications.map(\.decision) == [.denied], place)
-        case .resynchronize: #expect(try await Self.nextCounter(bench) == 40, place)
-        case .rename: #expect(state.accounts.map(\.displayIssuer) == ["Harbour"], place)
-        case .lock: #expect(state.accounts.map(\.lockingPolicy) == ["mine"], place)
-        case .unlock: #expect(state.accounts.map(\.lockingPolicy) == [nil], place)
-        case .removeAccount: #expect(state.mechanisms.isEmpty && state.notifications.isEmpty, place)
-        case .removeMechanism: #expect(kinds == [.hotp] && state.notifications.isEmpty, place)
-        case .removeNotification: #expect(kinds == [.hotp, .push] && state.notifications.isEmpty, place)
-        case .updateToken: #expect(state.token?.token == "token-2" && state.token?.outstanding == [], place)
+            #expect(state.notifications.map(\.messageID) == ["AUTHENTICATE:1", "2", "1"], comment)
+        case .approve: #expect(state.notifications.map(\.decision) == [.approved], comment)
+        case .deny: #expect(state.notifications.map(\.decision) == [.denied], comment)
+        case .resynchronize: #expect(try await Self.nextCounter(fixture) == 40, comment)
+        case .rename: #expect(state.accounts.map(\.displayIssuer) == ["Harbour"], comment)
+        case .lock: #expect(state.accounts.map(\.lockingPolicy) == ["mine"], comment)
+        case .unlock: #expect(state.accounts.map(\.lockingPolicy) == [nil], comment)
+        case .removeAccount: #expect(state.mechanisms.isEmpty && state.notifications.isEmpty, comment)
+        case .removeMechanism: #expect(kinds == [.hotp] && state.notifications.isEmpty, comment)
+        case .removeNotification: #expect(kinds == [.hotp, .push] && state.notifications.isEmpty, comment)
+        case .updateToken: #expect(state.token?.token == "token-2" && state.token?.outstanding == [], comment)
         }
     }
 
     /// Returns the counter that the next code will be computed from.
-    static func nextCounter(_ bench: FaultyBench) async throws -> UInt64 {
-        let mechanism = try bench.state().mechanisms.first { $0.kindName == .hotp }
+    static func nextCounter(_ fixture: FaultyFixture) async throws -> UInt64 {
+        let mechanism = try fixture.state().mechanisms.first { $0.kindName == .hotp }
         guard case .counter(let next)? = mechanism?.oath?.factor else { return 0 }
         return next
     }
 }
 
 /// An authenticator over a store that can fail.
-struct FaultyBench: Sendable {
+struct FaultyFixture: Sendable {
     /// The number of notifications that are kept.
-    static let mostNotifications = 3
+    static let maxNotifications = 3
 
     let store = FaultyStore(MemoryStore())
-    let bench: Bench
+    let inner: AuthenticatorFixture
     /// The counters whose codes were returned.
     let shown = ShownCounters()
 
     init(_ records: (FaultyStore) throws -> AccountRecords = { AccountRecords(unsealed: $0) }) throws {
-        bench = Bench(store: try records(store), retention: .newest(Self.mostNotifications))
+        inner = AuthenticatorFixture(store: try records(store), retention: .newest(Self.maxNotifications))
     }
 
-    var authenticator: Authenticator { bench.authenticator }
+    var authenticator: Authenticator { inner.authenticator }
 
-    func state() throws -> StoredState { try bench.state() }
+    func state() throws -> StoredState { try inner.state() }
 }
 
 /// The counters whose codes were returned, in order.
@@ -154,7 +154,7 @@ final class ShownCounters: Sendable {
 
     var all: [OneTimeCode.Basis] { counters.withLock { $0 } }
 
-    func note(_ code: OneTimeCode) {
+    func record(_ code: OneTimeCode) {
         counters.withLock { $0.append(code.basis) }
     }
 }

@@ -9,11 +9,11 @@ import TestSupport
 import Testing
 
 @Suite("Requests to a push server")
-struct WireTests {
+struct PushRequestTests {
     /// Adds a header and records the action of each request.
     private struct Tracing: RequestInterceptor {
         let header: String
-        let seen: Seen
+        let seen: DistinctItems
         func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
             _ = seen.add("\(header) \(action.name)")
             var request = request
@@ -22,7 +22,7 @@ struct WireTests {
         }
     }
 
-    private struct Refusing: RequestInterceptor {
+    private struct RefusingInterceptor: RequestInterceptor {
         struct Refused: Error {}
         let action: RequestAction
         func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
@@ -33,38 +33,40 @@ struct WireTests {
 
     @Test("Interceptors see each request in order, with the action names of the existing SDKs")
     func interceptorsSeeActions() async throws {
-        let seen = Seen()
-        let bench = Bench(interceptors: [Tracing(header: "A", seen: seen), Tracing(header: "B", seen: seen)])
-        let push = try await bench.enrollPush()
-        _ = try await bench.authenticator.approve(try await bench.authenticator.receive(try bench.delivery(to: push)).id)
-        _ = try await bench.authenticator.updateDeviceToken("token-2")
+        let seen = DistinctItems()
+        let fixture = AuthenticatorFixture(interceptors: [Tracing(header: "A", seen: seen), Tracing(header: "B", seen: seen)])
+        let push = try await fixture.enrollPush()
+        _ = try await fixture.authenticator.approve(try await fixture.authenticator.receive(try fixture.delivery(to: push)).id)
+        _ = try await fixture.authenticator.updateDeviceToken("token-2")
         let names = ["PUSH_REGISTER", "PUSH_AUTHENTICATE", "PUSH_UPDATE"]
         let bothForEach = names.flatMap { ["A \($0)", "B \($0)"] }
         #expect(seen.all == bothForEach)
-        let namesInA = bench.transport.requests.map { $0.headers["A"] }
+        let namesInA = fixture.transport.requests.map { $0.headers["A"] }
         #expect(namesInA == names)
-        let namesInB = bench.transport.requests.map { $0.headers["B"] }
+        let namesInB = fixture.transport.requests.map { $0.headers["B"] }
         #expect(namesInB == names)
     }
 
     @Test("An interceptor's error reaches the caller unchanged, and nothing is sent or stored")
     func interceptorErrorReachesCaller() async throws {
-        let register = Bench(interceptors: [Refusing(action: .pushRegister)])
-        await #expect(throws: Refusing.Refused.self) { try await register.enrollPush() }
-        #expect(try register.state() == Bench().state())
+        let register = AuthenticatorFixture(interceptors: [RefusingInterceptor(action: .pushRegister)])
+        await #expect(throws: RefusingInterceptor.Refused.self) { try await register.enrollPush() }
+        #expect(try register.state() == AuthenticatorFixture().state())
         #expect(register.transport.requests.isEmpty)
 
-        let bench = Bench(interceptors: [Refusing(action: .pushAuthenticate), Refusing(action: .pushUpdate)])
-        let notification = try await bench.authenticator.receive(try bench.delivery(to: try await bench.enrollPush()))
-        await #expect(throws: Refusing.Refused.self) { try await bench.authenticator.approve(notification.id) }
-        #expect(try bench.state().notifications == [notification])
-        #expect(try await bench.authenticator.updateDeviceToken("token-2").map(\.isOutstanding) == [true])
-        #expect(bench.transport.requests.count == 1)
+        let fixture = AuthenticatorFixture(interceptors: [
+            RefusingInterceptor(action: .pushAuthenticate), RefusingInterceptor(action: .pushUpdate),
+        ])
+        let notification = try await fixture.authenticator.receive(try fixture.delivery(to: try await fixture.enrollPush()))
+        await #expect(throws: RefusingInterceptor.Refused.self) { try await fixture.authenticator.approve(notification.id) }
+        #expect(try fixture.state().notifications == [notification])
+        #expect(try await fixture.authenticator.updateDeviceToken("token-2").map(\.isOutstanding) == [true])
+        #expect(fixture.transport.requests.count == 1)
     }
 
     @Test("The push stream passes the interceptors and the request log like every other request")
     func streamPassesInterceptors() async throws {
-        let (seen, logged) = (Seen(), Seen())
+        let (seen, logged) = (DistinctItems(), DistinctItems())
         let transport = ScriptedTransport { request in
             if request.method == "POST" {
                 let link = "<https://am.example.test/stream>; rel=\"\(PushStreamProof.linkRelation)\""
@@ -80,9 +82,9 @@ struct WireTests {
             device: PushDevice(token: "token-1", name: "Mira's laptop"), clock: ManualClock(Sample.start),
             interceptors: [Tracing(header: "A", seen: seen)], requestLogger: { _ = logged.add($0.action?.name ?? "") })
         let mechanism = try await authenticator.enroll(uri: Sample.push).mechanisms[0]
-        await #expect(throws: Enough.self) {
+        await #expect(throws: StopListening.self) {
             try await PushStreamListener(authenticator, mechanismUID: mechanism.uid).run { event in
-                if case .connected = event { throw Enough() }
+                if case .connected = event { throw StopListening() }
             }
         }
         #expect(seen.all == ["A PUSH_REGISTER", "A PUSH_STREAM"])
@@ -100,21 +102,21 @@ struct WireTests {
 
     @Test("Expiry follows the server's clock within the accepted offset", arguments: clocks)
     func expiryFollowsServerClock(row: (ahead: Double, known: Double, age: Double, isPending: Bool)) async throws {
-        let bench = Bench { _ in
+        let fixture = AuthenticatorFixture { _ in
             let date = ServerDate.text(of: Sample.start.addingTimeInterval(row.ahead))
             return HTTPResponse(status: 200, headers: ["Date": date])
         }
-        let push = try await bench.enrollPush()
+        let push = try await fixture.enrollPush()
         let endpoint = try #require(push.push?.authenticationEndpoint)
-        let offset = bench.authenticator.clock(of: endpoint).offset ?? 0
+        let offset = fixture.authenticator.clock(of: endpoint).offset ?? 0
         #expect(abs(offset - row.known) <= 1)
         let sentAt = Sample.start.addingTimeInterval(row.ahead - row.age)
-        let id = try await bench.authenticator.receive(try bench.delivery(to: push, sentAt: sentAt)).id
+        let id = try await fixture.authenticator.receive(try fixture.delivery(to: push, sentAt: sentAt)).id
         if row.isPending {
-            #expect(try await bench.authenticator.approve(id).decision == .approved)
+            #expect(try await fixture.authenticator.approve(id).decision == .approved)
         } else {
-            await #expect { try await bench.authenticator.approve(id) } throws: { code($0) == .expired }
-            #expect(bench.transport.requests.count == 1)
+            await #expect { try await fixture.authenticator.approve(id) } throws: { code($0) == .expired }
+            #expect(fixture.transport.requests.count == 1)
         }
     }
 
@@ -122,42 +124,42 @@ struct WireTests {
         "A message can be answered after a restart when the device's clock is wrong and the offset is unknown",
         arguments: [-3600, -80_000, 3600, 0] as [Double])
     func answersWithWrongClockAfterRestart(ahead: Double) async throws {
-        let bench = Bench { _ in
+        let fixture = AuthenticatorFixture { _ in
             HTTPResponse(status: 200, headers: ["Date": ServerDate.text(of: Sample.start.addingTimeInterval(ahead))])
         }
-        let push = try await bench.enrollPush()
+        let push = try await fixture.enrollPush()
         func restarted() -> Authenticator {
             Authenticator(
-                store: bench.store, transport: bench.transport, device: PushDevice(token: "token-1", name: "Mira's laptop"),
-                clock: bench.clock)
+                store: fixture.store, transport: fixture.transport, device: PushDevice(token: "token-1", name: "Mira's laptop"),
+                clock: fixture.clock)
         }
         let sentAt = Sample.start.addingTimeInterval(ahead)
-        let id = try await restarted().receive(try bench.delivery(to: push, sentAt: sentAt)).id
+        let id = try await restarted().receive(try fixture.delivery(to: push, sentAt: sentAt)).id
         #expect(try await restarted().approve(id).decision == .approved)
         // The offset learned from its response counts from then on.
         let known = restarted()
         let endpoint = try #require(push.push?.authenticationEndpoint)
-        let fresh = try await known.receive(try bench.delivery(to: push, id: "2", sentAt: sentAt)).id
-        let late = try await known.receive(try bench.delivery(to: push, id: "3", sentAt: sentAt.addingTimeInterval(-200))).id
+        let fresh = try await known.receive(try fixture.delivery(to: push, id: "2", sentAt: sentAt)).id
+        let late = try await known.receive(try fixture.delivery(to: push, id: "3", sentAt: sentAt.addingTimeInterval(-200))).id
         #expect(try await known.approve(fresh).decision == .approved)
         #expect(abs((known.clock(of: endpoint).offset ?? .nan) - ahead) <= 1)
         await #expect { try await known.approve(late) } throws: { code($0) == .expired }
         // The message has expired in any case one lifetime after it arrived.
-        let other = try await restarted().receive(try bench.delivery(to: push, id: "4", sentAt: sentAt)).id
-        bench.clock.advance(by: 121)
+        let other = try await restarted().receive(try fixture.delivery(to: push, id: "4", sentAt: sentAt)).id
+        fixture.clock.advance(by: 121)
         await #expect { try await restarted().approve(other) } throws: { code($0) == .expired }
     }
 
     @Test("A code is computed for the device's time, or for the server's time on request")
     func codeFollowsChosenClock() async throws {
-        let bench = Bench { _ in
+        let fixture = AuthenticatorFixture { _ in
             HTTPResponse(status: 200, headers: ["Date": ServerDate.text(of: Sample.start.addingTimeInterval(3600))])
         }
-        let account = try await bench.authenticator.enroll(uri: Sample.combined)
+        let account = try await fixture.authenticator.enroll(uri: Sample.combined)
         let timed = account.mechanisms.first { $0.kindName == .totp }
         let totp = try #require(timed)
         let (ours, theirs) = (
-            try await bench.authenticator.code(for: totp.uid), try await bench.authenticator.code(for: totp.uid, by: .server)
+            try await fixture.authenticator.code(for: totp.uid), try await fixture.authenticator.code(for: totp.uid, by: .server)
         )
         #expect(ours == totp.oath?.code(at: Sample.start))
         #expect(theirs == totp.oath?.code(at: Sample.start.addingTimeInterval(3600)))
@@ -165,15 +167,15 @@ struct WireTests {
 
     @Test("A user id is stored once, from the first message with a valid signature")
     func storesUserIDOfVerifiedMessage() async throws {
-        let bench = Bench()
-        let push = try await bench.enrollPush()
-        let forged = try bench.delivery(to: push, secret: Secret([UInt8](repeating: 7, count: 32)), userID: "mallory")
-        await #expect(throws: PushMessageError.signature) { try await bench.authenticator.receive(forged) }
-        #expect(try bench.state().mechanisms.map(\.userID) == [nil])
-        _ = try await bench.authenticator.receive(try bench.delivery(to: push, userID: "user-7f3a"))
-        #expect(try bench.state().mechanisms.map(\.userID) == ["user-7f3a"])
-        _ = try await bench.authenticator.receive(try bench.delivery(to: push, id: "2", userID: "other"))
-        #expect(try bench.state().mechanisms.map(\.userID) == ["user-7f3a"])
+        let fixture = AuthenticatorFixture()
+        let push = try await fixture.enrollPush()
+        let forged = try fixture.delivery(to: push, secret: Secret([UInt8](repeating: 7, count: 32)), userID: "mallory")
+        await #expect(throws: PushMessageError.signature) { try await fixture.authenticator.receive(forged) }
+        #expect(try fixture.state().mechanisms.map(\.userID) == [nil])
+        _ = try await fixture.authenticator.receive(try fixture.delivery(to: push, userID: "user-7f3a"))
+        #expect(try fixture.state().mechanisms.map(\.userID) == ["user-7f3a"])
+        _ = try await fixture.authenticator.receive(try fixture.delivery(to: push, id: "2", userID: "other"))
+        #expect(try fixture.state().mechanisms.map(\.userID) == ["user-7f3a"])
     }
 }
 
@@ -188,21 +190,21 @@ enum ServerDate {
     }
 }
 
-/// A custom push platform: messages are `house:` and the mechanism's id, and end with `:signed`.
-private struct HousePlatform: PushPlatform {
-    let name = "house"
-    let log: Seen
+/// A custom push platform: messages are `custom:` and the mechanism's id, and end with `:signed`.
+private struct CustomPlatform: PushPlatform {
+    let name = "custom"
+    let log: DistinctItems
 
     func register(
-        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over wire: PushTransport
+        _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over transport: PushTransport
     ) async throws -> Endpoint? {
-        _ = try await wire.send(
+        _ = try await transport.send(
             HTTPRequest("PUT", invitation.registrationEndpoint.url), for: .pushRegister, to: invitation.registrationEndpoint)
         return nil
     }
 
     func claimedMechanismUID(of delivery: PushDelivery) throws -> String? {
-        delivery.message.hasPrefix("house:") ? delivery.message.split(separator: ":").dropFirst().first.map(String.init) : nil
+        delivery.message.hasPrefix("custom:") ? delivery.message.split(separator: ":").dropFirst().first.map(String.init) : nil
     }
 
     func open(_ delivery: PushDelivery, for mechanism: Mechanism) throws -> PushMessage {
@@ -212,12 +214,12 @@ private struct HousePlatform: PushPlatform {
     }
 
     func send(
-        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over wire: PushTransport
+        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over transport: PushTransport
     ) async throws {
         _ = log.add("\(answer)")
     }
 
-    func update(_ device: PushDevice, of mechanism: Mechanism, over wire: PushTransport) async throws {
+    func update(_ device: PushDevice, of mechanism: Mechanism, over transport: PushTransport) async throws {
         _ = log.add(device.token)
     }
 }
@@ -232,15 +234,15 @@ struct PlatformTests {
 
     @Test("A custom platform carries its mechanisms' messages and answers under the same rules")
     func customPlatformLifeCycle() async throws {
-        let log = Seen()
-        let bench = Bench(platforms: [HousePlatform(log: log)])
-        let uid = try await bench.authenticator.enroll(try enrollment("house")).mechanisms[0].uid
-        #expect(bench.transport.requests.map(\.method) == ["PUT"])
-        let again = Bench(store: bench.store, platforms: [HousePlatform(log: log)])
+        let log = DistinctItems()
+        let fixture = AuthenticatorFixture(platforms: [CustomPlatform(log: log)])
+        let uid = try await fixture.authenticator.enroll(try enrollment("custom")).mechanisms[0].uid
+        #expect(fixture.transport.requests.map(\.method) == ["PUT"])
+        let again = AuthenticatorFixture(store: fixture.store, platforms: [CustomPlatform(log: log)])
         await #expect(throws: PushMessageError.signature) {
-            try await again.authenticator.receive(PushDelivery(messageId: "1", message: "house:\(uid):forged"))
+            try await again.authenticator.receive(PushDelivery(messageId: "1", message: "custom:\(uid):forged"))
         }
-        let delivery = PushDelivery(messageId: "1", message: "house:\(uid):signed")
+        let delivery = PushDelivery(messageId: "1", message: "custom:\(uid):signed")
         let notification = try await again.authenticator.receive(delivery)
         #expect(try await again.authenticator.receive(delivery) == notification)
         #expect(notification.message.text == "at the door")
@@ -252,23 +254,25 @@ struct PlatformTests {
 
     @Test("A platform's message is refused for a mechanism of another platform")
     func refusesMessageOfOtherPlatform() async throws {
-        let bench = Bench(platforms: [HousePlatform(log: Seen())])
-        let push = try await bench.enrollPush()
+        let fixture = AuthenticatorFixture(platforms: [CustomPlatform(log: DistinctItems())])
+        let push = try await fixture.enrollPush()
         await #expect {
-            try await bench.authenticator.receive(PushDelivery(messageId: "1", message: "house:\(push.uid):signed"))
+            try await fixture.authenticator.receive(PushDelivery(messageId: "1", message: "custom:\(push.uid):signed"))
         } throws: { code($0) == .unknownMechanism }
-        let other = Bench(platforms: [HousePlatform(log: Seen())])
-        let house = try await other.authenticator.enroll(try enrollment("house")).mechanisms[0]
-        let delivery = try other.delivery(to: house)
+        let other = AuthenticatorFixture(platforms: [CustomPlatform(log: DistinctItems())])
+        let custom = try await other.authenticator.enroll(try enrollment("custom")).mechanisms[0]
+        let delivery = try other.delivery(to: custom)
         await #expect { try await other.authenticator.receive(delivery) } throws: { code($0) == .unknownMechanism }
-        #expect(try bench.state().notifications.isEmpty && other.state().notifications.isEmpty)
+        #expect(try fixture.state().notifications.isEmpty && other.state().notifications.isEmpty)
     }
 
     @Test("Enrollment for an unknown platform fails before any request")
     func refusesUnknownPlatform() async throws {
-        let bench = Bench()
-        await #expect { try await bench.authenticator.enroll(try enrollment("house")) } throws: { code($0) == .unknownPlatform }
-        #expect(bench.transport.requests.isEmpty)
-        #expect(try await bench.authenticator.enroll(try enrollment("pingam")).mechanisms[0].push?.platform == nil)
+        let fixture = AuthenticatorFixture()
+        await #expect { try await fixture.authenticator.enroll(try enrollment("custom")) } throws: {
+            code($0) == .unknownPlatform
+        }
+        #expect(fixture.transport.requests.isEmpty)
+        #expect(try await fixture.authenticator.enroll(try enrollment("pingam")).mechanisms[0].push?.platform == nil)
     }
 }

@@ -8,7 +8,7 @@ import SignetTesting
 import Synchronization
 
 /// A token source over the test's own server, with all objects that it needs.
-struct Bench: Sendable {
+struct TokenSourceFixture: Sendable {
     let provider: TestProvider
     let store: SessionStore
     let transport: any HTTPTransport
@@ -36,21 +36,21 @@ struct Bench: Sendable {
 
     static func with<R>(
         session: SSOToken? = session, token: AccessToken? = nil, endpoints: Addresses? = nil,
-        client: OAuthClient = client, timeout: Duration = .seconds(240), silence: Duration = .seconds(240),
+        client: OAuthClient = client, timeout: Duration = .seconds(240), idleTimeout: Duration = .seconds(240),
         store: SessionStore? = nil, transport other: (any HTTPTransport)? = nil,
-        _ change: Change = .set { _ in }, _ body: (Bench) async throws -> R
+        _ change: Change = .set { _ in }, _ body: (TokenSourceFixture) async throws -> R
     ) async throws -> R {
         let provider = try TestProvider(change.body)
         let store = try store ?? SessionStore.memory()
         if let session { try await store.save(session) }
         if let token { try await store.save(token) }
-        let (own, clock) = (AsyncHTTPTransport(longestSilence: silence), ManualClock(Date()))
+        let (own, clock) = (AsyncHTTPTransport(idleTimeout: idleTimeout), ManualClock(Date()))
         let transport = other ?? own
         let tokens = TokenSource(
             endpoints?.body(provider) ?? provider.endpoints(timeout: timeout), client: client, store: store, transport: transport,
             clock: clock)
-        let bench = Bench(provider: provider, store: store, transport: transport, clock: clock, tokens: tokens)
-        return try await own.use { _ in try await body(bench) }
+        let fixture = TokenSourceFixture(provider: provider, store: store, transport: transport, clock: clock, tokens: tokens)
+        return try await own.use { _ in try await body(fixture) }
     }
 
     /// Returns an app at this server, or at one with another address, over the same store.
@@ -74,17 +74,17 @@ struct Bench: Sendable {
     }
 
     /// Adds the provider's side of ``old(left:refreshToken:session:idToken:isRotated:)``.
-    static func knowsOld(_ state: inout TestProvider.State) {
+    static func addOldToken(_ state: inout TestProvider.State) {
         state.families["refresh-old"] = "family-old"
         state.accessTokens["access-old"] = "family-old"
     }
 
     /// Returns what is stored, without the note that a refresh was begun.
-    func kept() async throws -> Kept {
-        Kept(token: try await store.token()?.noting(renewalBegun: nil), session: try await store.session())
+    func stored() async throws -> StoredState {
+        StoredState(token: try await store.token()?.noting(renewalBegun: nil), session: try await store.session())
     }
 
-    struct Kept: Equatable, Sendable {
+    struct StoredState: Equatable, Sendable {
         let token: AccessToken?
         let session: SSOToken?
     }

@@ -8,22 +8,22 @@ import Synchronization
 
 @testable import FRAuthenticator
 
-/// One run of a case: a family, its storage and a server.
-final class Stage: Sendable {
+/// A run of a case: a family, its storage and a server.
+final class FamilyCaseRun: Sendable {
     let family: any Family
-    let place: Place
+    let storage: CaseStorage
     let server: any CaseServer
     private let notes = Mutex((notification: "", delivery: PushDelivery?.none, codes: [String]()))
 
-    init(_ makeFamily: FamilyKind, _ place: Place, _ server: any CaseServer) throws {
-        family = try makeFamily.family(over: place.opened(), server)
-        (self.place, self.server) = (place, server)
+    init(_ makeFamily: FamilyKind, _ storage: CaseStorage, _ server: any CaseServer) throws {
+        family = try makeFamily.family(over: storage.opened(), server)
+        (self.storage, self.server) = (storage, server)
     }
 
     /// The account under test.
     var account: AccountID { server.account }
     /// Returns the stored content of that account.
-    func state() throws -> Place.State { try place.state().of(account) }
+    func state() throws -> CaseStorage.State { try storage.state().of(account) }
 
     /// The id of the notification under test.
     var notification: String {
@@ -107,10 +107,10 @@ extension CaseServer {
 }
 
 /// A scripted AM server that accepts every request.
-final class WillingServer: CaseServer {
+final class AcceptingServer: CaseServer {
     let account = AccountID(issuer: "Harbor Bank", accountName: "mira")
     let clock = ManualClock(Sample.start)
-    let transport: any HTTPTransport = ScriptedTransport(Bench.accept)
+    let transport: any HTTPTransport = ScriptedTransport(ClientFixture.accept)
     let number = 56
     private let messages = Mutex(0)
 

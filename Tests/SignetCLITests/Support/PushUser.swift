@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The state that responses confirmed, which must stay true whatever happens to the instance that sent them.
-actor AcceptedThings {
+actor AcceptedState {
     /// A device's answer that the server accepted.
     struct Answer: Sendable {
         let messageID: String
@@ -39,7 +39,7 @@ actor AcceptedThings {
 
 /// A user who logs in by push at two instances: each request goes to the other one than the request before. The device holds its
 /// stream open at one of them, and goes to the other when that one is gone.
-actor PushPerson {
+actor PushUser {
     static let redirectURI = "http://127.0.0.1/callback"
     private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
     private static let authenticate = "/json/realms/root/authenticate"
@@ -47,7 +47,7 @@ actor PushPerson {
 
     private let number: Int
     private let pair: InstancePair
-    private let accepted: AcceptedThings
+    private let accepted: AcceptedState
     private let invitation: PushInvitation
     private let uid: String
     private var turn: Int
@@ -59,20 +59,20 @@ actor PushPerson {
     // MARK: Registration
 
     /// Registers a device: the journey runs at one instance, and the device answers at the other.
-    static func registered(_ number: Int, at pair: InstancePair, _ accepted: AcceptedThings) async throws -> PushPerson {
+    static func registered(_ number: Int, at pair: InstancePair, _ accepted: AcceptedState) async throws -> PushUser {
         let first = number % 2
         let begun = try await pair.send("POST", path("PushRegistration"), headers: json, body: "{}", at: first)
         let step = try filled(try #require(begun), number)
         let offer = try #require(try await pair.send("POST", authenticate, headers: json, body: step, at: 1 - first))
         let uri = try #require(try JSON.decode(JourneyStep.self, from: offer.body).hiddenValue("mfaDeviceRegistration"))
-        let person = PushPerson(number, pair, accepted, try #require(try EnrollmentURI.parse(uri).push))
-        try await person.register()
+        let user = PushUser(number, pair, accepted, try #require(try EnrollmentURI.parse(uri).push))
+        try await user.register()
         let end = try #require(try await pair.send("POST", authenticate, headers: json, body: offer.text, at: 1 - first))
         try #require(end.json["tokenId"]?.string != nil, "\(end.text)")
-        return person
+        return user
     }
 
-    private init(_ number: Int, _ pair: InstancePair, _ accepted: AcceptedThings, _ invitation: PushInvitation) {
+    private init(_ number: Int, _ pair: InstancePair, _ accepted: AcceptedState, _ invitation: PushInvitation) {
         (self.number, self.pair, self.accepted, self.invitation) = (number, pair, accepted, invitation)
         (uid, turn) = ("device-\(number)", number)
     }
@@ -141,7 +141,7 @@ actor PushPerson {
             // The request that was cut off counted or not; the repeated one makes sure that it counts once.
             try #require(reply.status == 200 || (wasCut && reply.status == 400), "\(reply.status) \(reply.text)")
         }
-        await accepted.add(AcceptedThings.Answer(messageID: delivery.messageId, jwt: jwt))
+        await accepted.add(AcceptedState.Answer(messageID: delivery.messageId, jwt: jwt))
     }
 
     /// Returns the token, or nil when the exchange was cut off: the code may be used up.
@@ -167,15 +167,15 @@ actor PushPerson {
 
     /// Holds the device's stream open until the task is cancelled.
     func listen() async throws {
-        var place = number + 1
+        var candidate = number + 1
         while !Task.isCancelled {
-            let index = pair.isKilled(place % 2) ? place + 1 : place
+            let index = pair.isKilled(candidate % 2) ? candidate + 1 : candidate
             do {
                 try await stream(at: index % 2)
             } catch {
                 guard pair.isKilled(index % 2) || Task.isCancelled else { throw error }
             }
-            place += 1
+            candidate += 1
         }
     }
 
@@ -258,11 +258,11 @@ actor PushPerson {
     }
 
     /// Returns a first step with name and password filled in.
-    private static func filled(_ response: HTTPResponse, _ person: Int) throws -> String {
+    private static func filled(_ response: HTTPResponse, _ user: Int) throws -> String {
         var step = try JSON.decode(JourneyStep.self, from: response.body)
         for index in step.callbacks.indices {
             switch step.callbacks[index].type {
-            case "NameCallback": step.callbacks[index].answer(.string(InstancePair.name(person)))
+            case "NameCallback": step.callbacks[index].answer(.string(InstancePair.name(user)))
             case "PasswordCallback": step.callbacks[index].answer(.string(InstancePair.password))
             default: break
             }

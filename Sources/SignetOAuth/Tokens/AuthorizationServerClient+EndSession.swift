@@ -1,7 +1,7 @@
 import SignetCore
 import SignetNetwork
 
-extension OAuthServer {
+extension AuthorizationServerClient {
     /// Ends the session that an ID token identifies (OpenID Connect RP-Initiated Logout).
     /// - Returns: The address at which the user must confirm the logout; nil when the session has ended.
     func endSession(_ idToken: Secret) async throws -> String? {

@@ -16,7 +16,7 @@ enum StateKind: String, Sendable, CaseIterable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 
     /// The kinds that are available on this machine.
-    static var here: [StateKind] {
+    static var available: [StateKind] {
         #if PostgreSQL
         allCases.filter { $0 != .postgreSQL || PostgresServer.isPossible }
         #else
@@ -24,7 +24,7 @@ enum StateKind: String, Sendable, CaseIterable, CustomTestStringConvertible {
         #endif
     }
     /// The available kinds that outlive a process.
-    static var lasting: [StateKind] { here.filter { $0 != .memory } }
+    static var persistent: [StateKind] { available.filter { $0 != .memory } }
 }
 
 /// A location for the state of one test.
@@ -78,7 +78,7 @@ struct PostgresTrait: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        guard StateKind.here.contains(.postgreSQL) else { return try await function() }
+        guard StateKind.available.contains(.postgreSQL) else { return try await function() }
         try await PostgresServer.with { server in
             try await Self.$server.withValue(server) { try await function() }
         }

@@ -9,9 +9,9 @@ import TestSupport
 
 import protocol FRAuth.RequestInterceptor
 
-/// The documents' server, `https://tenant.forgeblocks.com/am`: a real one of this machine, to which the requests for that address go, and a
+/// The server of the documents, `https://tenant.forgeblocks.com/am`: a real one of this machine, to which the requests for that address go, and a
 /// machine with a vault on which programs use it.
-struct Tenant: Sendable {
+struct TenantFixture: Sendable {
     let clock: ManualClock
     let network = TenantNetwork()
     private let port: Int
@@ -23,7 +23,8 @@ struct Tenant: Sendable {
 
     /// - Parameter refreshTokens: The refresh tokens that the client gets.
     static func with(
-        refreshTokens: RegisteredClient.RefreshTokens = .rotate(), _ body: @escaping @Sendable (Tenant) async throws -> Void
+        refreshTokens: RegisteredClient.RefreshTokens = .rotate(),
+        _ body: @escaping @Sendable (TenantFixture) async throws -> Void
     ) async throws {
         let configuration = ServerConfiguration {
             $0.publicURL = "\(host)/am"
@@ -46,7 +47,7 @@ struct Tenant: Sendable {
         try await TemporaryDirectory.with(inMemory: true) { directory in
             try await TestServer.live(configuration, port: port, clock: clock) { _ in
                 try await body(
-                    Tenant(
+                    TenantFixture(
                         clock: clock, port: port.number, keychain: VaultProvider { () throws(StoreError) in memory },
                         directory: directory))
             }
@@ -109,11 +110,11 @@ private struct Tunnel: HTTPTransport {
     let network: TenantNetwork
 
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        guard !network.isCut, request.url.hasPrefix(Tenant.host) else {
+        guard !network.isCut, request.url.hasPrefix(TenantFixture.host) else {
             throw TransportError(.connect, host: "tenant.forgeblocks.com", "there is no network")
         }
         var request = request
-        request.url = "http://127.0.0.1:\(port)" + request.url.dropFirst(Tenant.host.count)
+        request.url = "http://127.0.0.1:\(port)" + request.url.dropFirst(TenantFixture.host.count)
         var response = try await connections.send(request)
         // The server uses the test's clock; its HTTP layer knows only the machine's clock.
         response.headers.set("Date", "")
@@ -129,7 +130,7 @@ private struct Tunnel: HTTPTransport {
 func type(into node: Node) {
     for callback in node.callbacks {
         if let name = callback as? NameCallback { name.setValue("demo") }
-        if let password = callback as? PasswordCallback { password.setValue(Tenant.password) }
+        if let password = callback as? PasswordCallback { password.setValue(TenantFixture.password) }
     }
 }
 
