@@ -13,9 +13,12 @@ final class BareTPM {
 
     private static let none = ESYS_TR(ESYS_TR_NONE)
 
+    /// Loads a key into the TPM and opens a session for it.
     /// - Parameters:
-    ///   - keyFile: the file of a secured key (docs/reference/tpm-formats.md).
-    ///   - point: what the key agrees with (X9.63).
+    ///   - tcti: The configuration of the TCTI, which selects the TPM.
+    ///   - keyFile: The file of a secured key (docs/reference/tpm-formats.md).
+    ///   - point: The public key with which the key agrees, in X9.63 form.
+    /// - Throws: ``BenchError`` when the libraries of tpm2-tss are missing, the file is too short, or the TPM reports an error.
     init(_ tcti: String, keyFile: Data, point: Data) throws {
         var (tss, reasons) = (CTSS2Functions(), [CChar](repeating: 0, count: 1024))
         let libraries = ("libtss2-esys.so.0", "libtss2-tctildr.so.0", "libtss2-mu.so.0")

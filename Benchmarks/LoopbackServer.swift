@@ -24,8 +24,9 @@ final class LoopbackServer: Sendable {
         try self.init { _ in response }
     }
 
-    /// The same with answers of its own.
-    /// - Parameter answer: the whole response to a request with this first line.
+    /// Starts a server like ``init()``, with other responses.
+    /// - Parameter answer: Returns the whole response to a request with this first line.
+    /// - Throws: ``BenchError`` when no socket can listen on 127.0.0.1.
     init(_ answer: @escaping @Sendable (_ line: String) -> [UInt8]) throws {
         self.answer = answer
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -110,10 +110,13 @@ enum Load {
     /// How many log in at once.
     private static let slice = Duration.seconds(2)
 
-    /// Microseconds a login, when everybody logs in again and again.
+    /// Measures logins while several users log in again and again.
     /// - Parameters:
-    ///   - people: How many log in at once.
-    ///   - mayFail: Whether logins that fail only count as none.
+    ///   - flow: The login to repeat.
+    ///   - people: The number of users that log in at the same time.
+    ///   - mayFail: True to leave failed logins out of the count instead of stopping.
+    /// - Returns: The microseconds per login: the elapsed time divided by the number of logins of all users.
+    /// - Throws: The error of a failed login, unless `mayFail` is true.
     static func throughput(_ flow: any LoginFlow, people: Int = 8, mayFail: Bool = false) async throws -> Double {
         let (began, end) = (ContinuousClock.now, ContinuousClock.now + slice)
         let count = try await withThrowingTaskGroup(of: Int.self) { group in

@@ -65,6 +65,7 @@ extension Authenticator {
     /// - Parameters:
     ///   - id: The account to lock.
     ///   - policy: The reason to show, for example the name of one of the account's policies.
+    /// - Returns: The account as it is stored now.
     /// - Throws: ``AuthenticatorError/Code/alreadyLocked``, ``AuthenticatorError/Code/invalidPolicy`` for an empty name,
     ///   ``AuthenticatorError/Code/unknownAccount``.
     @discardableResult

@@ -33,6 +33,7 @@ extension Authenticator {
     /// - Parameters:
     ///   - enrollment: The enrollment to carry out.
     ///   - pushGateway: The push gateway that receives the messages of a server without a push stream; nil for no gateway.
+    /// - Returns: The account with its current lock and all its mechanisms, including earlier ones.
     /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account already has a mechanism of an offered kind, and
     ///   ``AuthenticatorError/Code/policyViolation`` when the device violates a policy of the enrollment; in both cases no
     ///   request is sent. ``AuthenticatorError/Code/refusedByServer``, ``AuthenticatorError/Code/registeredNotStored``.

@@ -24,7 +24,10 @@ package final class LoopbackListener: Sendable {
     }
 
     /// Opens the port of a redirect address, or a free port if the address has no port.
-    /// - Parameter target: The address to which the browser is redirected; nil to show it a page.
+    /// - Parameters:
+    ///   - redirectURI: The redirect address, on the loopback interface.
+    ///   - target: The address to which the browser is redirected; nil to show it a page.
+    /// - Returns: The open listener, with the port that it has.
     /// - Throws: ``InvalidAddress`` if the address isn't HTTP on the loopback interface, or its port cannot be opened.
     package static func listening(
         at redirectURI: String, sendingOnTo target: Secret? = nil

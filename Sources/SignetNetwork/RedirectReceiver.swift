@@ -21,11 +21,12 @@ package final class RedirectReceiver: Sendable {
 
     package init() {}
 
-    /// Runs `open`, which starts the browser, and returns the query of the first answer that is accepted.
+    /// Runs `open`, which starts the browser, and waits for the first answer that is accepted.
     /// - Parameters:
     ///   - timeout: The timeout for the answer.
     ///   - isExpected: A closure that returns true for the expected answer.
     ///   - open: A closure that opens the browser.
+    /// - Returns: The query of the answer.
     /// - Throws: ``Failure``, and any error of `open`.
     package func answer(
         within timeout: Duration, accepting isExpected: @escaping @Sendable (_ query: String) -> Bool,

@@ -1,10 +1,11 @@
 /// An app's hook that sees each request before it is sent and may change it, for example to add a gateway's header or a trace ID.
 public protocol RequestInterceptor: Sendable {
-    /// Returns the request to send: the given one, or a changed one. An error that it throws cancels the request and is thrown to
-    /// the request's caller.
+    /// Inspects a request before it is sent, and can change or cancel it.
     /// - Parameters:
     ///   - request: The request that would be sent.
     ///   - action: The purpose of the request.
+    /// - Returns: The request to send: the given one, or a changed one.
+    /// - Throws: Any error, which cancels the request. The request's caller receives it.
     func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest
 }
 

@@ -19,7 +19,11 @@ package struct RequestPipeline: Sendable {
     }
 
     /// Sends a request for `action`.
-    /// - Parameter server: The server whose clock is updated from the response; nil for none.
+    /// - Parameters:
+    ///   - request: The request, which the interceptors see first.
+    ///   - action: The purpose of the request.
+    ///   - server: The server whose clock is updated from the response; nil for none.
+    /// - Returns: The server's response, whatever its status is.
     /// - Throws: `TransportError`, and any error of an interceptor.
     package func send(
         _ request: HTTPRequest, for action: RequestAction, to server: Endpoint? = nil

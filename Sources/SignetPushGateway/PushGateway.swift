@@ -15,6 +15,7 @@ package protocol PushGatewayState: Sendable {
     ///   - arn: The ARN of the application.
     ///   - token: The address of the inbox.
     ///   - attributes: The attributes in the request.
+    /// - Returns: The new endpoint, or the existing one with the same token and attributes.
     /// - Throws: ``SNSError`` when an endpoint with the same token has different attributes, or when the state is full; another
     ///   error when the state cannot be read or written.
     func createEndpoint(
@@ -55,6 +56,7 @@ package struct PushGateway: Sendable {
     ///   - body: The body of the request.
     ///   - now: The time of the machine's clock. Senders don't know the adjustable clock of the server.
     ///   - header: Returns the value of a header, given its name in lower case.
+    /// - Returns: The response with status 200.
     /// - Throws: ``SNSError`` when the request is refused; the error of the state when it cannot be read or written.
     package func answer(
         path: String, query: String, body: [UInt8], now: Date, header: (String) -> String?

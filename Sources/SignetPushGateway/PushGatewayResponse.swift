@@ -18,8 +18,12 @@ package struct PushGatewayResponse: Sendable, Hashable {
         body = Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(document(requestID))\n".utf8)
     }
 
-    /// Returns the XML document that answers an action.
-    /// - Parameter result: The contents of the result element; nil for an action without a result.
+    /// Builds the XML document that answers an action.
+    /// - Parameters:
+    ///   - action: The name of the action.
+    ///   - result: The contents of the result element; nil for an action without a result.
+    ///   - requestID: The id of the request.
+    /// - Returns: The document, without an XML declaration.
     package static func document(_ action: String, _ result: String?, requestID: String) -> String {
         let inner = result.map { "<\(action)Result>\($0)</\(action)Result>" } ?? ""
         return "<\(action)Response xmlns=\"\(namespace)\">\(inner)<ResponseMetadata><RequestId>\(requestID)</RequestId>"

@@ -7,6 +7,7 @@ package enum SNSEnvelope {
     /// - Parameters:
     ///   - delivery: The message and its id.
     ///   - text: The text that the user reads in the notification.
+    /// - Returns: A JSON object with the text as `default`, and with the message as JSON for each platform.
     package static func wrap(_ delivery: PushDelivery, text: String) -> String {
         let google: JSONValue = .object([
             "PRIORITY": .string("high"),

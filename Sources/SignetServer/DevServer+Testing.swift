@@ -12,13 +12,13 @@ extension DevServer {
     public var clock: AdjustableClock { context.clock }
 
     /// Returns the entries of the ``requestLog`` that match a filter, oldest first.
-    /// - Parameter filter: The filter.
     public func requestLog(matching filter: RequestLogFilter) -> [RequestLogEntry] { requestLog.entries(matching: filter) }
 
-    /// Waits until the ``requestLog`` has an entry that matches a filter, and returns the oldest such entry.
+    /// Waits until the ``requestLog`` has an entry that matches a filter.
     /// - Parameters:
     ///   - filter: The filter.
     ///   - timeout: The longest time to wait, by the machine's clock.
+    /// - Returns: The oldest matching entry.
     /// - Throws: ``RequestLogTimeout`` when no entry matched in time, `CancellationError` when the task was canceled.
     public func waitForEntry(matching filter: RequestLogFilter, within timeout: Duration = .seconds(10)) async throws
         -> RequestLogEntry
@@ -78,6 +78,7 @@ extension DevServer {
 ///   - clock: The clock that the server's clock follows until the test moves it.
 ///   - logger: The logger of the server. The default discards everything.
 ///   - body: The work that needs the server. The server has ended when `withServer` returns.
+/// - Returns: The value that `body` returns.
 /// - Throws: The error that `body` throws, or the error from binding the socket.
 public func withServer<R>(
     _ configuration: ServerConfiguration = .starter, clock: any WallClock = SystemWallClock(),

@@ -38,6 +38,7 @@ public struct DevServer: Sendable {
     /// - Parameters:
     ///   - user: The user's name.
     ///   - realm: The user's realm, as a path.
+    /// - Returns: At most 16 addresses; empty when no email is stored.
     /// - Throws: `StoreError` when the server's state cannot be read.
     public func emailLinks(to user: String, realm: String = "/") async throws -> [String] {
         try await context.store.read { tx in
@@ -89,6 +90,7 @@ public struct DevServer: Sendable {
 
     /// Runs the server until `body` returns, for example in a test. The server has ended when this method returns.
     /// - Parameter body: The work that needs the server. Its argument is the base URL.
+    /// - Returns: The value that `body` returns.
     /// - Throws: The error that `body` throws, or an error that ``run(gracefulShutdownSignals:onReady:)`` throws.
     public func serve<R>(_ body: (_ baseURL: String) async throws -> R) async throws -> R {
         let (ready, urls) = AsyncStream.makeStream(of: String.self)

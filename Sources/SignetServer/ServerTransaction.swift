@@ -21,7 +21,10 @@ struct TransactionConstants: Sendable {
 
     /// Creates the constants.
     /// - Parameters:
+    ///   - users: The configured users.
     ///   - generatesPasswords: True to generate passwords for users without one.
+    ///   - clients: The OAuth 2.0 clients.
+    ///   - trees: The journeys by name.
     ///   - key: The server's key, from which all other keys are derived. Servers that share their state share it too.
     init(
         users: [User], generatesPasswords: Bool = false, clients: ClientRegistry, trees: [String: JourneyTree], key: Secret
@@ -128,7 +131,13 @@ extension ServerTransaction {
     }
 
     /// Registers a device. The device it replaces loses its streams, its messages and its recovery codes.
-    /// - Parameter endpoint: The SNS endpoint to deliver to; nil for a device that uses a push stream.
+    /// - Parameters:
+    ///   - body: The registration, signed by the device.
+    ///   - realm: The realm of the request.
+    ///   - endpoint: The SNS endpoint to deliver to; nil for a device that uses a push stream.
+    /// - Returns: The stored device.
+    /// - Throws: ``PushResponseError`` when the registration is unknown or not valid, or its mechanism ID belongs to another
+    ///   user. Nothing is changed then.
     mutating func register(
         _ body: PushRequestBody, realm: RealmPath, endpoint: String? = nil
     ) throws -> PushDevice {

@@ -44,6 +44,7 @@ public struct AccountArchive: Sendable, Hashable {
     /// - Parameters:
     ///   - passphrase: The passphrase that opens the archive. UTF-8 text is converted to Unicode's composed form.
     ///   - cost: The cost of computing the key from the passphrase.
+    /// - Returns: The header, then the nonce, the ciphertext and the tag.
     /// - Throws: `StoreError` with `invalid` when the passphrase is empty or the archive would be larger than ``maxLength``, with
     ///   `failed` when there is not enough memory.
     public func sealed(with passphrase: Secret, cost: ScryptCost = .standard) throws(StoreError) -> [UInt8] {
@@ -91,6 +92,7 @@ public struct AccountArchive: Sendable, Hashable {
     /// Returns the content to import. Encryption does not make the content trusted: names, ids and addresses must satisfy the
     /// rules for enrollment URIs, and entries that don't are skipped.
     /// - Parameter policy: The rule for acceptable push endpoints.
+    /// - Returns: The valid entries, and the skipped ones with the reasons.
     public func content(policy: EndpointPolicy) -> ImportContent {
         var builder = ImportBuilder()
         var known: Set<AccountID> = []

@@ -21,6 +21,7 @@ extension Authenticator {
     /// - Parameters:
     ///   - includingNotifications: True to include the push messages.
     ///   - skippingDamaged: True to leave out the records that cannot be read.
+    /// - Returns: An archive with all accounts and mechanisms, and the current time.
     /// - Throws: `StoreError` with `corrupt` when there are such records and they are not to be skipped, because an incomplete
     ///   backup must not be mistaken for a complete one.
     public func archive(

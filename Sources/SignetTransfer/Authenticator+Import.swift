@@ -54,6 +54,7 @@ extension Authenticator {
     /// - Parameters:
     ///   - content: The content of a file; see ``ImportFormat/read(_:passphrase:policy:)-type.method``.
     ///   - dryRun: True to return the report without storing anything.
+    /// - Returns: The imported entries, and the skipped ones with the reasons.
     /// - Throws: The errors of the store.
     public func importAccounts(_ content: ImportContent, dryRun: Bool = false) async throws(StoreError) -> ImportReport {
         let now = clock.now

@@ -196,7 +196,9 @@ struct ImportBuilder {
     }
 
     /// Adds the data of an account.
-    /// - Parameter timeAdded: The time of enrollment; nil when the file has none.
+    /// - Parameters:
+    ///   - account: The account with its names, its policies and its lock.
+    ///   - timeAdded: The time of enrollment; nil when the file has none.
     mutating func add(_ account: Account, timeAdded: Date?) {
         describe(account.id) { imported in
             imported.displayIssuer = account.displayIssuer
@@ -210,7 +212,9 @@ struct ImportBuilder {
     }
 
     /// Adds a mechanism to its account, and creates the account if needed. A second mechanism of the same kind is skipped.
-    /// - Parameter timeAdded: The time of enrollment; nil when the file has none.
+    /// - Parameters:
+    ///   - mechanism: The mechanism, which names its account.
+    ///   - timeAdded: The time of enrollment; nil when the file has none.
     mutating func add(_ mechanism: Mechanism, timeAdded: Date?) {
         var imported = ImportedMechanism(uid: mechanism.uid, kind: mechanism.kind)
         (imported.timeAdded, imported.userID, imported.resourceID) = (timeAdded, mechanism.userID, mechanism.resourceID)

@@ -75,6 +75,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     ///   - bytes: The whole file.
     ///   - passphrase: The passphrase of an encrypted file.
     ///   - policy: The rule for acceptable push endpoints.
+    /// - Returns: The valid entries, and the skipped ones with the reasons.
     /// - Throws: ``ImportError``. After ``ImportError/Code/passphraseNeeded``, read the file again with a passphrase.
     public func read(
         _ bytes: [UInt8], passphrase: Secret? = nil, policy: EndpointPolicy = .secure

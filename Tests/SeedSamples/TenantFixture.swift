@@ -21,7 +21,7 @@ struct TenantFixture: Sendable {
     static let host = "https://tenant.forgeblocks.com"
     static let password = "correct horse"
 
-    /// - Parameter refreshTokens: The refresh tokens that the client gets.
+    /// Runs `body` with a server whose client gets these refresh tokens.
     static func with(
         refreshTokens: RegisteredClient.RefreshTokens = .rotate(),
         _ body: @escaping @Sendable (TenantFixture) async throws -> Void

@@ -27,7 +27,10 @@ struct PageServer: Sendable {
     /// Runs `body` with a page of a new browser.
     /// - Parameters:
     ///   - trees: The journeys in addition to those of the starter file.
-    ///   - clock: The clock of the server.
+    ///   - clock: The clock of the server; nil for the machine's clock.
+    ///   - host: The host of the server's address in the browser.
+    ///   - body: The code that uses the page.
+    /// - Throws: The error that `body` throws, or an error when the server or the browser does not start.
     static func run(
         trees: [JourneyTree] = [], clock: ManualClock? = nil, host: String = "127.0.0.1",
         _ body: (PageServer, ChromiumPage) async throws -> Void

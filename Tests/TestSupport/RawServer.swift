@@ -59,6 +59,7 @@ package final class RawServer: Sendable {
     ///   - wanted: The port; 0 for any free port.
     ///   - isShared: True when the port may be reused while connections of an earlier server linger. Until a socket listens on
     ///     such a port, the system may also give it to a second socket.
+    /// - Returns: The descriptor, which the caller closes, and the port.
     /// - Throws: ``CannotListen``.
     static func bound(to wanted: Int = 0, isShared: Bool) throws -> (descriptor: Int32, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

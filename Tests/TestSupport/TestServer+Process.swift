@@ -21,15 +21,16 @@ extension TestServer {
         ///   - options: Options of `signet serve`, in addition to those for the port, the announcement and the end.
         ///   - port: The port of the server; nil for a free port.
         ///   - environment: The environment of the process.
-        /// - Throws: ``CannotStart``, or ``TestProcess/OutputTimeout`` with the output of a server that does not start.
+        /// - Returns: The server, which listens.
+        /// - Throws: ``Failure``, or ``TestProcess/OutputTimeout`` with the output of a server that does not start.
         package static func start(
             _ options: [String] = [], port: ReservedPort? = nil, environment: [String: String]
         ) async throws -> Process {
             let arguments = ["serve", "--port", String(port?.number ?? 0), "--exit-on-stdin-eof", "--json"] + options
             let process = try TestProcess(Programs.built("signet"), arguments, environment: environment, input: .open)
             do {
-                let waitForOutput = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }
-                return Process(process: process, ready: try JSON.value(of: waitForOutput.output.utf8))
+                let line = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }
+                return Process(process: process, ready: try JSON.value(of: line.output.utf8))
             } catch {
                 process.signal(SIGKILL)
                 throw error

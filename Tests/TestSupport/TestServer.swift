@@ -64,10 +64,11 @@ extension TestServer {
         /// A transport for requests to the server.
         package let transport: AsyncHTTPTransport
 
-        /// Returns a user who logs in at this server.
+        /// Creates a user of this server.
         /// - Parameters:
         ///   - name: The name of the user.
         ///   - password: The password of the user.
+        /// - Returns: A user that runs journeys at this server.
         /// - Throws: `ProfileError` for a base URL that a client does not accept.
         package func user(_ name: String = "demo", password: String = "password") throws -> TestUser {
             TestUser(journey: Journey(try ServerProfile(url: url), transport: transport), name: name, password: password)

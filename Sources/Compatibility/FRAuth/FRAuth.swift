@@ -83,6 +83,7 @@ public final class FRAuth: Sendable {
     /// (``FROptions/oauthThreshold``), and once when a server rejects it, as the JavaScript SDK does.
     /// ``FROptions/sslPinningPublicKeyHashes`` applies to each of these servers, as in the ForgeRock SDK.
     /// - Parameter origins: The scheme, host and port of each server that may receive the token.
+    /// - Returns: A transport that rejects a request to any other server with `TransportError`.
     public func authorizedTransport(for origins: [Endpoint]) -> AuthorizedTransport {
         session.client.authorized(for: origins, pins: session.client.profile.pins) { [session] in try await session.ready() }
     }

@@ -31,6 +31,7 @@ public struct OathCodeInfo: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - code: The code.
     ///   - counter: The counter of the next code.
+    /// - Returns: A value with -1 as the remaining time, and 0 as the progress and the period, because the code does not expire.
     public static func forHotp(code: String, counter: Int) -> OathCodeInfo {
         OathCodeInfo(code: code, timeRemaining: -1, counter: counter, progress: 0, totalPeriod: 0)
     }

@@ -145,6 +145,7 @@ extension OathCredential {
     /// Returns the mechanism that the credential describes.
     /// - Parameter stored: The stored mechanism with the same id. Its secret is used when the credential has no secret, and its
     ///   counter when the credential's counter is lower, because codes would repeat.
+    /// - Returns: A mechanism with the credential's id, account and settings. It keeps the creation time of the stored mechanism.
     /// - Throws: ``OathError/invalidParameterValue(_:)``, ``OathError/invalidSecret(_:)``.
     func mechanism(over stored: Mechanism?) throws(OathError) -> Mechanism {
         if let fault = details.fault { throw .invalidParameterValue(fault) }

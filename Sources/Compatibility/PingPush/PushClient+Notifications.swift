@@ -95,6 +95,7 @@ extension PushClient {
     ///   - id: The id of the notification.
     ///   - authenticationMethod: The method by which the app recognized the user, for example `fingerprint`; not empty. It is not
     ///     sent.
+    /// - Returns: False when the notification has been answered or has expired; in this case no request is sent.
     /// - Throws: The errors of ``approveNotification(_:)``.
     @discardableResult
     public func approveBiometricNotification(_ id: String, authenticationMethod: String) async throws -> Bool {
@@ -155,6 +156,7 @@ extension PushClient {
     /// Removes the notifications that ``PushConfiguration/notificationCleanupConfig`` does not keep.
     /// - Parameter credentialId: The credential whose notifications to clean up; nil for all credentials.
     /// - Returns: The number of removed notifications.
+    /// - Throws: ``PushError/storageFailure(_:_:)``; ``PushError/notInitialized`` after ``PushClient/close()``.
     @discardableResult
     public func cleanupNotifications(credentialId: String? = nil) async throws -> Int {
         try await run("cleanupNotifications", credentialId) { try await retain(credentialId) }

@@ -126,6 +126,8 @@ public final class PushClient: Sendable {
     ///   - credentialId: The only credential whose server is told now; the others are told by the next call without this
     ///     parameter. When no credential has this id, the call returns false and stores nothing.
     /// - Returns: True when every server that was to be told knows the token now.
+    /// - Throws: ``PushError/invalidParameterValue(_:)`` for an empty token; ``PushError/storageFailure(_:_:)``;
+    ///   ``PushError/notInitialized`` after ``close()``.
     @discardableResult
     public func setDeviceToken(_ deviceToken: String, credentialId: String? = nil) async throws -> Bool {
         try await run("setDeviceToken", credentialId) {

@@ -139,6 +139,7 @@ extension PushCredential {
     /// Returns the mechanism that the credential describes.
     /// - Parameter stored: The stored mechanism with the same id. Its secret is used when the credential has no secret; its
     ///   addresses, cookie and platform stay.
+    /// - Returns: A mechanism with the credential's id and account. It keeps the creation time of the stored mechanism.
     /// - Throws: ``PushError/invalidParameterValue(_:)``.
     func mechanism(over stored: Mechanism?) throws(PushError) -> Mechanism {
         if let fault = details.fault { throw .invalidParameterValue(fault) }

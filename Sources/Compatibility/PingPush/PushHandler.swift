@@ -25,20 +25,25 @@ public protocol PushHandler: Sendable {
     /// Returns true when the server of the credential has signed this message, which is a string.
     func verify(message: String, credential: PushCredential) throws -> Bool
 
-    /// Sends an approval to the server. Returns true when the server has accepted it.
+    /// Sends an approval to the server.
     /// - Parameters:
     ///   - credential: The credential that answers.
     ///   - notification: The notification to approve.
     ///   - params: `challengeResponse`, when the user picked a number.
+    /// - Returns: True when the server has accepted the approval.
+    /// - Throws: Any error when the server could not be asked. The client's method throws it unchanged unless it is an error of
+    ///   the SDK.
     func sendApproval(credential: PushCredential, notification: PushNotification, params: [String: String]) async throws -> Bool
     /// Sends a denial to the server. Returns true when the server has accepted it.
     func sendDenial(credential: PushCredential, notification: PushNotification, params: [String: String]) async throws -> Bool
     /// Sends the new device token to the server. Returns true when the server has accepted it.
     func setDeviceToken(credential: PushCredential, deviceToken: String, params: [String: String]) async throws -> Bool
-    /// Registers the credential. Returns true when the server has accepted it.
+    /// Registers the credential at the server.
     /// - Parameters:
     ///   - credential: The credential to register.
     ///   - params: `messageId` and `challenge` of the invitation, `amlbCookie` if the invitation has one, and `deviceToken`.
+    /// - Returns: True when the server has accepted the registration.
+    /// - Throws: Any error when the server could not be asked. The client then stores no credential.
     func register(credential: PushCredential, params: [String: String]) async throws -> Bool
 }
 

@@ -66,7 +66,12 @@ extension AccountOperation where Failure == any Error {
 
     /// Stores an account with new mechanisms. An account that is already stored keeps its names, its lock, its creation time and
     /// its other mechanisms.
-    /// - Parameter token: The device token that the server was given at the registration for push.
+    /// - Parameters:
+    ///   - enrollment: The names and the policies of the account.
+    ///   - offer: The new mechanisms.
+    ///   - token: The device token that the server was given at the registration for push; nil when no token was stored.
+    /// - Returns: An operation that returns the account with all its mechanisms. It throws
+    ///   ``AuthenticatorError/Code/duplicateMechanism``.
     static func enroll(
         _ enrollment: Enrollment, _ offer: EnrollmentOffer, token: String?
     ) -> Self where Value == EnrolledAccount {
@@ -144,7 +149,11 @@ extension AccountOperation where Failure == any Error {
     }
 
     /// Locks an account manually.
-    /// - Parameter isAttached: True when the policy is one of the account's own, which the existing SDKs require.
+    /// - Parameters:
+    ///   - id: The account.
+    ///   - policy: The name of the policy that locks it.
+    ///   - isAttached: True when the policy is one of the account's own, which the existing SDKs require.
+    /// - Returns: An operation that returns the locked account. It throws ``AuthenticatorError``.
     package static func lock(_ id: AccountID, policy: String, isAttached: Bool = true) -> Self where Value == Account {
         Self { records in
             guard !policy.isEmpty, policy.isSafeToShow else {

@@ -175,7 +175,12 @@ struct NotificationIndex {
     }
 
     /// Rewrites the whole index.
-    /// - Parameter old: The head whose pages are removed. It may be a head that has not been stored yet.
+    /// - Parameters:
+    ///   - entries: All entries, oldest first.
+    ///   - old: The head whose pages are removed. It may be a head that has not been stored yet.
+    ///   - records: The transaction.
+    /// - Returns: The new head, after it was stored.
+    /// - Throws: `StoreError` when a page or the head cannot be written or removed.
     @discardableResult
     private func rewrite(_ entries: [Entry], over old: Head?, in records: any RecordWriter) throws(StoreError) -> Head {
         if let old { try removePages(old, in: records) }

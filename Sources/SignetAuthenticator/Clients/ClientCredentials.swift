@@ -80,7 +80,12 @@ package struct ClientCredentials: Sendable {
     }
 
     /// Stores a mechanism, new or existing, and the details of its account.
-    /// - Parameter make: Makes the mechanism, given the stored mechanism with the same id. It throws when it is invalid.
+    /// - Parameters:
+    ///   - uid: The id of the mechanism.
+    ///   - details: The details of the account.
+    ///   - make: Makes the mechanism, given the stored mechanism with the same id. It throws when the mechanism is invalid.
+    /// - Returns: The stored mechanism with its account and the account's lock.
+    /// - Throws: The error of `make`; `StoreError`.
     package func save(
         _ uid: String, _ details: CredentialDetails, make: @escaping @Sendable (Mechanism?) throws -> Mechanism
     ) async throws -> EnrolledMechanism {

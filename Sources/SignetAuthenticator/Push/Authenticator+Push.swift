@@ -64,6 +64,7 @@ extension Authenticator {
     ///   - id: The notification's id.
     ///   - number: The number that the login page shows, for a notification that asks for a number.
     ///   - presence: The check of the user's presence, for a notification that asks for one.
+    /// - Returns: The notification with the stored decision.
     /// - Throws: Before any request is sent, ``AuthenticatorError`` when the notification has expired or is already answered, the
     ///   account is locked, the number is not one of those offered, or the user was not recognized. Afterwards, `TransportError`
     ///   when the server cannot be reached, and ``AuthenticatorError/Code/refusedByServer`` when the server rejects the answer.
@@ -107,8 +108,13 @@ extension Authenticator {
     /// The first attempt sends the answer at once if neither the user nor an external policy has to be asked. Otherwise the answer
     /// is made while no lock is held, and the second attempt sends it.
     /// - Parameters:
+    ///   - id: The notification's id.
+    ///   - decision: The decision to store.
     ///   - immediateAnswer: Returns the answer if it can be made without the user.
     ///   - makeAnswer: Makes the answer. It may ask the user.
+    /// - Returns: The notification with the stored decision.
+    /// - Throws: ``AuthenticatorError`` when the notification can't be answered, the account is locked or the server rejects the
+    ///   answer; the errors of `makeAnswer`; `TransportError`; `StoreError`.
     private func respond(
         to id: String, with decision: PushNotification.Decision,
         immediateAnswer: @escaping @Sendable (PushNotification) -> PushAnswer?,

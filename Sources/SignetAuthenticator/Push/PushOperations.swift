@@ -112,8 +112,11 @@ extension AccountOperation where Failure == StoreError {
     }
 
     /// Removes the notifications that `retention` doesn't keep.
-    /// - Parameter uid: The mechanism whose notifications to check; nil for all mechanisms.
-    /// - Returns: The number of removed notifications.
+    /// - Parameters:
+    ///   - uid: The mechanism whose notifications to check; nil for all mechanisms.
+    ///   - retention: The notifications to keep.
+    ///   - now: The current time.
+    /// - Returns: An operation that returns the number of removed notifications.
     package static func removeSurplusNotifications(
         of uid: String?, _ retention: NotificationRetention, now: Date
     ) -> Self where Value == Int {

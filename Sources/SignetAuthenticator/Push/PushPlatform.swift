@@ -53,6 +53,7 @@ public struct PushTransport: Sendable {
     ///   - request: The request to send.
     ///   - action: The purpose of the request, which interceptors receive.
     ///   - server: The server whose clock is updated from the `Date` header of the response.
+    /// - Returns: The server's response, whatever its status is.
     /// - Throws: `TransportError`; or, when an interceptor throws, an internal error that wraps the interceptor's error. In the
     ///   second case nothing was sent. A platform must pass that error on unchanged: the authenticator unwraps it.
     public func send(_ request: HTTPRequest, for action: RequestAction, to server: Endpoint) async throws -> HTTPResponse {

@@ -162,7 +162,13 @@ extension OATHSettings {
 
     /// Creates settings from the members of another program's record. An absent algorithm, number of digits or period has its
     /// default. An absent counter has none, because a counter that starts again would repeat codes.
-    /// - Parameter type: `totp` or `hotp`, in any case.
+    /// - Parameters:
+    ///   - type: `totp` or `hotp`, in any case.
+    ///   - secret: The shared secret, which must not be empty.
+    ///   - algorithm: The name of the hash algorithm; nil for SHA-1.
+    ///   - digits: The number of digits, from 4 to 8; nil for 6.
+    ///   - period: The time in seconds for which a TOTP code is valid; nil for 30.
+    ///   - counter: The counter of the next HOTP code. Only `hotp` needs it.
     /// - Throws: ``JSONMemberError`` with the names of the parameters.
     package init(
         type: String?, secret: [UInt8], algorithm: String?, digits: Int64?, period: Int64?, counter: UInt64?

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Runs an operation and returns its value, or nil when the operation does not return within a limit.
+/// Runs an operation with a time limit.
 ///
 /// After the limit the operation is canceled. It may ignore the cancellation and return later; its value is then passed to
 /// `late`.
@@ -8,6 +8,7 @@ import Synchronization
 ///   - limit: The maximum duration of the operation.
 ///   - late: A closure that receives the value of an operation that returned after the limit.
 ///   - operation: The operation. It is canceled when the caller is canceled.
+/// - Returns: The value of the operation; nil when the operation does not return within the limit.
 package func withTimeout<Value: Sendable>(
     _ limit: Duration, late: @escaping @Sendable (Value) -> Void = { _ in },
     _ operation: @escaping @Sendable () async -> Value

@@ -11,6 +11,7 @@ public enum EnrollmentURI {
     /// - Parameters:
     ///   - text: The URI. White space around it is ignored.
     ///   - policy: The policy for push endpoints.
+    /// - Returns: The account, with the settings for one-time codes and push that the URI contains.
     /// - Throws: ``EnrollmentError``, which names the invalid part and contains nothing of the URI.
     public static func parse(_ text: String, policy: EndpointPolicy = .secure) throws(EnrollmentError) -> Enrollment {
         try EnrollmentURIReader(text, policy: policy).read()

@@ -2,9 +2,9 @@
 public protocol AccountPolicy: Sendable {
     /// The name by which issuers apply the policy, for example `biometricAvailable`.
     var name: String { get }
-    /// Returns true when the device meets the policy. The call must have no side effects, because it is made whenever an account
-    /// with the policy is read.
+    /// Evaluates the policy. The call must have no side effects, because it is made whenever an account with the policy is read.
     /// - Parameter parameters: The parameters that the issuer gave with the name; an empty object when it gave none.
+    /// - Returns: True when the device meets the policy.
     func isMet(_ parameters: JSONValue) async -> Bool
 }
 
@@ -102,8 +102,11 @@ public struct AccountPolicies: Sendable {
         return await lock(on: account, &answers)
     }
 
-    /// Returns the current lock of one of many accounts. Each policy is evaluated once for each distinct set of parameters.
-    /// - Parameter answers: The answers of policies that were evaluated for the other accounts.
+    /// Determines the current lock of one of many accounts. Each policy is evaluated once for each distinct set of parameters.
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - answers: The answers of policies that were evaluated for the other accounts.
+    /// - Returns: The lock; nil when the account is not locked.
     package func lock(on account: Account, _ answers: inout [Question.Key: Bool]) async -> AccountLock? {
         if let policy = account.lockingPolicy { return .manual(policy: policy) }
         if let evaluator { return await evaluator(.account(account)).map { .byPolicy($0) } }

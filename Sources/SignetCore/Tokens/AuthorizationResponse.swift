@@ -7,6 +7,7 @@ package enum AuthorizationResponse {
     ///   - state: The state that was sent.
     ///   - issuer: The issuer identifier of the server, if it is known.
     ///   - requiresIssuer: True when the server's metadata promises an `iss` parameter (RFC 9207 section 3).
+    /// - Returns: The value of the parameter `code`, after the state and the issuer were checked.
     /// - Throws: ``OAuthError``. An error that the server reports in the answer has a name and no status. A state in the answer
     ///   must match the state that was sent. An answer without a state can only report an error; it never gives a code.
     package static func code(

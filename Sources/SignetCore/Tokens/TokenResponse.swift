@@ -14,6 +14,7 @@ package enum TokenResponse {
     ///   - requestedScope: The requested scope. It is the granted scope when the response has none (section 5.1).
     ///   - now: The time at which the response arrived.
     ///   - retryAfter: The `Retry-After` header of the response.
+    /// - Returns: The access token, with its expiry and with the refresh token and the ID token if the response has them.
     /// - Throws: ``OAuthError``.
     package static func token(
         status: Int, body: [UInt8], requestedScope: String = "", now: Date, retryAfter: Duration? = nil

@@ -43,6 +43,7 @@ package enum TokenRules {
     ///   - threshold: The time before its expiry at which a token is renewed; see ``lead(_:of:)``.
     ///   - isRefused: True when the token counts as expired whatever its date is: a server rejected it, or the caller requests a
     ///     new one.
+    /// - Returns: A decision to use, renew, replace or discard the token, or to let the user log in.
     package static func decide(
         _ token: AccessToken?, session: SessionIdentity?, now: Date, threshold: Duration, isRefused: Bool = false
     ) -> TokenDecision {

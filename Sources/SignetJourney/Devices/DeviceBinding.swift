@@ -110,6 +110,7 @@ public struct DeviceBinding: Sendable {
     ///   - claims: Additional claims to sign. A claim that the signature already contains is an error.
     ///   - choose: A closure that selects the key when the server names no user and several keys are available. It returns nil to
     ///     cancel. Without a closure, the newest key signs.
+    /// - Returns: A compact JWS, signed with ES256, that contains the challenge and the claims.
     /// - Throws: ``DeviceClientError``; ``CallbackError/Code/invalid`` for a claim that isn't allowed; the errors of the key
     ///   store; `CancellationError`.
     public func sign(

@@ -5,10 +5,12 @@ public import SignetCore
 public protocol WebAuthnAuthenticator: Sendable {
     /// Creates a passkey.
     /// - Parameter request: The user and the requirements for the passkey.
+    /// - Returns: The ID of the new passkey, with the attestation object and the client data.
     /// - Throws: ``WebAuthnError``; any other error is reported to the server as `UnknownError`.
     func register(_ request: WebAuthnRegistration) async throws -> WebAuthnAttestation
     /// Signs with a passkey.
     /// - Parameter request: The allowed passkeys and the requirements for the signature.
+    /// - Returns: The signature, with the ID of the passkey and the signed data.
     /// - Throws: ``WebAuthnError``; any other error is reported to the server as `UnknownError`.
     func authenticate(_ request: WebAuthnAuthentication) async throws -> WebAuthnAssertion
 }
@@ -134,6 +136,8 @@ public enum WebAuthnOutcome: Sendable, Hashable {
 
     /// Returns the outcome in the form that the server expects.
     /// - Parameter json: True when the server accepts JSON, ``WebAuthnRegistration/acceptsJSON``.
+    /// - Returns: The parts of the outcome with `::` between them, in a JSON object if `json` is true. `unsupported` and an
+    ///   error, which begins with `ERROR::`, are never JSON.
     public func text(json: Bool = false) -> String {
         switch self {
         case .unsupported: return "unsupported"

@@ -54,6 +54,8 @@ public struct Journey: Sendable {
     /// - Parameters:
     ///   - name: The name of the journey; nil for the profile's authentication service.
     ///   - options: The options of the journey.
+    /// - Returns: The first step, or the end of a journey that asks nothing.
+    /// - Throws: ``JourneyError``, `TransportError`, and the other errors that ``Journey`` lists.
     public func start(_ name: String? = nil, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
         try await start(.service(name ?? profile.authenticationService), options: options)
     }
@@ -72,6 +74,7 @@ public struct Journey: Sendable {
     /// - Parameters:
     ///   - link: The link, which identifies the journey by `suspendedId`.
     ///   - options: The options for the rest of the journey.
+    /// - Returns: The next step, or the end of the journey.
     /// - Throws: ``JourneyError/Code/invalidResumeURI``; ``JourneyError/Code/suspensionExpired``.
     public func resume(_ link: String, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
         guard let id = FormCoding.query(of: link)["suspendedId"], !id.isEmpty else {
@@ -87,6 +90,9 @@ public struct Journey: Sendable {
     ///   - index: The index with which the journey was started. Interceptors receive it; the server identifies the journey by the
     ///     step.
     ///   - options: The options with which the journey was started.
+    /// - Returns: The next step, or the end of the journey.
+    /// - Throws: ``JourneyError/Code/loginFailed`` and the other codes of ``JourneyError``; `TransportError`; the other errors
+    ///   that ``Journey`` lists.
     public func next(
         _ step: JourneyStep, of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()
     ) async throws -> JourneyState {
@@ -100,6 +106,8 @@ public struct Journey: Sendable {
     ///   - address: The address to which the user returned. The query parameters of the other site are sent to the server.
     ///   - index: The index with which the journey was started, for interceptors.
     ///   - options: The options with which the journey was started.
+    /// - Returns: The next step, or the end of the journey.
+    /// - Throws: The errors of ``next(_:of:options:)``.
     public func next(
         _ step: JourneyStep, returnedTo address: String, of index: AuthenticationIndex = .standard,
         options: JourneyOptions = JourneyOptions()
@@ -118,7 +126,9 @@ public struct Journey: Sendable {
     ///   - clock: The clock for the wait.
     ///   - index: The index with which the journey was started, for interceptors.
     ///   - options: The options with which the journey was started.
-    /// - Throws: Also `CancellationError` when the task is canceled, for example because the user pressed another button.
+    /// - Returns: The next step, or the end of the journey.
+    /// - Throws: The errors of ``next(_:of:options:)``; `CancellationError` when the task is canceled, for example because the
+    ///   user pressed another button.
     public func waitAndContinue(
         _ step: JourneyStep, maxDelay: Duration = .seconds(60), clock: any Clock<Duration> = ContinuousClock(),
         of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()

@@ -115,6 +115,8 @@ public actor JourneySession {
     /// the wait, the step stays current, so another answer to it can be sent; this method then returns the new state. It may be
     /// called again after a failure, and then continues.
     /// - Parameter maxDelay: The maximum time of each wait, even when the server requests more.
+    /// - Returns: The state after the last wait: a step that requests no wait, the end of the journey, or the state after another
+    ///   answer.
     /// - Throws: The errors of ``next(_:)``; `CancellationError` when the task is canceled during a wait, and then the step stays
     ///   current.
     @discardableResult

@@ -78,8 +78,7 @@ public struct IdentityClient: Sendable {
         JourneySession(journeys, options: options)
     }
 
-    /// Creates a login in the user's own browser.
-    /// - Parameter timeout: The timeout for the user.
+    /// Creates a login in the user's own browser, which the user must complete within `timeout`.
     public func browserLogin(timeout: Duration = .seconds(300)) -> BrowserLogin { BrowserLogin(tokens, timeout: timeout) }
 
     /// Creates a login that the user completes on another device.
@@ -89,12 +88,17 @@ public struct IdentityClient: Sendable {
     /// - Parameters:
     ///   - origins: The scheme, host and port of each server. The profile's own server must present a key of the profile's pins.
     ///   - pins: The pins of the other servers; empty when only the pins of each request apply.
+    /// - Returns: A transport that rejects a request to any other server with `TransportError`.
     public func authorized(for origins: [Endpoint], pins: Set<PublicKeyPin> = []) -> AuthorizedTransport {
         authorized(for: origins, pins: pins) {}
     }
 
     /// Returns a transport that runs `prepare` before each request.
-    /// - Parameter prepare: The function to run. When it throws, no token is requested.
+    /// - Parameters:
+    ///   - origins: The scheme, host and port of each server that may receive the token.
+    ///   - pins: The pins of the servers to which the profile's pins don't apply.
+    ///   - prepare: The function to run. When it throws, no token is requested.
+    /// - Returns: A transport that rejects a request to any other server with `TransportError`.
     package func authorized(
         for origins: [Endpoint], pins: Set<PublicKeyPin>, after prepare: @escaping @Sendable () async throws -> Void
     ) -> AuthorizedTransport {

@@ -12,6 +12,7 @@ extension ServerProfile {
     ///   - url: The address of the document; nil for ``ServerEndpoint/discovery``.
     ///   - transport: The transport that sends the request.
     ///   - interceptors: The interceptors that see the request before it is sent. The action is `WELL_KNOWN`.
+    /// - Returns: A copy of the profile, which also has the document's issuer.
     /// - Throws: ``ProfileError`` with a key such as `discovery.token_endpoint`, which also states whether a retry may succeed;
     ///   `TransportError`.
     public func discovering(
@@ -29,6 +30,7 @@ extension ServerProfile {
     ///   - policy: The policy that decides which addresses are allowed.
     ///   - configure: A closure that changes the properties with defaults. It is called twice, because its pins and timeout also
     ///     apply to the request for the document.
+    /// - Returns: A profile with the server's address and the realm of the issuer, and with the addresses of the document.
     /// - Throws: ``ProfileError``. Its key is `url` when the issuer isn't that of an AM; in that case, create a profile with the
     ///   server's address and use ``discovering(at:over:interceptors:)``. `TransportError`.
     public static func discovered(

@@ -46,6 +46,7 @@ extension TokenSource {
     /// states which items stay valid at the server until they expire. The requests to the server aren't retried later.
     /// - Parameter endsOpenIDSession: True to also end the session that the ID token identifies when the stored session came from
     ///   a journey. Without a stored session, it is always ended.
+    /// - Returns: The outcome of each step, on this machine and at the server.
     public func logOut(endsOpenIDSession: Bool = false) async -> LogOutReport {
         await end(await removeAll(), endsOpenIDSession: endsOpenIDSession)
     }

@@ -29,6 +29,8 @@ package struct SessionHeaders {
     ///   - url: The address of the request.
     ///   - cookies: The stored cookies; nil when no cookies are stored.
     ///   - now: The time at which expired cookies are left out.
+    /// - Returns: A field with the session, and a `Cookie` field with the session's cookie and the stored cookies, as far as they
+    ///   are sent.
     package func headers(_ session: Secret?, for url: String, _ cookies: CookieJar?, now: Date) -> HTTPHeaders {
         var headers: HTTPHeaders = [:]
         if let session { headers.append(cookieName, session.text) }

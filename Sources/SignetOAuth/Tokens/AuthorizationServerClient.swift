@@ -234,7 +234,13 @@ final class AuthorizationServerClient: Sendable {
     }
 
     /// Requests tokens from the token endpoint.
-    /// - Parameter scope: The scope to assume when the response doesn't contain one.
+    /// - Parameters:
+    ///   - fields: The fields of the form.
+    ///   - scope: The scope to assume when the response doesn't contain one.
+    ///   - action: The purpose of the request, which interceptors receive.
+    /// - Returns: The tokens, and the time of the response. The ID token is not checked yet.
+    /// - Throws: `OAuthError` when the token endpoint is unknown or rejects the request; `TransportError`; the errors of
+    ///   interceptors.
     private func tokens(
         _ fields: [(name: String, value: String)], scope: String, for action: RequestAction
     ) async throws -> TokenAnswer {
@@ -261,8 +267,13 @@ final class AuthorizationServerClient: Sendable {
     }
 
     /// Checks an ID token (OpenID Connect Core sections 3.1.3.7 and 12.2).
-    /// - Parameter requiresIDToken: True when a granted scope `openid` requires an ID token: for a new grant, and not after a
-    ///   refresh.
+    /// - Parameters:
+    ///   - answer: The response of the token endpoint.
+    ///   - nonce: The nonce of the authorization request; nil for a grant without such a request.
+    ///   - subject: The subject that the token must have; nil for any subject.
+    ///   - requiresIDToken: True when a granted scope `openid` requires an ID token: for a new grant, and not after a refresh.
+    /// - Throws: `IDTokenError` when the ID token is missing or not valid; the errors of the requests for the issuer and the
+    ///   keys.
     private func check(
         _ answer: TokenAnswer, nonce: String?, subject: String? = nil, requiresIDToken: Bool = false
     ) async throws {

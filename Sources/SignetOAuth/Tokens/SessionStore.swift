@@ -71,6 +71,7 @@ public final class SessionStore: Sendable {
     ///   - keychain: The user's vault.
     ///   - lockFile: The path of the lock file, as for the initializer; nil for a file beside the user's vault that all processes
     ///     with this account use.
+    /// - Returns: A store whose items in the vault have names that begin with `account`.
     /// - Throws: `StoreError` when the directory for the lock file is unknown or unsafe.
     public static func keychain(
         account: String, in keychain: VaultProvider = .default, lockFile: String? = nil
@@ -228,6 +229,7 @@ extension SessionStore {
     ///   - profile: The profile of the server and the OAuth 2.0 client.
     ///   - keychain: The user's vault.
     ///   - lockFile: The lock file, as for ``keychain(account:in:lockFile:)``.
+    /// - Returns: A store whose account is `account` with a digest of the server, the realm and the client ID.
     /// - Throws: `StoreError` when the directory for the lock file is unknown or unsafe.
     public static func keychain(
         account: String, for profile: ServerProfile, in keychain: VaultProvider = .default, lockFile: String? = nil

@@ -73,7 +73,9 @@ struct AdminQuery: Sendable {
     private let fields: [String: String]
 
     /// Reads the query.
-    /// - Parameter names: The names that the request can contain.
+    /// - Parameters:
+    ///   - request: The request that contains the query.
+    ///   - names: The names that the request can contain.
     /// - Throws: An error when the query contains another name, or a name twice.
     init(_ request: Request, knows names: [String] = []) throws(APIError) {
         let query = request.uri.query ?? ""

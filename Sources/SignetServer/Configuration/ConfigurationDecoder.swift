@@ -196,6 +196,7 @@ struct ConfigurationDecoder {
     ///   - name: The name of the setting.
     ///   - kind: The description of valid values.
     ///   - example: An example for messages.
+    /// - Returns: The entries; nil when the setting is absent or has a wrong type, which is reported.
     mutating func members(_ name: String, kind: String = "values by name", example: String) -> [MarkedValue.Entry]? {
         guard let value = value(name, kind: kind) else { return nil }
         return value.mapping ?? reportType(value, name, "\(kind), `\(example)`")

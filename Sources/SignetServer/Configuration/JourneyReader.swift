@@ -159,6 +159,7 @@ private struct JourneyDraft {
 
     /// Returns the problems of the connections between the nodes.
     /// - Parameter ids: The names of all nodes, including those that could not be read.
+    /// - Returns: The problems of the connections, then one problem for each node that the journey cannot reach.
     func problems(ids: [String]) -> [ConfigurationProblem] {
         let targets = ids + NodeTarget.ends
         var problems = nodes.flatMap { $0.problems(targets: targets, subject(of: $0)) }
@@ -181,6 +182,7 @@ private struct JourneyDraft {
 
     /// Returns the nodes from which the journey can reach neither an end nor a node that asks the user.
     /// - Parameter nonInteractive: The journeys that never ask the user.
+    /// - Returns: The nodes in the order of the file; empty when each node leads to an end or to a question.
     func endlessNodes(_ nonInteractive: Set<String>) -> [NodeDraft] {
         let ids = Set(nodes.map(\.id))
         var graph = JourneyGraph()
@@ -234,6 +236,7 @@ private struct NodeDraft {
     /// - Parameters:
     ///   - targets: The names of all nodes of the journey, and of its ends.
     ///   - subject: The node's name for messages.
+    /// - Returns: The problems of the outcomes, then one problem for each target that does not exist.
     func problems(targets: [String], _ subject: String) -> [ConfigurationProblem] {
         (node.hasKnownOutcomes ? outcomeProblems(subject) : [])
             + allConnections.filter { !targets.contains($0.target) }.map { connection in

@@ -61,6 +61,8 @@ extension ConfigurationDecoder {
     /// - Parameters:
     ///   - name: The name of the setting.
     ///   - ofApps: True to also accept the origins of Android apps.
+    /// - Returns: The origins in the order of the file; empty when the setting is absent. Invalid origins are reported and
+    ///   included.
     mutating func origins(_ name: String, ofApps: Bool = false) -> [String] {
         let origins = optionalStrings(name) ?? []
         for origin in origins where !Self.isOrigin(origin) && !(ofApps && origin.hasPrefix("android:apk-key-hash:")) {
@@ -86,6 +88,8 @@ extension ConfigurationDecoder {
 
     /// Reads the TLS certificate of the server.
     /// - Parameter isUsed: True when the server uses the certificate now, so the files must exist.
+    /// - Returns: The location of the certificate and the key; nil when the setting is absent or invalid. An invalid setting is
+    ///   reported.
     mutating func tls(isUsed: Bool) -> ServerTLS? {
         let kind = "`{certificate: file, key: file}`, or `{directory: path}` for the server's own authority"
         var tls: ServerTLS?

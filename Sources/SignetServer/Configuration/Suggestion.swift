@@ -21,6 +21,7 @@ extension [String] {
     /// - Parameters:
     ///   - name: The unknown name.
     ///   - introduction: The words before the list of valid names.
+    /// - Returns: The text, which begins with a colon or a semicolon; empty when the list of valid names is empty.
     func suggestion(for name: String, _ introduction: String = "valid names:") -> String {
         guard !isEmpty else { return "" }
         let all = "\(introduction) " + map { "`\($0)`" }.joined(separator: ", ")

@@ -26,7 +26,12 @@ private struct FaultInjector: Sendable {
     let context: AppRequestContext
 
     /// Answers a request, with the faults that apply to it.
-    /// - Parameter handle: The closure that answers the request, also with error responses.
+    /// - Parameters:
+    ///   - request: The request to answer.
+    ///   - handle: The closure that answers the request, also with error responses.
+    /// - Returns: The response of `handle`, changed by faults, or the response of a fault that replaces it.
+    /// - Throws: The errors of `handle`; an error when the request's body or the server's state cannot be read;
+    ///   `CancellationError` during a latency.
     func respond(to request: Request, handle: (Request) async throws -> Response) async throws -> Response {
         var request = request
         let entries = try await meant(for: &request)

@@ -108,6 +108,7 @@ public struct FaultRoute: Sendable, Hashable, ExpressibleByStringLiteral {
     /// - Parameters:
     ///   - route: The request's route; nil for an address without a name.
     ///   - path: The path below the context path.
+    /// - Returns: True for an empty route, for a path that matches, and for the name of the request's route.
     func matches(_ route: Route?, _ path: String) -> Bool {
         if text.isEmpty { return true }
         if text.hasPrefix("/") { return PathPattern(text).matches(path[...]) }

@@ -24,6 +24,7 @@ struct FaultedDelivery: Sendable {
 
     /// Creates the delivery of one stream.
     /// - Parameters:
+    ///   - server: The server, whose faults apply.
     ///   - mechanismUID: The mechanism whose messages the stream carries.
     ///   - last: The last event that the device received before the stream was opened.
     ///   - path: The path of the stream's request, below the context path.

@@ -6,7 +6,13 @@ import SignetCore
 /// Builds the responses of CREST resources, with the headers that they all have.
 enum JSONReply {
     /// Builds a response with a JSON body.
-    /// - Parameter version: The version of the resource, if one was negotiated.
+    /// - Parameters:
+    ///   - status: The status of the response.
+    ///   - body: The value to encode.
+    ///   - headers: The headers in addition to those of the body.
+    ///   - version: The version of the resource, if one was negotiated.
+    /// - Returns: A response that must not be cached.
+    /// - Throws: `EncodingError` when the body cannot be encoded.
     static func make(
         _ status: HTTPResponse.Status, _ body: some Encodable, headers: HTTPFields = [:], version: APIVersion? = nil
     ) throws -> Response {

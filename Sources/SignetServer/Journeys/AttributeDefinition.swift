@@ -41,6 +41,7 @@ extension NodeType {
     ///   - attribute: The attribute that defines the title and the policies of the credential.
     ///   - credential: The credential in words.
     ///   - collector: Creates the collector. The definition is nil when the file does not ask for validation.
+    /// - Returns: A type whose nodes have the setting `validateInput`.
     static func validated(
         _ name: String, _ title: String, attribute: String, _ credential: String,
         _ collector: @escaping @Sendable (AttributeDefinition?) -> any Collector

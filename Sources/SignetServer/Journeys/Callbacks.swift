@@ -48,6 +48,7 @@ extension JourneyCallback {
     ///   - type: The type of the callback.
     ///   - output: The outputs.
     ///   - input: The inputs. The name of each is the suffix that follows `IDToken1`; for most inputs it is empty.
+    /// - Returns: The callback with its outputs and inputs in the given order.
     static func any(
         _ type: String, _ output: KeyValuePairs<String, JSONValue>, _ input: KeyValuePairs<String, JSONValue>? = nil
     ) -> JourneyCallback {
@@ -84,6 +85,7 @@ extension JourneyCallback {
     /// - Parameters:
     ///   - answers: The answers.
     ///   - index: The position of the callback among the answers.
+    /// - Returns: A changed copy, or the callback itself when it keeps nothing.
     func keeping(_ answers: Answers, at index: Int) -> JourneyCallback {
         let text = answers.text(index)
         switch type {
@@ -101,6 +103,7 @@ extension JourneyCallback {
     /// - Parameters:
     ///   - value: The answer.
     ///   - name: The output that contains the default answer.
+    /// - Returns: A copy with the value in its input and in the named output.
     private func keeping(_ value: JSONValue, in name: String) -> JourneyCallback {
         var callback = self
         callback.answer(value)
@@ -143,6 +146,7 @@ struct Answers: Sendable {
     /// - Parameters:
     ///   - offset: The index of the first callback.
     ///   - count: The maximum number of callbacks; by default all that follow.
+    /// - Returns: At most `count` answers; empty when `offset` is behind the last callback.
     func part(from offset: Int, count: Int = .max) -> Answers {
         Answers(inputs: inputs.dropFirst(offset).prefix(count))
     }

@@ -57,6 +57,7 @@ extension Page {
     ///   - message: The text of the page.
     ///   - uri: The URI in the QR code.
     ///   - end: The last callback, with which the page continues.
+    /// - Returns: A page of four callbacks: the text, the script that draws the code, the hidden URI, and `end`.
     static func enrollment(_ message: String, uri: String, _ end: JourneyCallback) -> Page {
         // AM's pages draw the QR code with this script. SDKs ignore it and read the hidden value.
         let script = """

@@ -22,6 +22,7 @@ protocol Node: Sendable {
     ///   - answers: The client's answers to the callbacks that the node asked last; nil when the journey reaches the node.
     ///   - journey: The state of the journey.
     ///   - tx: The state of the server.
+    /// - Returns: The callbacks to send, or the outcome of the node.
     /// - Throws: The error of a row that cannot be read, or of the store. A refusal is a result.
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult
 }

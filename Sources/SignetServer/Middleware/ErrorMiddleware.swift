@@ -60,7 +60,13 @@ struct ErrorMiddleware: RouterMiddleware {
 
 extension APIError {
     /// Builds the response in the format of the request's address.
-    /// - Parameter version: The version of the resource, if one was negotiated.
+    /// - Parameters:
+    ///   - context: The request's context, which contains the kind of its address.
+    ///   - method: The method of the request.
+    ///   - server: The server, whose context path and issuer a page contains.
+    ///   - version: The version of the resource, if one was negotiated.
+    /// - Returns: A response in JSON, HTML or the XML of SNS.
+    /// - Throws: `EncodingError` when the JSON cannot be encoded.
     func response(
         for context: AppRequestContext, _ method: HTTPRequest.Method, at server: ServerContext, version: APIVersion? = nil
     ) throws -> Response {

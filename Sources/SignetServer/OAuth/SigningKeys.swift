@@ -23,9 +23,12 @@ struct SigningKeys: Sendable {
         try await store.queue.run { transaction in (try Self.keys(transaction), []) }
     }
 
-    /// Adds a key, which signs from now on. Returns all keys.
-    /// - Parameter isFirst: True to add the key only when none is stored. If several servers generate a key at the same time,
-    ///   only the first key is stored.
+    /// Adds a key, which signs from now on.
+    /// - Parameters:
+    ///   - key: The private key, as PEM.
+    ///   - isFirst: True to add the key only when none is stored. If several servers generate a key at the same time, only the
+    ///     first key is stored.
+    /// - Returns: All stored keys, the newest one last. When the limit is reached, the oldest key is gone.
     /// - Throws: `StoreError`.
     func add(_ key: Secret, onlyAsFirst isFirst: Bool) async throws -> [Secret] {
         try await store.queue.run { transaction in

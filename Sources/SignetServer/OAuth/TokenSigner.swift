@@ -12,7 +12,9 @@ actor TokenSigner {
     private var loading: Task<[Key], any Error>?
 
     /// Creates the signer.
-    /// - Parameter configured: A private key in PEM; nil to generate one.
+    /// - Parameters:
+    ///   - configured: A private key in PEM; nil to generate one.
+    ///   - kept: The keys in the stored state.
     init(_ configured: Secret?, _ kept: SigningKeys) {
         self.configured = configured
         self.kept = kept

@@ -7,6 +7,7 @@ extension HTMLPage {
     ///   - scopes: The requested scopes.
     ///   - hidden: The parameters of the request, which the form sends again.
     ///   - target: The redirect URI, to which the form leads.
+    /// - Returns: The page, whose form can lead the browser only to this server and to the origin of `target`.
     static func consent(
         client: RegisteredClient, user: UserKey, scopes: [String], hidden: [(name: String, value: String)], target: String
     ) -> HTMLPage {

@@ -20,6 +20,7 @@ public struct ServerState: Sendable {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - key: A secret key of 32 bytes; nil to use the one in `PATH.key`.
+    /// - Returns: The location. Nothing is opened before the server starts.
     public static func file(_ path: String, key: Secret? = nil) -> ServerState {
         ServerState(location: .file(path), key: key)
     }
@@ -29,6 +30,7 @@ public struct ServerState: Sendable {
     /// - Parameters:
     ///   - connection: A libpq connection string, such as `postgresql://host/database`.
     ///   - key: A secret key of 32 bytes, the same for all servers of the database.
+    /// - Returns: The location. The server connects when it starts.
     public static func postgreSQL(_ connection: String, key: Secret) -> ServerState {
         ServerState(location: .postgreSQL(Secret(connection.utf8)), key: key)
     }

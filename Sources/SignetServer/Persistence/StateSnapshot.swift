@@ -29,6 +29,7 @@ public struct StateSnapshot: Sendable {
 
     /// Encrypts the snapshot with AES-256-GCM.
     /// - Parameter key: 32 bytes.
+    /// - Returns: The nonce, the ciphertext and the tag.
     /// - Throws: `StoreError`.
     public func sealed(with key: Secret) throws -> [UInt8] {
         let rows = rows.map { row -> JSONValue in

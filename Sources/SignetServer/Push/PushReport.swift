@@ -26,6 +26,7 @@ extension DevServer {
     /// - Parameters:
     ///   - user: The user's name.
     ///   - realm: The user's realm, as a path.
+    /// - Returns: One report for each message; empty when the user has no push device.
     /// - Throws: `StoreError` when the server's state cannot be read.
     public func pushes(to user: String, realm: String = "/") async throws -> [PushReport] {
         try await context.store.read { tx in

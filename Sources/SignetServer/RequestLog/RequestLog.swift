@@ -38,15 +38,15 @@ public final class RequestLog: Sendable {
     public var last: Int { state.withLock { $0.count } }
 
     /// Returns the entries that match a filter, oldest first.
-    /// - Parameter filter: The filter.
     public func entries(matching filter: RequestLogFilter) -> [RequestLogEntry] {
         entries.filter { filter.matches($0, contextPath: contextPath) }
     }
 
-    /// Waits until an entry matches a filter, and returns the oldest such entry. Returns at once when one exists already.
+    /// Waits until an entry matches a filter. Returns at once when one exists already.
     /// - Parameters:
     ///   - filter: The filter. With ``RequestLogFilter/after``, it matches only newer entries.
     ///   - timeout: The longest time to wait, by the machine's clock.
+    /// - Returns: The oldest matching entry.
     /// - Throws: ``RequestLogTimeout`` when no entry matched in time, `CancellationError` when the task was canceled.
     public func waitForEntry(matching filter: RequestLogFilter, within timeout: Duration = .seconds(10)) async throws
         -> RequestLogEntry

@@ -13,9 +13,12 @@ enum PrivateFiles {
     /// The maximum size of a file, in bytes.
     private static let maxSize = 1 << 20
 
-    /// Returns the bytes of a file; nil when the file doesn't exist.
-    /// - Parameter forbidden: The permission bits that must not be set.
-    /// - Throws: ``ServerTLSError`` when the file cannot be read, or has forbidden permissions.
+    /// Reads a file.
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - forbidden: The permission bits that must not be set.
+    /// - Returns: The bytes; nil when the file doesn't exist.
+    /// - Throws: ``ServerTLSError`` when the file cannot be read, is larger than 1 MiB, or has forbidden permissions.
     static func bytes(of path: String, forbidden: UInt32) throws(ServerTLSError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {

@@ -81,6 +81,7 @@ struct ConfiguredUsers: Sendable {
 
     /// Creates the configured users.
     /// - Parameters:
+    ///   - users: The users of the configuration.
     ///   - key: The key for password digests. It must be the same at every start, so that changes of entries are detected.
     ///   - generatedPasswords: The generator of passwords for users without one; nil to accept no password for them.
     init(_ users: [User], key: Secret, generatedPasswords: GeneratedPasswords? = nil) {

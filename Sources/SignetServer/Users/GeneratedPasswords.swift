@@ -21,11 +21,12 @@ struct GeneratedPasswords: Sendable {
 }
 
 extension DevServer {
-    /// Returns the generated password of a user (``ServerConfiguration/generatesPasswords``); nil when the user has another
-    /// password, from the configuration or from a later change.
+    /// Returns the generated password of a user; see ``ServerConfiguration/generatesPasswords``.
     /// - Parameters:
     ///   - user: The user's name.
     ///   - realm: The user's realm, as a path.
+    /// - Returns: The password; nil for an unknown user, and when the user has another password, from the configuration or from a
+    ///   later change.
     /// - Throws: `StoreError` when the server's state cannot be read.
     package func generatedPassword(of user: String, realm: String) async throws -> Secret? {
         try await context.store.read(skippingUnreadableRows: true) { tx in

@@ -21,8 +21,11 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
     /// Opens a file of records.
     /// - Parameters:
     ///   - path: The path of the file.
-    ///   - creating: Pass true to create the file. If it exists already, the call fails with ``StoreError/Code/exists``.
+    ///   - creating: Pass true to create the file, which must not exist yet.
     ///   - timeout: The timeout for another process, in seconds.
+    /// - Throws: ``StoreError/Code/exists`` or ``StoreError/Code/notFound``, depending on `creating`;
+    ///   ``StoreError/Code/insecurePermissions`` for a file that is not private; ``StoreError/Code/corrupt`` for an empty or
+    ///   damaged file; other codes when the system or SQLite fails.
     public init(path: String, creating: Bool = false, timeout: Double = defaultTimeout) throws(StoreError) {
         if creating {
             try PrivateFile.create(path, containing: [])
@@ -127,6 +130,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
     /// - Parameters:
     ///   - timeout: The timeout for another process, in seconds.
     ///   - exclusive: Pass true to lock out every other process until the file is closed.
+    /// - Returns: A configuration that waits for other processes, and overwrites deleted content.
     private static func configuration(timeout: Double, exclusive: Bool) -> Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(timeout)

@@ -16,6 +16,7 @@ enum ECIES {
     ///   - plaintext: The bytes to seal.
     ///   - publicKey: The recipient's public key.
     ///   - ephemeral: The ephemeral key. The default is a new key for every message; tests pass the key of a test vector.
+    /// - Returns: The ephemeral public key (65 bytes), the ciphertext and the tag (16 bytes).
     /// - Throws: ``StoreError/Code/failed`` when `publicKey` is not a point of P-256.
     static func seal(
         _ plaintext: [UInt8], to publicKey: [UInt8], ephemeral: P256.KeyAgreement.PrivateKey = P256.KeyAgreement.PrivateKey()

@@ -52,7 +52,10 @@ package final class FileLock: Sendable {
     }
 
     /// Runs `body` while no other task and no other process holds the lock.
-    /// - Parameter timeout: The time to wait for other processes. The wait for tasks of this process has no limit.
+    /// - Parameters:
+    ///   - timeout: The time to wait for other processes. The wait for tasks of this process has no limit.
+    ///   - body: The work that needs the lock.
+    /// - Returns: The value that `body` returns.
     /// - Throws: ``StoreError/Code/busy`` when another process held the lock for that long; the error of `body`.
     package func withLock<Value>(timeout: Duration, _ body: () async throws -> Value) async throws -> Value {
         await taskLock.lock()

@@ -133,7 +133,12 @@ package enum PrivateFile {
     }
 
     /// Checks that no other user can reach an open file or directory.
-    /// - Parameter mayBelongToRoot: Pass true to accept a file of root that only root's group can read too.
+    /// - Parameters:
+    ///   - descriptor: The open file or directory.
+    ///   - path: The path, for errors.
+    ///   - type: The required type, for example `S_IFREG`.
+    ///   - mayBelongToRoot: Pass true to accept a file of root that only root's group can read too.
+    /// - Throws: `StoreError` when the type, the owner or the permissions are wrong.
     static func check(
         _ descriptor: Int32, _ path: String, type: mode_t, mayBelongToRoot: Bool = false
     ) throws(StoreError) {

@@ -15,6 +15,8 @@ package enum Sealing {
     ///   - key: The key, of 32 bytes.
     ///   - context: The bytes to authenticate together with the plaintext.
     ///   - preamble: The bytes to put unencrypted before the result.
+    /// - Returns: The preamble, the nonce (12 bytes), the ciphertext and the tag (16 bytes).
+    /// - Throws: ``StoreError/Code/failed`` when AES-256-GCM fails.
     package static func seal(
         _ bytes: [UInt8], with key: Secret, context: [UInt8], behind preamble: [UInt8] = []
     ) throws(StoreError) -> [UInt8] {

@@ -58,6 +58,7 @@ public struct VaultDirectory: Sendable, Hashable {
     /// - Parameters:
     ///   - seal: The protection of the key.
     ///   - timeout: The timeout for other processes, in seconds.
+    /// - Returns: The new vault, which is open.
     /// - Throws: ``StoreError/Code/exists`` when the directory already holds a vault.
     public func createVault(
         _ seal: Seal, timeout: Double = SQLiteStore.defaultTimeout
@@ -114,6 +115,7 @@ public struct VaultDirectory: Sendable, Hashable {
     ///   - protectors: The key protectors to try, in this order. The key file, if it exists, is tried last.
     ///   - acceptingRollback: See ``Vault/open(_:protectors:acceptingRollback:)``.
     ///   - timeout: The timeout for another process that writes, in seconds.
+    /// - Returns: The open vault. Its ``Vault/openedBy`` is the slot that opened it.
     /// - Throws: ``StoreError/Code/noVault`` when the directory holds no vault, in which case nothing is created; and the errors
     ///   of ``Vault/open(_:protectors:acceptingRollback:)``.
     public func openVault(
@@ -150,6 +152,8 @@ public struct VaultDirectory: Sendable, Hashable {
 
     /// Removes the vault and everything in it, even if it cannot be opened. This cannot be undone.
     /// - Parameter id: The ID of the vault; see ``Vault/reset(_:confirming:)``.
+    /// - Throws: ``StoreError/Code/noVault`` when the directory holds no vault; ``StoreError/Code/busy`` when another process
+    ///   uses it; ``StoreError/Code/failed`` when `id` is not the ID of the vault. Nothing is removed then.
     public func reset(confirming id: String?) throws(StoreError) {
         try checkDirectory()
         let lock = try DirectoryLock(path, timeout: SQLiteStore.defaultTimeout)

@@ -8,6 +8,7 @@ extension Vault {
     ///   - protectors: The key protectors to try, in this order.
     ///   - acceptingRollback: Pass true to accept an older copy of the store, after the user has restored a backup on purpose.
     ///     The epoch then continues from the highest one that the rollback protector has.
+    /// - Returns: The open vault. Its ``openedBy`` is the slot that opened it.
     /// - Throws: ``StoreError/Code/noVault``, ``StoreError/Code/keyUnavailable`` with every reason, ``StoreError/Code/cancelled``,
     ///   ``StoreError/Code/keyMismatch``, ``StoreError/Code/rolledBack``, ``StoreError/Code/newerFormat``,
     ///   ``StoreError/Code/corrupt``. Nothing is changed then.

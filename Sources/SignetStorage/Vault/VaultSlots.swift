@@ -38,6 +38,7 @@ extension Vault {
 
     /// Records in the header that a backup of the whole vault was made.
     /// - Parameter seconds: The time of the backup, in seconds since 1970.
+    /// - Throws: ``StoreError`` when the header cannot be written, or the rollback protector cannot store its epoch.
     public func recordBackup(at seconds: Int) throws(StoreError) {
         try changeHeader { (header, _) in header.lastBackup = seconds }
     }

@@ -75,10 +75,11 @@ extension LogOutReport {
         ]
     }
 
-    /// Returns the error that a command ends with when not everything was ended. Returns nil when everything was ended, or when
-    /// the user must confirm it in a browser. The exit code is 69 when the server could not be reached, and 77 when it answered
-    /// but did not end the session or the tokens.
+    /// Returns the error that a command ends with when not everything was ended. The exit code is 69 when the server could not be
+    /// reached, and 77 when it answered but did not end the session or the tokens.
     /// - Parameter done: The part of the command that succeeded, as text.
+    /// - Returns: The error of the first part that failed; nil when everything was ended, or when the user must confirm it in a
+    ///   browser.
     func failure(_ done: String) -> Failure? {
         let failures = parts.compactMap { part in if case .failed(let error) = part.outcome { (part.name, error) } else { nil } }
         guard let (name, error) = failures.first else { return nil }

@@ -26,7 +26,12 @@ struct PromptSession {
     func hasAnswer(_ question: Question) -> Bool { answers.has(question) }
 
     /// Asks for a secret.
-    /// - Parameter isNew: True if the user must type it twice.
+    /// - Parameters:
+    ///   - question: The question.
+    ///   - isNew: True if the user must type it twice.
+    /// - Returns: The answer from the arguments or the terminal.
+    /// - Throws: ``Failure`` without an answer and a terminal, and when an argument is the secret itself; `CancellationError`
+    ///   when the input ends.
     mutating func secret(_ question: Question, isNew: Bool = false) async throws -> Secret {
         var question = question
         (question.isSecret, question.isHidden) = (true, true)
@@ -41,7 +46,12 @@ struct PromptSession {
     }
 
     /// Asks for a line of text.
-    /// - Parameter standard: The default value for empty input.
+    /// - Parameters:
+    ///   - question: The question.
+    ///   - standard: The default value for empty input.
+    /// - Returns: The answer from the arguments or the terminal.
+    /// - Throws: ``Failure`` without an answer and a terminal, and for an answer that is not UTF-8; `CancellationError` when the
+    ///   input ends.
     mutating func text(_ question: Question, standard: String = "") async throws -> String {
         if let given = try await given(question) { return try Self.text(given, question) }
         let hint = standard.isEmpty ? "" : " [\(standard.shown)]"
@@ -102,7 +112,12 @@ struct PromptSession {
     }
 
     /// Asks for a number.
-    /// - Parameter standard: The default value for empty input; nil if the user must type a number.
+    /// - Parameters:
+    ///   - question: The question.
+    ///   - standard: The default value for empty input; nil if the user must type a number.
+    /// - Returns: A finite number.
+    /// - Throws: ``Failure`` without an answer and a terminal, and for an argument that is not a number; `CancellationError` when
+    ///   the input ends.
     mutating func number(_ question: Question, standard: Double? = nil) async throws -> Double {
         let hint = standard.map { value in " [\(Int64(exactly: value).map { String($0) } ?? String(value))]" } ?? ""
         return try await text(question, "\(question.prompt)\(hint): ", "a number") { text in

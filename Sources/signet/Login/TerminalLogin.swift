@@ -22,7 +22,10 @@ struct TerminalLogin {
 
     /// Creates a run.
     /// - Parameters:
+    ///   - journeys: The journeys of the server.
+    ///   - options: The options of the journey.
     ///   - session: The vault, for device keys and for accounts that the journey enrolls.
+    ///   - prompts: The source of answers.
     ///   - enrolls: True to enroll an account of the journey in the vault without asking.
     init(_ journeys: Journey, options: JourneyOptions, session: Session, prompts: PromptSession, enrolls: Bool) {
         self.journeys = journeys
@@ -35,8 +38,11 @@ struct TerminalLogin {
     /// The names of the answers that weren't used.
     var unusedAnswers: [String] { form.prompts.unusedAnswers }
 
-    /// Runs the journey to its end. Returns the final state, which is never a step.
+    /// Runs the journey to its end.
     /// - Parameter isResumed: True to resume at the link of an email.
+    /// - Returns: The final state, which is never a step.
+    /// - Throws: ``Failure`` when an answer is missing or not possible, or the journey has too many steps; `CancellationError`
+    ///   when the input ends; the errors of the journey and the vault.
     mutating func run(isResumed: Bool) async throws -> JourneyState {
         var state = isResumed ? try await resumed() : try await started()
         var count = 0

@@ -12,6 +12,7 @@ struct DynamicLibrary {
     /// - Parameters:
     ///   - name: The soname with its ABI version. The signatures used here are valid only for that version.
     ///   - aptPackage: The package to install if the library is missing.
+    /// - Throws: ``PictureError/libraryMissing(name:aptPackage:)`` when the library cannot be loaded.
     init(_ name: String, aptPackage: String) throws(PictureError) {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
             throw .libraryMissing(name: name, aptPackage: aptPackage)

@@ -18,11 +18,11 @@ struct QRDrawing {
     /// The columns that ``terminalText(ansi:)`` needs. In a narrower terminal the lines wrap, and scanners cannot read the code.
     var terminalColumns: Int { code.side + 2 * QRCode.quietZone }
 
-    /// Returns the code in half-block characters, two rows of modules per line, each line with a line feed.
-    ///
+    /// Draws the code in half-block characters.
     /// - Parameter ansi: True for a terminal: the code is black on white by explicit colors, independent of the theme. Without
     ///   colors the light modules are drawn, which is correct on a dark background. On a light background the code is inverted,
     ///   which most readers accept.
+    /// - Returns: The text: two rows of modules per line, each line with a line feed.
     func terminalText(ansi: Bool) -> String {
         var text = ""
         for top in stride(from: -QRCode.quietZone, to: code.side + QRCode.quietZone, by: 2) {
@@ -38,8 +38,10 @@ struct QRDrawing {
         return text
     }
 
-    /// Returns the code as a PNG file, with its quiet zone.
+    /// Draws the code with its quiet zone.
     /// - Parameter scale: The side of a module in pixels, from 1 to 32.
+    /// - Returns: The bytes of a PNG file.
+    /// - Throws: ``PictureError`` for a wrong scale, and when libpng is missing or fails.
     func png(scale: Int = 8) throws(PictureError) -> [UInt8] {
         try PNGCodec.encode(image(scale: scale))
     }

@@ -6,9 +6,13 @@ import SignetServer
 enum ConfigurationFile {
     private static let maxSize = 4 << 20
 
-    /// Reads the configuration file at `path`. Checks the files to which it refers as well: those for TLS, and a key for SNS. All
-    /// errors are reported together, each with its line.
-    /// - Parameter usesTLS: True if the server uses the TLS files that the configuration names.
+    /// Reads the configuration file at `path`. Checks the files to which it refers as well: those for TLS, and a key for SNS.
+    /// - Parameters:
+    ///   - path: The path of the file; `-` for standard input.
+    ///   - usesTLS: True if the server uses the TLS files that the configuration names.
+    /// - Returns: The configuration, which has no errors.
+    /// - Throws: ``Failure`` when the file cannot be read, is larger than 4 MiB, or has errors. All errors are reported together,
+    ///   each with its line.
     static func read(_ path: String, usesTLS: Bool) throws -> ServerConfiguration {
         guard let bytes = try TransferFile.contents(of: path, limit: maxSize) else {
             throw Failure(.badInput, "configuration", "\(path) is larger than \(maxSize >> 20) MiB")

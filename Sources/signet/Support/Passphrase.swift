@@ -24,8 +24,11 @@ struct PassphraseSource: Sendable {
         return { () throws(StoreError) in try memory.passphrase() }
     }
 
-    /// Returns a source for a new passphrase; at the terminal the user types it twice.
-    /// - Parameter option: The command's option that names the descriptor.
+    /// Returns a source for a new passphrase.
+    /// - Parameters:
+    ///   - descriptor: The descriptor to read from; nil for the terminal.
+    ///   - option: The command's option that names the descriptor.
+    /// - Returns: A source that makes the user type the passphrase twice at the terminal.
     static func forNewPassphrase(_ descriptor: Int32?, option: String = "--new-passphrase-fd") -> PassphraseSource {
         PassphraseSource(descriptor: descriptor, prompt: "New passphrase: ", isNew: descriptor == nil, option: option)
     }

@@ -7,9 +7,13 @@ import SignetStorage
 enum StateLocation {
     /// Parses `memory`, `postgresql:…`, or the path of a file. The default is the file `server.sqlite` in the default directory,
     /// beside the vault.
-    /// - Parameter keyPath: The path of a file with the server's key. Without it, a key for a database is created in the default
-    ///   directory.
-    /// - Throws: ``Failure``, `StoreError`.
+    /// - Parameters:
+    ///   - text: The location from the command's option; nil for the default.
+    ///   - keyPath: The path of a file with the server's key. Without it, a key for a database is created in the default
+    ///     directory.
+    /// - Returns: The location, with the key if there is one. A relative path is completed with the current directory.
+    /// - Throws: ``Failure`` when the key file is missing, a database location contains a password, or the default directory is
+    ///   unknown; `StoreError` when a key file cannot be read or written.
     static func read(_ text: String?, keyPath: String?) throws -> ServerState {
         let key = try keyPath.map { path in
             guard PrivateFile.exists(path) else {

@@ -19,7 +19,7 @@ final class RealServer: CaseServer {
     private let shown = Mutex(0)
     private let received = Mutex<Set<String>>([])
 
-    /// - Parameter server: The running server.
+    /// Starts an enrollment at a server.
     init(_ server: TestServer.Live) async throws {
         self.server = server
         user = try server.user()

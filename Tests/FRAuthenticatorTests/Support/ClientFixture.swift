@@ -12,7 +12,7 @@ struct ClientFixture {
     let transport: ScriptedTransport
     let clock: ManualClock
 
-    /// - Parameter storage: The client's own storage.
+    /// Creates a client over a storage of the app.
     init(
         _ storage: sending any StorageClient, clock: ManualClock = ManualClock(Sample.start),
         presence: (any FRAUserPresence)? = nil, platform: LegacySettings.Platform = .iOS,

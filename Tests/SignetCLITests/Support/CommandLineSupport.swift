@@ -51,6 +51,8 @@ struct CommandLineFixture: Sendable {
     /// - Parameters:
     ///   - options: Options in addition to those for the port, the announcement and the end.
     ///   - environment: Environment variables in addition to those of every command.
+    /// - Returns: The server, which listens.
+    /// - Throws: The error of a server that does not start.
     func serve(_ options: [String], environment: [String: String] = [:]) async throws -> TestServer.Process {
         try await .start(options, environment: self.environment(adding: environment))
     }

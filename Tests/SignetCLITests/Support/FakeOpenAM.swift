@@ -23,7 +23,7 @@ final class FakeOpenAM: Sendable {
     private let book: Book
     private let server: RawServer
 
-    /// - Parameter step: The step of every journey.
+    /// Starts a server whose journeys all have this step.
     init(_ step: Step = .none) throws {
         let book = Book(step)
         self.book = book

@@ -17,10 +17,12 @@ struct RunningServer {
 
     /// Starts a server and runs `body`. The server has ended when this returns.
     /// - Parameters:
-    ///   - place: The directory of the server's user.
+    ///   - cli: The directory of the server's user.
     ///   - options: Options of `signet serve`.
     ///   - port: The port of the server; nil for a free port.
     ///   - body: The code that uses the server.
+    /// - Returns: The result of `body`.
+    /// - Throws: The errors of `body`, and those of a server that does not start.
     static func with<R>(
         _ cli: CommandLineFixture, _ options: [String] = [], port: ReservedPort? = nil, body: (RunningServer) async throws -> R
     ) async throws -> R {

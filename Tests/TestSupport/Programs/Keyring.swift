@@ -42,6 +42,7 @@ package struct Keyring: Sendable {
     ///     it. With nil only the bus is started.
     ///   - home: A directory that keeps the keyring for another run; nil for one that is removed after the body.
     ///   - body: The code that uses the keyring.
+    /// - Returns: The value that `body` returns.
     /// - Throws: ``Failure``, or the error of `body`.
     package static func with<R>(
         password: String?, home: TemporaryDirectory? = nil, _ body: (Keyring) async throws -> R

@@ -88,10 +88,11 @@ package final class PostgresServer: Sendable {
         directory.remove()
     }
 
-    /// Runs SQL as the owner of the server, with `psql`. Returns the rows as text, one row in each element.
+    /// Runs SQL as the owner of the server, with `psql`.
     /// - Parameters:
     ///   - sql: One command or several.
     ///   - database: The database in which the commands run.
+    /// - Returns: The rows as text, one row in each element, with `|` between the columns.
     /// - Throws: ``Unavailable`` when a command fails.
     @discardableResult
     package func execute(_ sql: String, in database: String = "postgres") async throws -> [String] {

@@ -124,6 +124,8 @@ extension FROptions {
     ///   - discoveryURL: The address of the discovery document.
     ///   - transport: The transport for the request; nil for a new connection. The pins and the timeout of these settings apply
     ///     to it.
+    /// - Returns: A copy with the address of the document and the endpoints. When ``url`` is empty, it also has the URL and,
+    ///   unless one is set, the realm of the document's issuer.
     /// - Throws: ``ConfigError/invalidConfiguration(_:)``; ``NetworkError``, ``OAuth2Error`` or ``AuthApiError`` when the server
     ///   answers with something other than the document.
     public func discover(discoveryURL: String, transport: (any HTTPTransport)? = nil) async throws -> FROptions {

@@ -45,6 +45,7 @@ public final class Node {
     ///     try await node.answer { try await $0.answerDeviceBinding(with: binding) }
     ///
     /// - Parameter body: Fills in the step. It may answer callbacks, but must not add or remove any.
+    /// - Returns: The value that `body` returns.
     public func answer<R>(_ body: (inout JourneyStep) async throws -> R) async rethrows -> R {
         var step = filled
         let result = try await body(&step)

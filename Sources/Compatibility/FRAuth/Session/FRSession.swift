@@ -47,11 +47,12 @@ extension FRSession {
         }
     }
 
-    /// Starts a journey and returns its first step or its result.
+    /// Starts a journey and waits for the server's response.
     /// - Parameters:
     ///   - type: The type of the journey's result; see ``Node/next(completion:)``.
     ///   - authIndexValue: The journey's name.
     ///   - authIndexType: The type of the name; `service` for a journey.
+    /// - Returns: The first step, or the result. The result is nil when the journey creates no session.
     /// - Throws: ``ConfigError``, ``AuthError``, ``AuthApiError``, ``NetworkError``.
     public static func authenticate<T: Sendable>(
         _ type: T.Type = T.self, authIndexValue: String, authIndexType: String = "service"

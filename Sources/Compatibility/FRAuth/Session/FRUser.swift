@@ -164,10 +164,11 @@ extension FRUser {
 // MARK: Logging out
 
 extension FRUser {
-    /// Logs out. When this method returns, no user is logged in on this machine. The returned task revokes the tokens, ends the
-    /// session at the server and reports the results. Without a network, the user is still logged out on this machine.
+    /// Logs out. When this method returns, no user is logged in on this machine. Without a network, the user is still logged out
+    /// on this machine.
     /// - Parameter forceEndSession: True to also end the OpenID session that the ID token names when the user had a session from
     ///   a journey.
+    /// - Returns: A task that revokes the tokens and ends the session at the server. Its value reports the outcome of each step.
     @discardableResult
     public func logout(forceEndSession: Bool = false) -> Task<LogOutReport, Never> {
         guard let session = process.started?.session else { return Task { LogOutReport.nothing } }

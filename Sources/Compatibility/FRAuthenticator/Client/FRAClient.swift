@@ -100,10 +100,11 @@ public final class FRAClient: Sendable {
     }
 
     /// Locks an account manually, until ``unlockAccount(account:)`` unlocks it. A locked account gives no codes, answers no
-    /// notifications and can't be renamed. Returns false when the store fails.
+    /// notifications and can't be renamed.
     /// - Parameters:
     ///   - account: The account.
     ///   - policy: One of the account's own policies.
+    /// - Returns: True when the account is locked now; false when the account doesn't exist or the store fails.
     /// - Throws: ``AccountError``.
     @discardableResult public func lockAccount(account: Account, policy: any FRAPolicy) throws -> Bool {
         let name = policy.name

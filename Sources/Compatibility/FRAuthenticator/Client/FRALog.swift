@@ -39,8 +39,7 @@ public enum FRALog {
 }
 
 extension FRAProcess {
-    /// Logs a message if its level is enabled.
-    /// - Parameter logger: The logger; nil for the logger of the process.
+    /// Logs a message if its level is enabled. Without a `logger`, the logger of the process is used.
     func write(_ level: FRALog.LogLevel, _ message: String, to logger: Logger? = nil) {
         let (levels, usual) = logging
         guard levels.contains(level) else { return }

@@ -39,11 +39,13 @@ public final class FRAPushHandler: Sendable {
         clearDeviceToken()
     }
 
-    /// Verifies a push message and stores it if it is new. Returns nil when the message doesn't come from the AM server of a
-    /// mechanism in this store, and when the store fails; ``FRAClient/lastStorageError-swift.property`` then has the error.
+    /// Verifies a push message and stores it if it is new.
     /// - Parameters:
     ///   - application: The application, which is ignored.
     ///   - userInfo: A dictionary with `aps`, which contains `data` and `messageId`.
+    /// - Returns: The notification; nil without a client, for a dictionary without a message, for a message that doesn't come
+    ///   from the AM server of a mechanism in this store, and when the store fails. In the last two cases,
+    ///   ``FRAClient/lastStorageError-swift.property`` has the error.
     public func application<Application>(
         _ application: Application, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) -> PushNotification? {

@@ -51,7 +51,10 @@ extension LegacyEngine {
         return accounts.map { object(for: $0, token(of: store)) }
     }
 
-    /// - Parameter find: Finds the account; returns nil when the account doesn't exist.
+    /// Reads one account with its mechanisms.
+    /// - Parameter find: A closure that returns the stored account; nil when the account doesn't exist.
+    /// - Returns: The account as an object of this API; nil when `find` returns nil.
+    /// - Throws: `StoreError` when the account cannot be read.
     func account(
         _ find: @escaping @Sendable (any AccountReader) throws -> SignetCore.Account?
     ) throws -> Account? {

@@ -65,6 +65,7 @@ final class LegacyEngine: Sendable {
     /// - Parameters:
     ///   - token: The cache token of the object that the operation is about.
     ///   - fill: Adds the object's values to the cache. It is called only when the object is up to date.
+    /// - Returns: A store of the engine's records, or of the app's storage client with a cache for this operation.
     func store(_ token: CacheToken? = nil, _ fill: (inout ReadCache) -> Void = { _ in }) -> ClientStore {
         guard case .client(let client) = kind else { return ClientStore(kind) }
         var cache = ReadCache()
@@ -198,8 +199,11 @@ package struct LegacySettings: Sendable {
     package let platform: Platform
 
     /// Creates the default settings: this machine, its clock and its network.
-    /// - Parameter platform: The platform of the ForgeRock SDK that the client follows. It also decides the type under which the
-    ///   device registers.
+    /// - Parameters:
+    ///   - platform: The platform of the ForgeRock SDK that the client follows. It also decides the type under which the device
+    ///     registers.
+    ///   - transport: The transport to servers; nil for the client's own transport.
+    ///   - clock: The clock of the client.
     package init(
         platform: Platform, transport: (any HTTPTransport)? = nil, clock: any WallClock = SystemWallClock()
     ) {

@@ -6,7 +6,11 @@ import SignetStorage
 /// Conversions from the engine's errors to the documented errors.
 enum LegacyErrors {
     /// Returns the documented error for an error of the engine. A documented error stays unchanged.
-    /// - Parameter identifier: The identifier of the mechanism, if the caller knows it.
+    /// - Parameters:
+    ///   - error: The error to convert.
+    ///   - identifier: The identifier of the mechanism, if the caller knows it.
+    /// - Returns: The documented error. An error of an unknown type becomes ``NetworkError/apiRequestFailure(_:isRetryable:)``
+    ///   with the name of the type.
     static func error(_ error: any Error, identifier: String? = nil) -> any FRError {
         switch error {
         case let error as any FRError: error

@@ -37,6 +37,9 @@ extension PushNotification {
 
     /// Approves a notification of the type ``PushType/challenge``.
     /// - Parameter challengeResponse: The number from the login page.
+    /// - Throws: ``MechanismError/invalidInformation(_:)`` when `challengeResponse` isn't one of the offered numbers, or the
+    ///   notification has another type; ``PushNotificationError``, ``AccountError/accountLocked(_:)``, ``NetworkError``,
+    ///   ``FRAError/failToSaveIntoStorageClient(_:)``.
     public func accept(challengeResponse: String) async throws {
         try check(.challenge, "accept(challengeResponse:)")
         guard let number = Int(challengeResponse) else {
@@ -63,6 +66,9 @@ extension PushNotification {
     /// - Parameters:
     ///   - title: The text of the prompt.
     ///   - allowDeviceCredentials: True when the device's PIN or password is accepted too.
+    /// - Throws: ``MechanismError/invalidInformation(_:)`` when the user was not recognized or the notification has another type;
+    ///   ``PushNotificationError``, ``AccountError/accountLocked(_:)``, ``NetworkError``,
+    ///   ``FRAError/failToSaveIntoStorageClient(_:)``.
     public func accept(title: String, allowDeviceCredentials: Bool) async throws {
         try check(.biometric, "accept(title:allowDeviceCredentials:)")
         let engine = try engine()

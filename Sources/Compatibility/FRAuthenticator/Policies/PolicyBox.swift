@@ -26,7 +26,8 @@ final class PolicyBox: Sendable {
     }
 
     /// Returns the policies in the form that the engine uses.
-    /// - Parameter uri: The URI that is being enrolled.
+    /// - Parameter uri: The URI that is being enrolled, which the app's evaluator reads too; nil when no URI is being enrolled.
+    /// - Returns: Policies that ask the app's evaluator each time they are evaluated.
     func engine(enrolling uri: String? = nil) -> AccountPolicies {
         AccountPolicies(evaluatedBy: { subject in
             switch subject {

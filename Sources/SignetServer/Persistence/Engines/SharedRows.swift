@@ -4,6 +4,7 @@ import SignetStorage
 enum SharedRows {
     /// Opens the rows in a PostgreSQL database.
     /// - Parameter connection: A libpq connection string.
+    /// - Returns: The rows, with an open connection.
     /// - Throws: ``StoreError/Code/failed`` when this program was built without PostgreSQL, or when the server cannot be reached;
     ///   other errors of the server.
     static func open(connection: String) throws(StoreError) -> any RowStore {

@@ -24,7 +24,9 @@ struct NonceStore {
     private let now: Date
 
     /// Creates the store.
-    /// - Parameter key: The key that signs nonces. Servers that share a state share this key.
+    /// - Parameters:
+    ///   - transaction: The transaction that reads and writes used nonces.
+    ///   - key: The key that signs nonces. Servers that share a state share this key.
     init(_ transaction: RowCache, key: Secret) {
         self.key = key
         used = Table(.nonce, transaction)
