@@ -1,7 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The language rules every target of this package is built with. CONTRIBUTING.md lists the rules.
+/// The language rules every target of this package is built with.
+///
+/// CONTRIBUTING.md lists the rules.
 let rules: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),

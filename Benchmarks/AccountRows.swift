@@ -48,8 +48,10 @@ enum AccountRows {
         return Row("10,000 accounts: find a message by its id", outcome, .atMost(2))
     }
 
-    /// How much of a disk's work receiving is. The virtual disk under a test machine may confirm a write in 30 µs, where it is
-    /// all arithmetic; one that keeps what it confirms takes a millisecond or more.
+    /// How much of a disk's work receiving is.
+    ///
+    /// The virtual disk under a test machine may confirm a write in 30 µs, where it is all arithmetic; one that keeps what it
+    /// confirms takes a millisecond or more.
     private static func receiving(_ crowd: Crowd, _ what: String, _ limit: Limit) async throws -> Row {
         // Until the log has its full length: a disk confirms sooner what makes no file longer.
         for _ in 0..<1_000 {

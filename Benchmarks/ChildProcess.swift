@@ -24,13 +24,16 @@ final class ChildProcess {
             .first { access($0, X_OK) == 0 }
     }
 
-    /// This process's environment with `additions`, as programs take it. Made once and before anything is timed: it takes a
-    /// tenth of the time that a small program runs.
+    /// This process's environment with `additions`, as programs take it.
+    ///
+    /// Made once and before anything is timed: it takes a tenth of the time that a small program runs.
     static func environment(adding additions: [String: String] = [:]) -> [String] {
         ProcessInfo.processInfo.environment.merging(additions) { $1 }.map { "\($0)=\($1)" }
     }
 
-    /// Starts `command`, a path and arguments. What it says on standard error is dropped.
+    /// Starts `command`, a path and arguments.
+    ///
+    /// What it says on standard error is dropped.
     init(_ command: [String], environment: [String], input: Stream, output: Stream) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -107,7 +110,9 @@ final class ChildProcess {
     }
 }
 
-/// An open file descriptor that no program inherits. It closes itself.
+/// An open file descriptor that no program inherits.
+///
+/// It closes itself.
 private final class Descriptor {
     let number: Int32
 

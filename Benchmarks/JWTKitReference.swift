@@ -1,7 +1,9 @@
 import Foundation
 import JWTKit
 
-/// jwt-kit, verifying push messages of one secret. In a file of its own since `Insecure` is in both JWTKit and Crypto.
+/// jwt-kit, verifying push messages of one secret.
+///
+/// In a file of its own since `Insecure` is in both JWTKit and Crypto.
 struct JWTKitReference {
     private let keys = JWTKeyCollection()
 

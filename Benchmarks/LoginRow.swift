@@ -7,11 +7,13 @@ import SignetNetwork
 import SignetOAuth
 import SignetTesting
 
-/// A whole login over loopback, from the journey's first step to the access token, beside the same four requests made bare with the
-/// same HTTP client on one connection: the requests that a login made, byte for byte, sent again one after another, each answer
-/// collected whole. The bare side reads nothing of the answers, draws no randomness, and keeps nothing, so the ratio says what all of
-/// that adds to the requests: two steps read and one answered, PKCE and state, the checks of the answers, session and tokens stored in
-/// memory. The server does next to nothing, and the same for both.
+/// A whole login over loopback, from the journey's first step to the access token, beside the same four requests made bare with
+/// the same HTTP client on one connection: the requests that a login made, byte for byte, sent again one after another, each
+/// answer collected whole.
+///
+/// The bare side reads nothing of the answers, draws no randomness, and keeps nothing, so the ratio says what all of that adds to
+/// the requests: two steps read and one answered, PKCE and state, the checks of the answers, session and tokens stored in memory.
+/// The server does next to nothing, and the same for both.
 enum LoginRow {
     static func measure() async throws -> Row {
         let server = try LoopbackServer { LoginServer.answer($0) }

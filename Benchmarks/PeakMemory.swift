@@ -18,7 +18,9 @@ enum PeakMemory {
         return Double(try ChildProcess.wait(identifier).ru_maxrss) / 1024
     }
 
-    /// Makes this process the parent of processes whose own has gone. `prctl` is not in the Glibc module, so it is looked up.
+    /// Makes this process the parent of processes whose own has gone.
+    ///
+    /// `prctl` is not in the Glibc module, so it is looked up.
     private static func adoptsOrphans() -> Bool {
         typealias Control = @convention(c) (_ option: CInt, _ argument: CUnsignedLong) -> CInt
         let setChildSubreaper: CInt = 36

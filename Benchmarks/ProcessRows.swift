@@ -6,8 +6,9 @@ enum ProcessRows {
     private static let timeName = "signet code, beside oathtool"
     private static let memoryName = "signet code, peak memory"
     private static let memoryLimit = 28.0
-    /// A busy machine lets every process wait for its turn, the short one for as long as the long one. That brings the ratio
-    /// nearer to one: a limit that is missed would seem to hold.
+    /// A busy machine lets every process wait for its turn, the short one for as long as the long one.
+    ///
+    /// That brings the ratio nearer to one: a limit that is missed would seem to hold.
     private static let maxDisturbance = 1.3
 
     static func measure(signet: String) async throws -> [Row] {
@@ -38,7 +39,9 @@ enum ProcessRows {
         try ContinuousClock().measure { for _ in 0..<runs { try body() } }
     }
 
-    /// What is measured must be right. The second attempt is for a period that ended between the two.
+    /// What is measured must be right.
+    ///
+    /// The second attempt is for a period that ended between the two.
     private static func checkCodes(_ vault: SampleVault, _ command: [String]) throws {
         for _ in 1...2 {
             let ours = try vault.output(of: vault.start(["code", SampleVault.account], output: .pipe))

@@ -10,7 +10,9 @@ struct Contender {
         self.time = time
     }
 
-    /// A contender whose operations are calls. What `body` returns is summed up, so that none of the work can be left out.
+    /// A contender whose operations are calls.
+    ///
+    /// What `body` returns is summed up, so that none of the work can be left out.
     static func calls(_ name: String, _ body: @escaping (_ operation: Int) throws -> Int) -> Contender {
         Contender(name) { operations in
             let begin = ContinuousClock.now
@@ -40,8 +42,10 @@ struct Contender {
     }
 }
 
-/// Two contenders in turns. What else the machine does hits both sides of a round alike, and a round that it hits hard is
-/// outvoted: every figure is the median over the rounds.
+/// Two contenders in turns.
+///
+/// What else the machine does hits both sides of a round alike, and a round that it hits hard is outvoted: every figure is the
+/// median over the rounds.
 struct Race {
     let ours: Contender
     let reference: Contender
@@ -74,7 +78,9 @@ struct Race {
             disturbance: times.reference.median / (times.reference.min() ?? .nan))
     }
 
-    /// How many operations fill a slice. Finding out is the warming up.
+    /// How many operations fill a slice.
+    ///
+    /// Finding out is the warming up.
     private func operations(of contender: Contender) async throws -> Int {
         var operations = 1
         while try await contender.time(operations) < slice { operations *= 2 }
@@ -88,7 +94,9 @@ struct Race {
 }
 
 extension [Double] {
-    /// The middle value, or the mean of the two middle ones. Not a number when there is none.
+    /// The middle value, or the mean of the two middle ones.
+    ///
+    /// Not a number when there is none.
     var median: Double {
         guard !isEmpty else { return .nan }
         let sorted = sorted()

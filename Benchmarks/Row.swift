@@ -3,6 +3,7 @@ struct Row: Codable, Sendable {
     /// What is compared.
     let name: String
     /// For a limit of ``Direction/atMost``, and without a limit: ours over the reference's, the median over all rounds.
+    ///
     /// For ``Direction/atLeast`` the reference's over ours: how many times as fast we are.
     var ratio: Double?
     /// What the ratio must reach; nil for a row that is only there for the record.
@@ -13,8 +14,9 @@ struct Row: Codable, Sendable {
     var direction: Direction?
     /// Whether it is there.
     var holds: Bool?
-    /// Our raw figure, the median over all rounds. The rounds' ratios have a median of their own, so the quotient of the raw
-    /// figures can differ from ``ratio`` a little.
+    /// Our raw figure, the median over all rounds.
+    ///
+    /// The rounds' ratios have a median of their own, so the quotient of the raw figures can differ from ``ratio`` a little.
     var ours: Figure?
     /// The reference's raw figure.
     var reference: Figure?

@@ -7,8 +7,10 @@ import SignetNetwork
 import SignetStorage
 import Synchronization
 
-/// A thousand push messages, received as they come and approved one after another over loopback, beside as many bare POSTs of
-/// the same bytes. Each is in the end stored as approved, and the server was asked once for each.
+/// A thousand push messages, received as they come and approved one after another over loopback, beside as many bare POSTs of the
+/// same bytes.
+///
+/// Each is in the end stored as approved, and the server was asked once for each.
 enum RushRows {
     private static let messages = 1_000
 

@@ -84,7 +84,9 @@ enum ServerRows {
         }
     }
 
-    /// Milliseconds. On a machine that lets this process wait longer than that, the server waits too, and the slowest logins tell of the
+    /// Milliseconds.
+    ///
+    /// On a machine that lets this process wait longer than that, the server waits too, and the slowest logins tell of the
     /// machine.
     private static let maxLateness = 5.0
 
@@ -160,6 +162,8 @@ enum Load {
 }
 
 extension [Double] {
-    /// What 99 of a hundred do not exceed. Not a number when there is none.
+    /// What 99 of a hundred do not exceed.
+    ///
+    /// Not a number when there is none.
     fileprivate var percentile99: Double { isEmpty ? .nan : sorted()[Swift.min(count - 1, count * 99 / 100)] }
 }

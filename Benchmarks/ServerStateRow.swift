@@ -9,8 +9,10 @@ import SignetTesting
 import struct Logging.Logger
 import struct Logging.SwiftLogNoOpLogHandler
 
-/// What a login (journey, authorization code, tokens) costs at a server that knows 100,000 users and a million sessions that are over,
-/// beside the same at an empty one. Both keep their state in a file, and commit before they answer.
+/// What a login (journey, authorization code, tokens) costs at a server that knows 100,000 users and a million sessions that are
+/// over, beside the same at an empty one.
+///
+/// Both keep their state in a file, and commit before they answer.
 enum ServerStateRow {
     private static let users = 100_000
     private static let sessions = 1_000_000

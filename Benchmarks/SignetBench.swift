@@ -1,7 +1,9 @@
 import Foundation
 import SignetCore
 
-/// `signet-bench`: how fast Signet is beside what it could be, as ratios in one run. `make bench` builds and starts it.
+/// `signet-bench`: how fast Signet is beside what it could be, as ratios in one run.
+///
+/// `make bench` builds and starts it.
 ///
 ///     signet-bench --signet PATH [--output FILE] [--only process|code|message|approval|login|accounts|store|items|vault|hardware|server|server-state]
 ///
@@ -25,7 +27,9 @@ enum SignetBench {
         }
     }
 
-    /// The rows, in the order of the table. The processes come first: a machine is quietest before the rest has warmed it.
+    /// The rows, in the order of the table.
+    ///
+    /// The processes come first: a machine is quietest before the rest has warmed it.
     ///
     /// Concurrent, to be off the main actor: otherwise every call that waits would come back through the main queue, and the
     /// way there would be measured too.

@@ -11,7 +11,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The readers of the development server's requests. `@testable` reaches them, so that none is public for the fuzzer alone.
+/// The readers of the development server's requests.
+///
+/// `@testable` reaches them, so that none is public for the fuzzer alone.
 enum ServerInputs {
     /// Reads the body of an authenticate request, as the answer to a step with each form of input.
     static func readAuthenticate(_ bytes: [UInt8]) {
@@ -30,7 +32,9 @@ enum ServerInputs {
         }
     }
 
-    /// Reads a query or a form, and an action of the push gateway. What was read can be written, and is then the same.
+    /// Reads a query or a form, and an action of the push gateway.
+    ///
+    /// What was read can be written, and is then the same.
     static func readForm(_ bytes: [UInt8]) {
         if let action = try? PushGatewayAction(bytes) { _ = try? action.attributes() }
         let text = String(decoding: bytes, as: UTF8.self)

@@ -7,7 +7,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Gives bytes to what reads other people's bytes. It must read or refuse them, and do nothing else: no crash, no hang.
+/// Gives bytes to what reads other people's bytes.
+///
+/// It must read or refuse them, and do nothing else: no crash, no hang.
 ///
 ///     signet-fuzz TARGET FILE...               reads each file once, in any build
 ///     signet-fuzz TARGET [libFuzzer's words]   looks for bytes that break it, in a build of `make fuzz`

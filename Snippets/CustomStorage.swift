@@ -38,7 +38,9 @@ public class FileStorage<T: Codable>: Storage {
 
 /// The same with calls one after another, and a cache.
 public class CachedFileStorage<T: Codable>: StorageDelegate<T> {
-    /// Creates a storage in a file. With `cacheable`, reads are answered from memory.
+    /// Creates a storage in a file.
+    ///
+    /// With `cacheable`, reads are answered from memory.
     public init(file: URL, cacheable: Bool = true) {
         super.init(delegate: FileStorage<T>(file: file), cacheable: cacheable)
     }

@@ -2,7 +2,9 @@ public import SignetCore
 public import SignetStorage
 
 extension Authenticator {
-    /// Returns all accounts with their mechanisms and their current locks. The call doesn't change the store.
+    /// Returns all accounts with their mechanisms and their current locks.
+    ///
+    /// The call doesn't change the store.
     public func accounts(sortedBy order: AccountOrder = .timeAdded) async throws(StoreError) -> [EnrolledAccount] {
         let accounts = try await store.fetch(.accounts())
         var enrolled: [EnrolledAccount] = []
@@ -22,8 +24,9 @@ extension Authenticator {
         return EnrolledAccount(account: account, mechanisms: mechanisms, lock: await policies.lock(on: account))
     }
 
-    /// Changes the names that are shown for an account. Nil or an empty string restores the name of the enrollment. Everything
-    /// else of the account stays.
+    /// Changes the names that are shown for an account.
+    ///
+    /// Nil or an empty string restores the name of the enrollment. Everything else of the account stays.
     /// - Throws: ``AuthenticatorError/Code/accountLocked``, ``AuthenticatorError/Code/unknownAccount``, or
     ///   ``AuthenticatorError/Code/invalidName`` for a name with control characters.
     public func rename(
@@ -34,7 +37,9 @@ extension Authenticator {
         return try await store.perform(.rename(id, displayIssuer: displayIssuer, displayAccountName: displayAccountName))
     }
 
-    /// Removes an account with its mechanisms and their notifications in one transaction. A locked account can be removed too.
+    /// Removes an account with its mechanisms and their notifications in one transaction.
+    ///
+    /// A locked account can be removed too.
     /// - Returns: True when the account existed.
     @discardableResult
     public func removeAccount(_ id: AccountID) async throws(StoreError) -> Bool {
@@ -60,8 +65,10 @@ extension Authenticator {
         return wasThere
     }
 
-    /// Locks an account manually until ``unlock(_:)``. A locked account generates no codes, answers no push messages and can't be
-    /// renamed. It still receives push messages, and it can be removed.
+    /// Locks an account manually until ``unlock(_:)``.
+    ///
+    /// A locked account generates no codes, answers no push messages and can't be renamed. It still receives push messages, and
+    /// it can be removed.
     /// - Parameters:
     ///   - id: The account to lock.
     ///   - policy: The reason to show, for example the name of one of the account's policies.
@@ -73,7 +80,9 @@ extension Authenticator {
         try await store.perform(.lock(id, policy: policy))
     }
 
-    /// Removes a manual lock. A lock that comes from a violated policy isn't affected: it ends when the device meets the policy.
+    /// Removes a manual lock.
+    ///
+    /// A lock that comes from a violated policy isn't affected: it ends when the device meets the policy.
     /// - Throws: ``AuthenticatorError/Code/notLocked``, ``AuthenticatorError/Code/unknownAccount``.
     @discardableResult
     public func unlock(_ id: AccountID) async throws -> Account {

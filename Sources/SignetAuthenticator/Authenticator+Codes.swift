@@ -18,8 +18,10 @@ extension Authenticator {
         case server
     }
 
-    /// Generates the current code of a mechanism. For HOTP, the incremented counter is stored durably before the code is
-    /// returned: a failure may skip a code, but no code is returned twice.
+    /// Generates the current code of a mechanism.
+    ///
+    /// For HOTP, the incremented counter is stored durably before the code is returned: a failure may skip a code, but no code is
+    /// returned twice.
     /// - Throws: ``AuthenticatorError/Code/accountLocked``, ``AuthenticatorError/Code/unknownMechanism``,
     ///   ``AuthenticatorError/Code/wrongKind``, ``AuthenticatorError/Code/counterExhausted``.
     public func code(for mechanismUID: String, by time: CodeTime = .device) async throws -> OneTimeCode {
@@ -31,8 +33,9 @@ extension Authenticator {
         return try await store.perform(.reserveCounter(mechanismUID)).settings.code(at: clock.now)
     }
 
-    /// Moves an HOTP counter forward to the value that the server expects next. The counter never moves back, because codes would
-    /// repeat.
+    /// Moves an HOTP counter forward to the value that the server expects next.
+    ///
+    /// The counter never moves back, because codes would repeat.
     /// - Throws: ``AuthenticatorError/Code/counterBackwards``, ``AuthenticatorError/Code/wrongKind``,
     ///   ``AuthenticatorError/Code/accountLocked``, ``AuthenticatorError/Code/unknownMechanism``.
     @discardableResult

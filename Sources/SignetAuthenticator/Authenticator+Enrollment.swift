@@ -18,7 +18,9 @@ extension Authenticator {
     }
 
     /// Enrolls an account: registers the device for push if the enrollment has a push invitation, then stores the account and its
-    /// mechanisms in one transaction. When any step fails nothing is stored, and the same enrollment can be tried again.
+    /// mechanisms in one transaction.
+    ///
+    /// When any step fails nothing is stored, and the same enrollment can be tried again.
     ///
     /// When the store fails after the server has registered the device, the call throws
     /// ``AuthenticatorError/Code/registeredNotStored``. The device gets the same mechanism id each time the same push invitation
@@ -61,8 +63,9 @@ extension Authenticator {
             account: enrolled.account, mechanisms: enrolled.mechanisms, lock: await policies.lock(on: enrolled.account))
     }
 
-    /// Registers the device for push at the server. A registration that an earlier call made and could not store is reused; its
-    /// token may be another one.
+    /// Registers the device for push at the server.
+    ///
+    /// A registration that an earlier call made and could not store is reused; its token may be another one.
     private func register(
         _ invitation: PushInvitation, as uid: String, token: String?, gateway: Endpoint?
     ) async throws -> PendingWrites.Registration {

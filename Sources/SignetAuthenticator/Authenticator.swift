@@ -55,8 +55,9 @@ public struct Authenticator: Sendable {
         pipeline = RequestPipeline(transport, interceptors: interceptors, clocks: clocks, requestLogger: requestLogger)
     }
 
-    /// Returns a copy that uses another view of the store and, if given, other policies for one call. The copy shares the clocks
-    /// and the unsaved answers and registrations of this authenticator.
+    /// Returns a copy that uses another view of the store and, if given, other policies for one call.
+    ///
+    /// The copy shares the clocks and the unsaved answers and registrations of this authenticator.
     package func over(_ store: any AccountStore, policies: AccountPolicies? = nil) -> Authenticator {
         var authenticator = self
         authenticator.store = store
@@ -64,14 +65,16 @@ public struct Authenticator: Sendable {
         return authenticator
     }
 
-    /// Returns the records that ``accounts(sortedBy:)`` and ``notifications()`` leave out because they cannot be read. The call
-    /// doesn't change the store.
+    /// Returns the records that ``accounts(sortedBy:)`` and ``notifications()`` leave out because they cannot be read.
+    ///
+    /// The call doesn't change the store.
     public func damagedRecords() async throws(StoreError) -> [DamagedRecord] {
         try await store.fetch(.damagedRecords())
     }
 
-    /// Returns the clock of the server at an address, derived from the server's responses. The expiry of push messages is
-    /// computed with it.
+    /// Returns the clock of the server at an address, derived from the server's responses.
+    ///
+    /// The expiry of push messages is computed with it.
     public func clock(of server: Endpoint) -> ServerClock { clocks.clock(of: server) }
 
     func mechanism(_ uid: String) async throws -> Mechanism {
@@ -98,8 +101,9 @@ struct PushPlatforms: Sendable {
         return standard
     }
 
-    /// Finds the platform of a message, and reads the mechanism that the message names, unverified. A message that no other
-    /// platform claims is read as one of AM's.
+    /// Finds the platform of a message, and reads the mechanism that the message names, unverified.
+    ///
+    /// A message that no other platform claims is read as one of AM's.
     /// - Throws: `PushMessageError` when AM's platform cannot read the message either.
     func claim(_ delivery: PushDelivery) throws -> IncomingMessage {
         for platform in others {
@@ -124,8 +128,9 @@ public struct EnrolledAccount: Sendable, Hashable {
     public let account: Account
     /// Its mechanisms, the oldest first.
     public let mechanisms: [Mechanism]
-    /// The lock that prevents the use of the account; nil when the account is not locked. It is computed when the account is
-    /// read, and never stored.
+    /// The lock that prevents the use of the account; nil when the account is not locked.
+    ///
+    /// It is computed when the account is read, and never stored.
     public let lock: AccountLock?
 
     package init(account: Account, mechanisms: [Mechanism], lock: AccountLock? = nil) {

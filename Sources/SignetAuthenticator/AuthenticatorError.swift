@@ -1,8 +1,10 @@
 public import SignetCore
 public import SignetStorage
 
-/// An error of the authenticator. Failures of the store, the network, a URI or a signed message keep their own types:
-/// `StoreError`, `TransportError`, `EnrollmentError`, `PushMessageError`.
+/// An error of the authenticator.
+///
+/// Failures of the store, the network, a URI or a signed message keep their own types: `StoreError`, `TransportError`,
+/// `EnrollmentError`, `PushMessageError`.
 public struct AuthenticatorError: RetryableError, Hashable, CustomStringConvertible {
     /// The kind of an error.
     public struct Code: ErrorCode {
@@ -10,9 +12,13 @@ public struct AuthenticatorError: RetryableError, Hashable, CustomStringConverti
         public static let duplicateMechanism = Code(rawValue: "duplicateMechanism")
         /// The enrollment offers neither codes nor push.
         public static let nothingOffered = Code(rawValue: "nothingOffered")
-        /// The device violates a policy of the enrollment. Nothing was stored, and no request was sent.
+        /// The device violates a policy of the enrollment.
+        ///
+        /// Nothing was stored, and no request was sent.
         public static let policyViolation = Code(rawValue: "policyViolation")
-        /// The server has registered the device, but the store failed afterwards. Enroll the same URI again.
+        /// The server has registered the device, but the store failed afterwards.
+        ///
+        /// Enroll the same URI again.
         public static let registeredNotStored = Code(rawValue: "registeredNotStored")
         /// No account has this identity.
         public static let unknownAccount = Code(rawValue: "unknownAccount")
@@ -46,7 +52,9 @@ public struct AuthenticatorError: RetryableError, Hashable, CustomStringConverti
         public static let presenceRefused = Code(rawValue: "presenceRefused")
         /// The server has rejected the request.
         public static let refusedByServer = Code(rawValue: "refusedByServer")
-        /// The server doesn't support the operation. Trying again does not help.
+        /// The server doesn't support the operation.
+        ///
+        /// Trying again does not help.
         public static let notSupported = Code(rawValue: "notSupported")
         /// The server's response is a server error, or violates the protocol.
         public static let serverMisbehaved = Code(rawValue: "serverMisbehaved")
@@ -83,7 +91,9 @@ public struct AuthenticatorError: RetryableError, Hashable, CustomStringConverti
     /// The error of the store, for ``Code/registeredNotStored``.
     public let storeError: StoreError?
 
-    /// Creates an error. The initializer is public so that a ``PushPlatform`` of an app can throw it.
+    /// Creates an error.
+    ///
+    /// The initializer is public so that a ``PushPlatform`` of an app can throw it.
     public init(
         _ code: Code, _ reason: String, status: Int? = nil, mechanismUID: String? = nil, policy: String? = nil,
         storeError: StoreError? = nil

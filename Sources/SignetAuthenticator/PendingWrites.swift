@@ -2,6 +2,7 @@ import SignetCore
 import Synchronization
 
 /// The registrations and answers that servers have accepted and the store has not saved yet, so that the next call can save them.
+///
 /// The copies of an ``Authenticator`` share one instance, which lives as long as the process and contains no secrets.
 final class PendingWrites: Sendable {
     /// A registration that a server has accepted.
@@ -37,14 +38,18 @@ final class PendingWrites: Sendable {
     /// Returns the answered notification with this id, if there is one.
     func answer(to notificationID: String) -> PushNotification? { state.withLock { $0.answers[notificationID] } }
 
-    /// Adds an answered notification. The first answer to a notification wins; later ones are ignored.
+    /// Adds an answered notification.
+    ///
+    /// The first answer to a notification wins; later ones are ignored.
     func add(_ answered: PushNotification) {
         state.withLock { $0.answers[answered.id] = $0.answers[answered.id] ?? answered }
     }
 
     func removeAnswer(to notificationID: String) { state.withLock { $0.answers[notificationID] = nil } }
 
-    /// Marks a notification as being answered. Returns false when another task is already answering it.
+    /// Marks a notification as being answered.
+    ///
+    /// Returns false when another task is already answering it.
     func beginAnswer(to notificationID: String) -> Bool { state.withLock { $0.underWay.insert(notificationID).inserted } }
 
     func endAnswer(to notificationID: String) { state.withLock { _ = $0.underWay.remove(notificationID) } }

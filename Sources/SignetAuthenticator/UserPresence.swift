@@ -1,6 +1,8 @@
 public import SignetCore
 
-/// A check that the user is present and allowed to approve, by a fingerprint, a face or a PIN. The app implements it.
+/// A check that the user is present and allowed to approve, by a fingerprint, a face or a PIN.
+///
+/// The app implements it.
 public protocol UserPresence: Sendable {
     /// Asks the user to confirm their presence. Returns when the device has recognized the user.
     /// - Parameter notification: The notification that the user approves.

@@ -10,8 +10,9 @@ import Glibc
 import Darwin
 #endif
 
-/// The transport for Linux and servers, over async-http-client. Releasing the transport closes its connections in the background;
-/// ``close()`` waits until they are closed.
+/// The transport for Linux and servers, over async-http-client.
+///
+/// Releasing the transport closes its connections in the background; ``close()`` waits until they are closed.
 ///
 /// Requests with pinned keys (``HTTPRequest/pins``) use separate connections. On each of them the key is checked after the
 /// handshake and its usual checks, before any request is written.
@@ -61,7 +62,9 @@ public final class AsyncHTTPTransport: HTTPTransport {
         if !open.isEmpty { Task.detached { await Self.end(open) } }
     }
 
-    /// Closes the connections and waits until they are closed. Requests made afterwards fail.
+    /// Closes the connections and waits until they are closed.
+    ///
+    /// Requests made afterwards fail.
     public func close() async { await Self.end(clients.close()) }
 
     private static func end(_ clients: [HTTPClient]) async {
@@ -128,9 +131,11 @@ public final class AsyncHTTPTransport: HTTPTransport {
         return result
     }
 
-    /// Collects the body until `end`. The timeout of the HTTP client covers only the response head. A body is abandoned at the
-    /// first piece that arrives after `end`, or by the HTTP client if no piece arrives for the longest silence. A timeout task
-    /// for each body would cost more than the exchange itself.
+    /// Collects the body until `end`.
+    ///
+    /// The timeout of the HTTP client covers only the response head. A body is abandoned at the first piece that arrives after
+    /// `end`, or by the HTTP client if no piece arrives for the longest silence. A timeout task for each body would cost more
+    /// than the exchange itself.
     private func collect(_ body: HTTPClientResponse.Body, until end: ContinuousClock.Instant) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await piece in body {
@@ -161,7 +166,9 @@ extension HTTPClient.Configuration {
         return configuration
     }
 
-    /// Checks the key of a connection. Runs after the handshake and its checks, before the connection gets a request.
+    /// Checks the key of a connection.
+    ///
+    /// Runs after the handshake and its checks, before the connection gets a request.
     private static func check(_ channel: any Channel, _ pins: Set<PublicKeyPin>) -> EventLoopFuture<Void> {
         channel.nioSSL_peerCertificate().flatMapThrowing { certificate in
             guard let key = try certificate?.extractPublicKey().toSPKIBytes(), pins.contains(PublicKeyPin(of: key)) else {
@@ -205,7 +212,9 @@ extension TransportError {
         self.init(code, host: Self.host(of: request.url), reason)
     }
 
-    /// The error numbers of `socket` and `connect`. An established connection fails with other numbers.
+    /// The error numbers of `socket` and `connect`.
+    ///
+    /// An established connection fails with other numbers.
     private static let comesBeforeConnection: Set<CInt> = [
         ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL, EACCES, EPERM, EMFILE, ENFILE,
     ]

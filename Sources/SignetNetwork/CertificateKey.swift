@@ -1,7 +1,9 @@
 import SwiftASN1
 
-/// Extracts the key from a certificate. It reads only as much of X.509 (RFC 5280 section 4.1) as that requires. It is for
-/// transports whose library provides certificates but not their SubjectPublicKeyInfo.
+/// Extracts the key from a certificate.
+///
+/// It reads only as much of X.509 (RFC 5280 section 4.1) as that requires. It is for transports whose library provides
+/// certificates but not their SubjectPublicKeyInfo.
 package enum CertificateKey {
     /// Returns the SubjectPublicKeyInfo of a DER certificate, byte for byte, or nil if the input isn't a certificate.
     package static func info(inCertificate der: some Sequence<UInt8>) -> [UInt8]? {

@@ -10,12 +10,16 @@ public struct HTTPRequest: Sendable, Hashable {
     public var headers: HTTPHeaders
     /// The content; may be empty.
     public var body: [UInt8]
-    /// The timeout. For ``HTTPTransport/send(_:)`` it covers the whole response; if the server stops sending in the middle of a
-    /// body, the transport may take up to 30 seconds longer to give up. For ``HTTPTransport/stream(_:receive:)`` it covers the
-    /// time until the response head.
+    /// The timeout.
+    ///
+    /// For ``HTTPTransport/send(_:)`` it covers the whole response; if the server stops sending in the middle of a body, the
+    /// transport may take up to 30 seconds longer to give up. For ``HTTPTransport/stream(_:receive:)`` it covers the time until
+    /// the response head.
     public var timeout: Duration
-    /// The pinned keys, of which the server must have one. If empty, any server with a valid certificate is trusted. Send a
-    /// request with pins through ``HTTPTransport/deliver(_:)``, which throws if the transport cannot check them.
+    /// The pinned keys, of which the server must have one.
+    ///
+    /// If empty, any server with a valid certificate is trusted. Send a request with pins through ``HTTPTransport/deliver(_:)``,
+    /// which throws if the transport cannot check them.
     public var pins: Set<PublicKeyPin>
 
     /// The default timeout: 30 seconds, as in the ForgeRock SDK for Android.
@@ -36,8 +40,9 @@ public struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomReflectable {
-    /// The method, the address without its query, and the length of the content. Headers and content are left out because they
-    /// carry secrets.
+    /// The method, the address without its query, and the length of the content.
+    ///
+    /// Headers and content are left out because they carry secrets.
     public var description: String { "\(method) \(url.prefix { $0 != "?" }), \(body.count) bytes" }
     /// A mirror without children, so that `dump` shows no secrets.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
@@ -60,7 +65,9 @@ public struct HTTPResponse: Sendable, Hashable {
     }
 }
 
-/// The header fields of a message: a list, because a name may occur several times. Names are compared case-insensitively.
+/// The header fields of a message: a list, because a name may occur several times.
+///
+/// Names are compared case-insensitively.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The fields, in order.
     public private(set) var fields: [Field]
@@ -92,8 +99,9 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         append(name, value)
     }
 
-    /// Splits `Set-Cookie` values that were joined with commas. A comma separates two cookies if a name and an equals sign follow
-    /// it; the comma in a date doesn't.
+    /// Splits `Set-Cookie` values that were joined with commas.
+    ///
+    /// A comma separates two cookies if a name and an equals sign follow it; the comma in a date doesn't.
     package static func cookies(joined text: String) -> [String] {
         var cookies: [String] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {

@@ -11,8 +11,10 @@ extension HTTPResponse {
     public var date: Date? { headers["Date"].flatMap { HTTPDate.date(from: $0) } }
 
     /// Returns the time that the server asks the client to wait before the next request (`Retry-After`, RFC 9110 section 10.2.3),
-    /// if the response has that field. It is never negative and at most a day. A date in it is compared with the server's own
-    /// time, or with `now` if the response has no `Date`.
+    /// if the response has that field.
+    ///
+    /// It is never negative and at most a day. A date in it is compared with the server's own time, or with `now` if the response
+    /// has no `Date`.
     public func retryAfter(now: Date) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingWhitespace(), !text.isEmpty else { return nil }
         let seconds: Double
@@ -28,8 +30,9 @@ extension HTTPResponse {
 }
 
 extension CookieJar {
-    /// Stores the cookies of a response. Ignores them if the status is outside 200 to 302, as the ForgeRock SDKs do
-    /// (protocol/journey.md section 3.4).
+    /// Stores the cookies of a response.
+    ///
+    /// Ignores them if the status is outside 200 to 302, as the ForgeRock SDKs do (protocol/journey.md section 3.4).
     /// - Parameters:
     ///   - response: The response of the server.
     ///   - request: The request that the server answered.

@@ -1,5 +1,7 @@
-/// Sends HTTP requests. A transport doesn't follow redirects, keeps no cookies and adds only the headers that HTTP itself
-/// requires: the protocols above it decide these matters.
+/// Sends HTTP requests.
+///
+/// A transport doesn't follow redirects, keeps no cookies and adds only the headers that HTTP itself requires: the protocols
+/// above it decide these matters.
 public protocol HTTPTransport: Sendable {
     /// A Boolean value that indicates whether the transport enforces ``HTTPRequest/pins``. Such a transport checks the key before
     /// it sends a byte of the request, in addition to the usual checks of the certificate. The default is false.

@@ -17,7 +17,9 @@ public struct LoggedRequest: Sendable, Hashable, CustomStringConvertible {
     /// The result of the exchange.
     public let outcome: Outcome
 
-    /// A header field. Its value is `…` if it may be secret.
+    /// A header field.
+    ///
+    /// Its value is `…` if it may be secret.
     public typealias Field = HTTPHeaders.Field
 
     /// The result of an exchange.

@@ -16,8 +16,9 @@ package final class LoopbackListener: Sendable {
     private let channel: any Channel
     private let receiver: RedirectReceiver
 
-    /// Opens a free port that redirects a browser to another address. It redirects one request, which must have the right random
-    /// path.
+    /// Opens a free port that redirects a browser to another address.
+    ///
+    /// It redirects one request, which must have the right random path.
     /// - Throws: ``InvalidAddress`` if no port can be opened.
     package static func sendingOn(to target: Secret) async throws -> LoopbackListener {
         try await listening(at: "http://127.0.0.1/\(RandomID.uuid())", sendingOnTo: target)
@@ -70,8 +71,9 @@ package final class LoopbackListener: Sendable {
         self.redirectURI = redirectURI
     }
 
-    /// Runs `open`, which starts the browser, and returns the query of the first accepted request to the redirect address. Closes
-    /// the port afterwards, also when an error is thrown.
+    /// Runs `open`, which starts the browser, and returns the query of the first accepted request to the redirect address.
+    ///
+    /// Closes the port afterwards, also when an error is thrown.
     /// - Throws: ``RedirectReceiver/Failure``, and any error of `open`.
     package func answer(
         within timeout: Duration, accepting isExpected: @escaping @Sendable (_ query: String) -> Bool,

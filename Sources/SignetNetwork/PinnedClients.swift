@@ -1,7 +1,9 @@
 import Synchronization
 
 /// The HTTP clients of a transport: one for each set of pinned keys, so that a connection is never reused for a request with
-/// other pins. Both transports use it.
+/// other pins.
+///
+/// Both transports use it.
 final class PinnedClients<Client: Sendable>: Sendable {
     private let make: @Sendable (Set<PublicKeyPin>) -> Client
     private let state = Mutex(State())
@@ -46,7 +48,9 @@ final class PinnedClients<Client: Sendable>: Sendable {
     }
 }
 
-/// An error that the caller's closure threw while it received a stream. It is kept apart from the errors of the transport.
+/// An error that the caller's closure threw while it received a stream.
+///
+/// It is kept apart from the errors of the transport.
 struct ReceiverError: Error {
     let cause: any Error
 

@@ -1,8 +1,9 @@
 import Crypto
 import SignetCore
 
-/// The pin of a server key that a client requires: the SHA-256 of its SubjectPublicKeyInfo in DER. It works for every type of
-/// key.
+/// The pin of a server key that a client requires: the SHA-256 of its SubjectPublicKeyInfo in DER.
+///
+/// It works for every type of key.
 ///
 /// Compute it from a certificate with
 ///

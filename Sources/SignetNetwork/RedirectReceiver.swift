@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Receives one answer that comes back from a browser, and passes it to the task that waits for it. The answer comes through a
-/// loopback port, or through the app, which the system gives a link with the app's own scheme.
+/// Receives one answer that comes back from a browser, and passes it to the task that waits for it.
+///
+/// The answer comes through a loopback port, or through the app, which the system gives a link with the app's own scheme.
 package final class RedirectReceiver: Sendable {
     /// The reasons for a missing answer.
     package enum Failure: Error, Sendable, Hashable {
@@ -53,14 +54,18 @@ package final class RedirectReceiver: Sendable {
         }
     }
 
-    /// Delivers an answer. Returns true if it is the first that is accepted.
+    /// Delivers an answer.
+    ///
+    /// Returns true if it is the first that is accepted.
     package func leave(_ query: String) -> Bool {
         guard take(query) else { return false }
         deliver(query)
         return true
     }
 
-    /// Performs the first half of ``leave(_:)``: claims the answer. Returns true if it is the first that is accepted.
+    /// Performs the first half of ``leave(_:)``: claims the answer.
+    ///
+    /// Returns true if it is the first that is accepted.
     func take(_ query: String) -> Bool {
         state.withLock { state in
             guard state.isExpected?(query) == true, !state.isTaken, !state.isGone else { return false }
@@ -69,8 +74,10 @@ package final class RedirectReceiver: Sendable {
         }
     }
 
-    /// Performs the second half of ``leave(_:)``: resumes the waiting task. Between the two halves a caller can send its response
-    /// to the browser, because the program may end as soon as it has the query.
+    /// Performs the second half of ``leave(_:)``: resumes the waiting task.
+    ///
+    /// Between the two halves a caller can send its response to the browser, because the program may end as soon as it has the
+    /// query.
     func deliver(_ query: String) {
         let waiting = state.withLock { state in
             state.query = query

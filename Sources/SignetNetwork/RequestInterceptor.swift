@@ -13,7 +13,9 @@ public protocol RequestInterceptor: Sendable {
 public struct RequestAction: Sendable, Hashable {
     /// The name, for example `PUSH_REGISTER`.
     public let name: String
-    /// The details of the action, by the names of the ForgeRock SDKs. For the steps of a journey these are `tree` and `type`.
+    /// The details of the action, by the names of the ForgeRock SDKs.
+    ///
+    /// For the steps of a journey these are `tree` and `type`.
     public let payload: [String: String]
 
     /// Creates an action with a name.

@@ -43,7 +43,9 @@ package struct RequestPipeline: Sendable {
         }
     }
 
-    /// Passes a request through the interceptors. Nothing is sent.
+    /// Passes a request through the interceptors.
+    ///
+    /// Nothing is sent.
     package func prepare(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
         var prepared = try await interceptors.intercept(request, for: action)
         // An interceptor may add a header, and pins where there are none; it can't take away the pins of the profile.

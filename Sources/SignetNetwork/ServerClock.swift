@@ -13,7 +13,9 @@ public import Foundation
 /// half a second therefore counts as zero. A difference of more than a day is ignored, because its cause is not an inaccurate
 /// clock.
 public final class ServerClock: WallClock {
-    /// The largest accepted difference in seconds. Larger ones are ignored.
+    /// The largest accepted difference in seconds.
+    ///
+    /// Larger ones are ignored.
     public static let bound: TimeInterval = PushNotification.maxClockOffset
 
     private let clock: any WallClock

@@ -40,6 +40,7 @@ public enum SystemBrowser {
     }
 
     /// Opens an address that must stay secret from the machine's other users, all of which can read the arguments of a process.
+    ///
     /// The program gets the address of a loopback page instead, which redirects the browser once.
     ///
     /// A process that reads the address of that page can request it before the browser does. The browser then gets the status 410

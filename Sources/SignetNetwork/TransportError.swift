@@ -1,6 +1,8 @@
 public import SignetCore
 
-/// A failed exchange. If ``Code/isBeforeRequest`` is true, the server received nothing of the request; otherwise it may have.
+/// A failed exchange.
+///
+/// If ``Code/isBeforeRequest`` is true, the server received nothing of the request; otherwise it may have.
 public struct TransportError: RetryableError, Hashable, CustomStringConvertible {
     /// The kind of a transport error.
     public struct Code: ErrorCode {
@@ -57,7 +59,9 @@ public struct TransportError: RetryableError, Hashable, CustomStringConvertible 
     /// The host and the reason.
     public var description: String { "\(host): \(reason)" }
 
-    /// Creates an error. It is public so that an app's own transport can throw it.
+    /// Creates an error.
+    ///
+    /// It is public so that an app's own transport can throw it.
     public init(_ code: Code, host: String, _ reason: String) {
         self.code = code
         self.host = host

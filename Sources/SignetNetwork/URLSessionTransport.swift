@@ -8,8 +8,9 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The transport for Apple's systems, over `URLSession`. It honors the user's proxy, VPN and low-data settings, as every app
-/// does.
+/// The transport for Apple's systems, over `URLSession`.
+///
+/// It honors the user's proxy, VPN and low-data settings, as every app does.
 ///
 /// Requests with pinned keys (``HTTPRequest/pins``) use separate connections. On each of them the key is checked in addition to
 /// the system's checks, before any request is written.
@@ -27,7 +28,9 @@ public final class URLSessionTransport: HTTPTransport {
 
     deinit { close() }
 
-    /// Closes the connections after the running requests have ended. Requests made afterwards fail.
+    /// Closes the connections after the running requests have ended.
+    ///
+    /// Requests made afterwards fail.
     public func close() {
         for session in sessions.close() { session.finishTasksAndInvalidate() }
     }

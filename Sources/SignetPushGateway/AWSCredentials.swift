@@ -2,7 +2,9 @@ public import SignetCore
 
 /// The credentials that sign requests to AWS or to a compatible server.
 public struct AWSCredentials: Sendable, Hashable {
-    /// The id of the access key. It is not secret.
+    /// The id of the access key.
+    ///
+    /// It is not secret.
     public var accessKey: String
     /// The secret of the access key.
     public var secret: Secret
@@ -16,8 +18,9 @@ public struct AWSCredentials: Sendable, Hashable {
         self.sessionToken = sessionToken
     }
 
-    /// Reads the credentials from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if it is set, `AWS_SESSION_TOKEN`. The result
-    /// is nil when the id or the secret of the key is missing.
+    /// Reads the credentials from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if it is set, `AWS_SESSION_TOKEN`.
+    ///
+    /// The result is nil when the id or the secret of the key is missing.
     /// - Parameter environment: The environment variables of a process.
     public init?(environment: [String: String]) {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }

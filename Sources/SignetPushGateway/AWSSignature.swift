@@ -7,8 +7,9 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// AWS Signature Version 4 in the `Authorization` header. It consists of pure functions that both the sender and the verifier of
-/// a request use.
+/// AWS Signature Version 4 in the `Authorization` header.
+///
+/// It consists of pure functions that both the sender and the verifier of a request use.
 package enum AWSSignature {
     /// The parts of an HTTP request that the signature covers.
     package struct Request: Sendable {
@@ -21,7 +22,9 @@ package enum AWSSignature {
         var headers: [(name: String, value: String)]
         var body: [UInt8]
 
-        /// Creates a request. The path is percent-encoded, the query is decoded, and the names of headers are in lower case.
+        /// Creates a request.
+        ///
+        /// The path is percent-encoded, the query is decoded, and the names of headers are in lower case.
         package init(
             method: String, path: String, query: [(name: String, value: String)], headers: [(name: String, value: String)],
             body: [UInt8]
@@ -95,8 +98,9 @@ extension AWSSignature.Request {
         ].joined(separator: "\n")
     }
 
-    /// The normalized path, percent-encoded once more than it was sent. AWS requires this second encoding for every service
-    /// except S3.
+    /// The normalized path, percent-encoded once more than it was sent.
+    ///
+    /// AWS requires this second encoding for every service except S3.
     private var canonicalPath: String {
         var segments: [Substring] = []
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)

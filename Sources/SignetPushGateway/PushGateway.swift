@@ -6,8 +6,10 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// The state of a push gateway: its endpoints, and the inboxes to which they lead. The server that contains the gateway stores it
-/// and sends the messages in the inboxes to devices. Each function is one transaction.
+/// The state of a push gateway: its endpoints, and the inboxes to which they lead.
+///
+/// The server that contains the gateway stores it and sends the messages in the inboxes to devices. Each function is one
+/// transaction.
 package protocol PushGatewayState: Sendable {
     /// Creates an endpoint. If one with the same application, token and attributes exists, it is returned instead.
     /// - Parameters:
@@ -38,8 +40,10 @@ package protocol PushGatewayState: Sendable {
     func deliver(_ delivery: PushDelivery, to arn: String) async throws
 }
 
-/// An endpoint that is compatible with AWS SNS. Servers publish push messages to it as they do to SNS, and it puts them into
-/// the inboxes of desktop authenticators (docs/guides/push.md).
+/// An endpoint that is compatible with AWS SNS.
+///
+/// Servers publish push messages to it as they do to SNS, and it puts them into the inboxes of desktop authenticators
+/// (docs/guides/push.md).
 package struct PushGateway: Sendable {
     private let keys: PushGatewayKeys
     private let state: any PushGatewayState

@@ -72,8 +72,10 @@ package struct PushGatewayAction: Sendable, Hashable {
         return attributes
     }
 
-    /// Checks that a token is the address of an inbox, and returns it. The gateway cannot reach phones. It therefore rejects a
-    /// phone's token immediately, because messages for it could never be delivered.
+    /// Checks that a token is the address of an inbox, and returns it.
+    ///
+    /// The gateway cannot reach phones. It therefore rejects a phone's token immediately, because messages for it could never be
+    /// delivered.
     static func token(_ token: String) throws(SNSError) -> String {
         guard PushInbox.isAddress(token) else {
             throw .invalidParameter(

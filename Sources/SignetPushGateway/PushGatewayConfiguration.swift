@@ -1,11 +1,16 @@
 /// The configuration of the push gateway, in which this server takes the place of AWS SNS for AM servers that send push messages
-/// to phones. The gateway puts the messages that they publish into inboxes, and desktop authenticators read their inboxes over an
-/// SSE stream.
+/// to phones.
+///
+/// The gateway puts the messages that they publish into inboxes, and desktop authenticators read their inboxes over an SSE
+/// stream.
 public struct PushGatewayConfiguration: Sendable, Hashable {
-    /// The path of the gateway, relative to the root of the server and outside of `ServerConfiguration.contextPath`. `/` is the
-    /// root itself.
+    /// The path of the gateway, relative to the root of the server and outside of `ServerConfiguration.contextPath`.
+    ///
+    /// `/` is the root itself.
     public var path = "/sns"
-    /// The access keys. Each request must be signed with one of them, so without keys no client can send messages.
+    /// The access keys.
+    ///
+    /// Each request must be signed with one of them, so without keys no client can send messages.
     public var keys: [AWSCredentials]
 
     /// Creates the configuration of a gateway at `/sns`, with the changes that `configure` makes.

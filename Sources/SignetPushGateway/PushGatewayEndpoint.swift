@@ -1,6 +1,8 @@
 import SignetCore
 
-/// An endpoint of the gateway. Other servers use its ARN to address an inbox.
+/// An endpoint of the gateway.
+///
+/// Other servers use its ARN to address an inbox.
 package struct PushGatewayEndpoint: Sendable, Hashable, Codable {
     /// The ARN that the gateway gave to the endpoint.
     package let arn: String

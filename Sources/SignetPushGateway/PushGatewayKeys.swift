@@ -6,14 +6,20 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// The access keys of the clients that may send through the gateway. It checks that a request is signed with one of them.
+/// The access keys of the clients that may send through the gateway.
+///
+/// It checks that a request is signed with one of them.
 package struct PushGatewayKeys: Sendable {
-    /// The maximum difference between a sender's clock and the server's clock, in seconds. AWS uses the same value.
+    /// The maximum difference between a sender's clock and the server's clock, in seconds.
+    ///
+    /// AWS uses the same value.
     static let tolerance = 900.0
 
     private let keys: [String: AWSCredentials]
-    /// A random secret that belongs to no client. The check computes a signature with it when the access key is unknown, so that
-    /// it does the same work for known and unknown keys.
+    /// A random secret that belongs to no client.
+    ///
+    /// The check computes a signature with it when the access key is unknown, so that it does the same work for known and unknown
+    /// keys.
     private let decoy = Secret.random(byteCount: 32)
 
     /// Creates the check for the keys of a configuration.
@@ -68,8 +74,9 @@ package struct PushGatewayKeys: Sendable {
         }
     }
 
-    /// Returns true when the security token of the request is the key's token. Temporary credentials have a token, and the
-    /// signature covers it.
+    /// Returns true when the security token of the request is the key's token.
+    ///
+    /// Temporary credentials have a token, and the signature covers it.
     private static func hasToken(_ key: AWSCredentials, _ token: String?) -> Bool {
         guard let expected = key.sessionToken else { return token == nil }
         return token.map { Secret($0.utf8) } == expected

@@ -4,7 +4,9 @@ import SignetCore
 package struct PushGatewayResponse: Sendable, Hashable {
     /// The status of the HTTP response.
     package let status: Int
-    /// The id of the request, for the header `x-amzn-RequestId`. The document contains it too.
+    /// The id of the request, for the header `x-amzn-RequestId`.
+    ///
+    /// The document contains it too.
     package let requestID: String
     /// The body, of the type `text/xml`.
     package let body: [UInt8]
@@ -42,7 +44,9 @@ package struct PushGatewayResponse: Sendable, Hashable {
 }
 
 extension String {
-    /// The text escaped for an XML document. Characters that XML does not allow are removed.
+    /// The text escaped for an XML document.
+    ///
+    /// Characters that XML does not allow are removed.
     var escapedForXML: String {
         var text = ""
         for scalar in unicodeScalars {

@@ -1,7 +1,8 @@
 package import SignetCore
 
-/// The `Message` parameter of a publication with `MessageStructure=json`. As AM does, it contains one text for each platform
-/// (protocol/authenticator.md section 4.1).
+/// The `Message` parameter of a publication with `MessageStructure=json`.
+///
+/// As AM does, it contains one text for each platform (protocol/authenticator.md section 4.1).
 package enum SNSEnvelope {
     /// Wraps a message in the format of AM, including AM's spelling of `PRIORITY`.
     /// - Parameters:
@@ -27,8 +28,9 @@ package enum SNSEnvelope {
             ]))
     }
 
-    /// Returns the message for a device of a platform; nil when the envelope contains none. For Google, it reads both the legacy
-    /// FCM format and the HTTP v1 format.
+    /// Returns the message for a device of a platform; nil when the envelope contains none.
+    ///
+    /// For Google, it reads both the legacy FCM format and the HTTP v1 format.
     package static func unwrap(_ message: String, for platform: SNSResource.Platform) -> PushDelivery? {
         guard let texts = try? JSON.value(of: message.utf8), let text = texts[platform.rawValue]?.string,
             let json = try? JSON.value(of: text.utf8)
@@ -42,7 +44,9 @@ package enum SNSEnvelope {
         return PushDelivery(messageId: id, message: body)
     }
 
-    /// Returns a subject that SNS accepts: one line of at most 99 ASCII characters. It returns nil when no characters remain.
+    /// Returns a subject that SNS accepts: one line of at most 99 ASCII characters.
+    ///
+    /// It returns nil when no characters remain.
     package static func subject(_ text: String) -> String? {
         let line = String(decoding: text.utf8.filter { $0 >= 0x20 && $0 < 0x7F }.prefix(99), as: UTF8.self).trimming(" ")
         return line.isEmpty ? nil : String(line)

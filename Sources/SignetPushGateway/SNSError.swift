@@ -58,7 +58,9 @@ package struct SNSError: Error, Sendable, Hashable {
     package static let noEndpoint = SNSError(404, "NotFound", "Endpoint does not exist")
     /// The sender has disabled the endpoint.
     package static let disabled = SNSError(400, "EndpointDisabled", "Endpoint is disabled")
-    /// The state cannot be read or written. The status makes the sender retry.
+    /// The state cannot be read or written.
+    ///
+    /// The status makes the sender retry.
     package static let internalError = SNSError(500, "InternalError", "The request could not be answered.")
     /// The inbox or the store of the gateway is full.
     package static let full = SNSError(429, "Throttled", "Rate exceeded: too much is waiting there already.")

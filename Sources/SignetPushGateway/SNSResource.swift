@@ -1,13 +1,17 @@
 /// The ARN of a platform application (`arn:aws:sns:REGION:ACCOUNT:app/PLATFORM/NAME`) or of an endpoint
 /// (`...:endpoint/PLATFORM/NAME/ID`).
 package struct SNSResource: Sendable, Hashable {
-    /// The kinds of resources. The raw value is part of the ARN.
+    /// The kinds of resources.
+    ///
+    /// The raw value is part of the ARN.
     package enum Kind: String {
         case application = "app"
         case endpoint
     }
 
-    /// The platforms of devices. The raw value is part of the ARN.
+    /// The platforms of devices.
+    ///
+    /// The raw value is part of the ARN.
     package enum Platform: String, Sendable, CaseIterable {
         case apple = "APNS"
         case appleSandbox = "APNS_SANDBOX"

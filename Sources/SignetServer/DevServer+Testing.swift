@@ -51,20 +51,25 @@ extension DevServer {
             UserKey(realm: RealmPath(realm), name: user), isLocked: isLocked, password: nil)
     }
 
-    /// Resets the server to its initial state. Users, devices, sessions, tokens, journeys and messages return to their configured
-    /// state, the clock returns to the machine's time, all faults are switched off, and open streams end. The request log, the
-    /// id_token signing keys and open console logins are kept.
+    /// Resets the server to its initial state.
+    ///
+    /// Users, devices, sessions, tokens, journeys and messages return to their configured state, the clock returns to the
+    /// machine's time, all faults are switched off, and open streams end. The request log, the id_token signing keys and open
+    /// console logins are kept.
     /// - Throws: `StoreError` when the server's state cannot be written; in that case nothing has changed.
     public func reset() async throws { try await AdminOperations(server: context).reset() }
 }
 
 extension DevServer {
-    /// The base URL, for example `http://127.0.0.1:43121/am`. It is the address of a running server; before the server runs, it
-    /// is the address that follows from the configuration.
+    /// The base URL, for example `http://127.0.0.1:43121/am`.
+    ///
+    /// It is the address of a running server; before the server runs, it is the address that follows from the configuration.
     public var url: String { context.baseURL }
 }
 
-/// Runs a server on its own port until `body` returns. Tests that run at the same time can each have a server.
+/// Runs a server on its own port until `body` returns.
+///
+/// Tests that run at the same time can each have a server.
 ///
 ///     try await withServer { server in
 ///         try server.faults.enable(FaultRule(.status(503), at: "accessToken", .times(1)))

@@ -33,8 +33,9 @@ public struct DevServer: Sendable {
             configuration, clock: clock, logger: logger, telemetry: Telemetry(metrics: metrics, tracer: tracer))
     }
 
-    /// Returns the links of the emails that were sent to a user, newest last, so that a test can follow them. The server keeps
-    /// the 16 newest links.
+    /// Returns the links of the emails that were sent to a user, newest last, so that a test can follow them.
+    ///
+    /// The server keeps the 16 newest links.
     /// - Parameters:
     ///   - user: The user's name.
     ///   - realm: The user's realm, as a path.
@@ -46,14 +47,18 @@ public struct DevServer: Sendable {
         }
     }
 
-    /// Creates a new key that signs id_tokens from now on. Earlier keys stay in the key set, so that tokens that they signed can
-    /// still be verified. A test uses it to check that a client fetches the key set again for an unknown `kid`.
+    /// Creates a new key that signs id_tokens from now on.
+    ///
+    /// Earlier keys stay in the key set, so that tokens that they signed can still be verified. A test uses it to check that a
+    /// client fetches the key set again for an unknown `kid`.
     /// - Throws: An error when ``ServerConfiguration/signingKey`` isn't a valid key.
     public func rotateSigningKey() async throws {
         try await context.signer.rotate()
     }
 
-    /// Runs the server until the task is canceled. Cancellation ends open push streams at once.
+    /// Runs the server until the task is canceled.
+    ///
+    /// Cancellation ends open push streams at once.
     /// - Parameters:
     ///   - gracefulShutdownSignals: True to also shut down on SIGINT and SIGTERM. The server then finishes the requests in
     ///     progress, and stops after at most 5 seconds or at a second signal.
@@ -84,11 +89,14 @@ public struct DevServer: Sendable {
     }
 
     /// Releases the file or the database that holds the state, so that another server can open it.
+    ///
     /// ``run(gracefulShutdownSignals:onReady:)`` and ``serve(_:)`` do this when they end; a caller of ``application(onReady:)``
     /// must do it itself. In-memory state is kept.
     public func close() async { await context.store.close() }
 
-    /// Runs the server until `body` returns, for example in a test. The server has ended when this method returns.
+    /// Runs the server until `body` returns, for example in a test.
+    ///
+    /// The server has ended when this method returns.
     /// - Parameter body: The work that needs the server. Its argument is the base URL.
     /// - Returns: The value that `body` returns.
     /// - Throws: The error that `body` throws, or an error that ``run(gracefulShutdownSignals:onReady:)`` throws.
@@ -112,8 +120,9 @@ public struct DevServer: Sendable {
         }
     }
 
-    /// Runs the application until a signal requests a graceful shutdown. A second signal stops it without waiting for open
-    /// requests.
+    /// Runs the application until a signal requests a graceful shutdown.
+    ///
+    /// A second signal stops it without waiting for open requests.
     private static func run(_ application: some Service, untilSignalled logger: Logger) async throws {
         var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(5)

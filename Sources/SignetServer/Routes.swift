@@ -2,8 +2,9 @@ import HTTPTypes
 import Hummingbird
 import SignetCore
 
-/// An address of the server that has a name. The request log, faults and metrics use the name, so it never contains a realm, a
-/// user or a token.
+/// An address of the server that has a name.
+///
+/// The request log, faults and metrics use the name, so it never contains a realm, a user or a token.
 ///
 /// ``Route/pattern`` has the paths, and ``ServerContext/responder`` maps each path to its handlers.
 enum Route: String, CaseIterable, Sendable {
@@ -76,7 +77,9 @@ enum Route: String, CaseIterable, Sendable {
         }
     }
 
-    /// The path segments after the family's prefix. A segment with a colon is a parameter, which matches any one segment.
+    /// The path segments after the family's prefix.
+    ///
+    /// A segment with a colon is a parameter, which matches any one segment.
     var pattern: [String] {
         switch self {
         case .authenticate: ["authenticate"]
@@ -108,7 +111,9 @@ enum Route: String, CaseIterable, Sendable {
     /// The path for the router, without a realm.
     var routerPath: RouterPath { RouterPath(family.prefix + pattern.map { "/\($0)" }.joined()) }
 
-    /// The path with `*` in place of each parameter. It is a label of metrics and the name of spans.
+    /// The path with `*` in place of each parameter.
+    ///
+    /// It is a label of metrics and the name of spans.
     var label: String {
         self == .gateway ? "push gateway" : family.prefix + pattern.map { Self.isParameter($0) ? "/*" : "/\($0)" }.joined()
     }
@@ -125,8 +130,10 @@ enum Route: String, CaseIterable, Sendable {
 typealias RouteHandler = @Sendable (Request, AppRequestContext) async throws -> Response
 
 extension ServerContext {
-    /// The responder of the server, with every address. A realm can be part of every path below `/json` and `/oauth2`;
-    /// ``RealmResponder`` takes it out of the path, and the context path too.
+    /// The responder of the server, with every address.
+    ///
+    /// A realm can be part of every path below `/json` and `/oauth2`; ``RealmResponder`` takes it out of the path, and the
+    /// context path too.
     var responder: some HTTPResponder<AppRequestContext> {
         let router = Router(context: AppRequestContext.self)
         router.addMiddleware {
@@ -250,7 +257,9 @@ extension RouterMethods<AppRequestContext> {
     /// Adds the handlers of a named route.
     func add(_ route: Route, _ handlers: KeyValuePairs<HTTPRequest.Method, RouteHandler>) { add(route.routerPath, handlers) }
 
-    /// Adds the handlers of an address. A request with another method gets a 405 response that lists the methods.
+    /// Adds the handlers of an address.
+    ///
+    /// A request with another method gets a 405 response that lists the methods.
     func add(_ path: RouterPath, _ handlers: KeyValuePairs<HTTPRequest.Method, RouteHandler>) {
         let methods = handlers.map(\.key)
         for (method, handler) in handlers { on(path, method: method, use: handler) }

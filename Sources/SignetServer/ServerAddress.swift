@@ -14,8 +14,9 @@ final class ServerAddress: Sendable {
     /// The address at which clients reach the server, with the context path.
     var baseURL: String { current.withLock { $0.baseURL } }
 
-    /// The address at which programs on this machine reach the server. Addresses that only local programs may open use it, even
-    /// when clients are told another address.
+    /// The address at which programs on this machine reach the server.
+    ///
+    /// Addresses that only local programs may open use it, even when clients are told another address.
     var localURL: String { configuration.localURL(port: current.withLock { $0.port }) }
 
     /// Records the port that the socket got.

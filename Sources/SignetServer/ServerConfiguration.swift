@@ -1,39 +1,56 @@
 public import SignetCore
 public import SignetPushGateway
 
-/// The configuration of a development server. Every property has a default that suits a developer's machine.
+/// The configuration of a development server.
+///
+/// Every property has a default that suits a developer's machine.
 public struct ServerConfiguration: Sendable {
     /// The place where the server stores its state.
     public var state = ServerState.memory
-    /// The address to listen on: a host name or an IP address. The default is reachable from this machine only.
+    /// The address to listen on: a host name or an IP address.
+    ///
+    /// The default is reachable from this machine only.
     public var host = "127.0.0.1"
     /// The TCP port to listen on; 0 selects any free port, which the reported base URL contains.
     public var port = 8080
-    /// The path prefix of every route, like AM's deployment path. A leading slash is added and a trailing slash is removed; an
-    /// empty path serves from the root.
+    /// The path prefix of every route, like AM's deployment path.
+    ///
+    /// A leading slash is added and a trailing slash is removed; an empty path serves from the root.
     public var contextPath = "/am"
-    /// The realms that exist, as paths: `/` is the top-level realm. Requests for other realms get a 404 response.
+    /// The realms that exist, as paths: `/` is the top-level realm.
+    ///
+    /// Requests for other realms get a 404 response.
     public var realms: [String] = ["/", "/alpha"]
-    /// The users that can log in. If two users have the same name and realm, the last one is used.
+    /// The users that can log in.
+    ///
+    /// If two users have the same name and realm, the last one is used.
     public var users: [User] = []
-    /// True when users without a password get one that is derived from the key of the ``state``. It is the same at every start
-    /// and on every server that shares the state. ``DevServer/generatedPassword(of:realm:)`` returns it.
+    /// True when users without a password get one that is derived from the key of the ``state``.
+    ///
+    /// It is the same at every start and on every server that shares the state. ``DevServer/generatedPassword(of:realm:)``
+    /// returns it.
     package var generatesPasswords = false
-    /// The OAuth 2.0 clients. If two clients have the same id and realm, the last one is used.
+    /// The OAuth 2.0 clients.
+    ///
+    /// If two clients have the same id and realm, the last one is used.
     public var clients: [RegisteredClient] = []
-    /// The available journeys. The default is the journeys of the starter file.
+    /// The available journeys.
+    ///
+    /// The default is the journeys of the starter file.
     public var journeys: Journeys
     /// The journey that runs when a request doesn't name one.
     public var defaultJourney = "Login"
-    /// The closure that receives each email, because the development server doesn't deliver email. The server calls it when it
-    /// answers the request that caused the email, so the closure should return quickly.
+    /// The closure that receives each email, because the development server doesn't deliver email.
+    ///
+    /// The server calls it when it answers the request that caused the email, so the closure should return quickly.
     public var onEmail: (@Sendable (Email) -> Void)?
     /// The lifetimes of tokens and codes for clients that don't set their own.
     public var lifetimes = TokenLifetimes()
     /// The minimum number of seconds between two polls for a device code; at least 1.
     public var devicePollInterval = 5
-    /// The RSA key, of 2048 bits or more, that signs id_tokens, as PEM in PKCS #8 or PKCS #1. When nil, the server generates a
-    /// key when it first needs one, and stores it with the ``state``.
+    /// The RSA key, of 2048 bits or more, that signs id_tokens, as PEM in PKCS #8 or PKCS #1.
+    ///
+    /// When nil, the server generates a key when it first needs one, and stores it with the ``state``.
     public var signingKey: Secret?
     /// The number of seconds without a request after which a session ends; at least 1.
     public var sessionIdleTimeout = 1800
@@ -49,12 +66,14 @@ public struct ServerConfiguration: Sendable {
     public var issuer = "Signet"
     /// The relying party ID (a domain) of WebAuthn credentials; nil for the host of the public address, or `localhost`.
     public var webAuthnRelyingParty: String?
-    /// The additional origins that WebAuthn responses may come from, such as apps. Pages of the relying party's domain are always
-    /// allowed.
+    /// The additional origins that WebAuthn responses may come from, such as apps.
+    ///
+    /// Pages of the relying party's domain are always allowed.
     public var webAuthnOrigins: [String] = []
     /// The color of enrolled accounts: hexadecimal digits, `#` optional.
     public var backgroundColor = "519387"
     /// The address at which clients reach the server, with the context path, for example `https://login.example.test/am`.
+    ///
     /// Enrollment URIs contain it. When nil, it is built from ``host`` and the port that the socket got.
     public var publicURL: String?
     /// The number of seconds that a push registration and a push message wait for the device; from 1 to 86,400.
@@ -67,8 +86,10 @@ public struct ServerConfiguration: Sendable {
     public var transactionJourney = "Login"
     /// The load balancer cookie, as `name=value`, that devices and browsers get; nil for none.
     public var loadBalancerCookie: String? = "amlbcookie=01"
-    /// The interval that clients are told to wait between two polls. When nil, it is AM's: 5 seconds in the first quarter of
-    /// ``pushTimeout``, 4 seconds in the second quarter, 8 seconds afterwards.
+    /// The interval that clients are told to wait between two polls.
+    ///
+    /// When nil, it is AM's: 5 seconds in the first quarter of ``pushTimeout``, 4 seconds in the second quarter, 8 seconds
+    /// afterwards.
     public var pollInterval: Duration?
     /// The Amazon SNS configuration for push delivery to phones, as AM uses it; nil when every device uses a push stream.
     public var sns: SNSConfiguration?
@@ -78,13 +99,16 @@ public struct ServerConfiguration: Sendable {
     /// The idle time after which a push stream sends a comment, so that both ends detect a dead connection; at least 10 ms.
     public var streamKeepAlive: Duration = .seconds(15)
     /// The bearer token for programs on this machine that use `/admin` to move the clock, switch faults on and read the request
-    /// log (docs/reference/admin.md). It must have 16 bytes or more; a shorter token is never accepted. When nil, `/admin` doesn't exist.
+    /// log (docs/reference/admin.md).
+    ///
+    /// It must have 16 bytes or more; a shorter token is never accepted. When nil, `/admin` doesn't exist.
     public var adminToken: Secret?
     /// The largest accepted request body, in bytes; a larger one gets a 413 response.
     public var maxBodySize = 256 * 1024
     /// The limits on the size, the duration and the rate of requests.
     public var limits = ServerLimits()
     /// The origins whose pages may send requests with cookies and read the responses (CORS), for example `https://app.example`.
+    ///
     /// Apps with the JavaScript SDK need it. The default is empty.
     public var corsOrigins: [String] = []
     /// The TLS configuration; nil for plain http.
@@ -96,20 +120,25 @@ public struct ServerConfiguration: Sendable {
         configure(&self)
     }
 
-    /// Creates the default configuration with other journeys. The starter file itself is read this way.
+    /// Creates the default configuration with other journeys.
+    ///
+    /// The starter file itself is read this way.
     init(journeys: Journeys) {
         self.journeys = journeys
     }
 }
 
-/// A user that can log in at a development server. The password is kept in memory only.
+/// A user that can log in at a development server.
+///
+/// The password is kept in memory only.
 public struct User: Sendable, Hashable {
     /// The case-sensitive name to log in with.
     public var name: String
     /// The password, in UTF-8; nil when ``passwordHash`` is used instead, or when no password is accepted.
     public var password: Secret?
-    /// The hash of the password, for configuration files that other users can read. If ``password`` is also set, it takes
-    /// precedence.
+    /// The hash of the password, for configuration files that other users can read.
+    ///
+    /// If ``password`` is also set, it takes precedence.
     public var passwordHash: PasswordHash?
     /// The user's realm, as a path.
     public var realm: String
@@ -132,13 +161,17 @@ public struct User: Sendable, Hashable {
     }
 }
 
-/// An email to a user. A suspended journey resumes when the user follows its link.
+/// An email to a user.
+///
+/// A suspended journey resumes when the user follows its link.
 public struct Email: Sendable, Hashable {
     /// The user's name.
     public let user: String
     /// The user's realm, as a path.
     public let realm: String
-    /// The link. Any client that has it can resume the journey as the user.
+    /// The link.
+    ///
+    /// Any client that has it can resume the journey as the user.
     public let link: String
 }
 
@@ -160,8 +193,9 @@ extension ServerConfiguration {
         publicURL.map { String($0.reversed().drop { $0 == "/" }.reversed()) } ?? localURL(port: port)
     }
 
-    /// Returns the address at which programs on this machine reach the socket. The loopback address replaces a host that stands
-    /// for all interfaces.
+    /// Returns the address at which programs on this machine reach the socket.
+    ///
+    /// The loopback address replaces a host that stands for all interfaces.
     func localURL(port: Int) -> String {
         let isOfSix = host.contains(":")
         let address = listensEverywhere ? (isOfSix ? "[::1]" : "127.0.0.1") : isOfSix ? "[\(host)]" : host

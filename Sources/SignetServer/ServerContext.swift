@@ -10,13 +10,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The shared context of a running server: its state, clock, log and delivery queues. All controllers use it.
+/// The shared context of a running server: its state, clock, log and delivery queues.
+///
+/// All controllers use it.
 final class ServerContext: Sendable {
     let configuration: ServerConfiguration
     let contextPath: String
     let clock: AdjustableClock
-    /// The clock that ``clock`` is an offset from. It is used for times that other systems check by their own clocks:
-    /// certificates and AWS signatures.
+    /// The clock that ``clock`` is an offset from.
+    ///
+    /// It is used for times that other systems check by their own clocks: certificates and AWS signatures.
     let machineClock: any WallClock
     let requestLog: RequestLog
     let faults: FaultTable
@@ -89,7 +92,9 @@ final class ServerContext: Sendable {
         connect()
     }
 
-    /// Connects the parts that react to changes of each other. None of them keeps another one alive.
+    /// Connects the parts that react to changes of each other.
+    ///
+    /// None of them keeps another one alive.
     private func connect() {
         store.listen { [streams, inboxStreams, weak signer] signal in
             streams.receive(signal)
@@ -146,7 +151,9 @@ final class ServerContext: Sendable {
         deliveryQueue.add(try await store.read { tx in try tx.dispatches.unclaimed(machine: machine) })
     }
 
-    /// Resets the state (``TransactionQueue/reset()``) on all servers that share it. Open streams end.
+    /// Resets the state (``TransactionQueue/reset()``) on all servers that share it.
+    ///
+    /// Open streams end.
     func reset() async throws {
         let engine = try await store.queue
         try await engine.reset()
@@ -158,7 +165,9 @@ final class ServerContext: Sendable {
 }
 
 extension ServerConfiguration {
-    /// The configuration without users, clients, keys and credentials. Other objects hold the parts of these that are needed.
+    /// The configuration without users, clients, keys and credentials.
+    ///
+    /// Other objects hold the parts of these that are needed.
     fileprivate var withoutSecrets: ServerConfiguration {
         var configuration = self
         configuration.users = []

@@ -16,7 +16,9 @@ struct TransactionConstants: Sendable {
     let authIDKey: Secret
     let nonceKey: Secret
     let counter = MonotonicCounter()
-    /// A random secret that belongs to no device. Verifying with it takes as long as verifying for a real device.
+    /// A random secret that belongs to no device.
+    ///
+    /// Verifying with it takes as long as verifying for a real device.
     let decoy = Secret.random(byteCount: 32)
 
     /// Creates the constants.
@@ -54,8 +56,9 @@ final class MonotonicCounter: Sendable {
     }
 }
 
-/// The server's whole state, as one transaction sees it (``StateStore/write(_:)``). A table reads a row when the row is first used
-/// (``RowCache``).
+/// The server's whole state, as one transaction sees it (``StateStore/write(_:)``).
+///
+/// A table reads a row when the row is first used (``RowCache``).
 struct ServerTransaction {
     private let constants: TransactionConstants
     /// The time of the transaction, with the settings that depend on it.
@@ -118,7 +121,9 @@ struct ServerTransaction {
 // MARK: - Push
 
 extension ServerTransaction {
-    /// Returns the device that a registration request describes, if it may register. Changes nothing.
+    /// Returns the device that a registration request describes, if it may register.
+    ///
+    /// Changes nothing.
     func candidate(_ body: PushRequestBody, realm: RealmPath) throws -> PushDevice {
         guard let pending = try registrations.entry(body.messageId), pending.user.realm == realm else {
             throw PushResponseError.unknownMessage
@@ -130,7 +135,9 @@ extension ServerTransaction {
         return device
     }
 
-    /// Registers a device. The device it replaces loses its streams, its messages and its recovery codes.
+    /// Registers a device.
+    ///
+    /// The device it replaces loses its streams, its messages and its recovery codes.
     /// - Parameters:
     ///   - body: The registration, signed by the device.
     ///   - realm: The realm of the request.
@@ -162,7 +169,9 @@ extension ServerTransaction {
 // MARK: - Push streams
 
 extension ServerTransaction {
-    /// Verifies the proof of a device that opens a push stream, the signature first. Returns nil when the proof is invalid.
+    /// Verifies the proof of a device that opens a push stream, the signature first.
+    ///
+    /// Returns nil when the proof is invalid.
     mutating func mechanism(provenBy token: String, realm: RealmPath) throws -> String? {
         guard let jws = try? CompactJWS(token), let unverified = try? jws.unverifiedPayload() else { return nil }
         let claimed = try? JSON.decode(PushStreamProof.self, from: unverified)

@@ -1,5 +1,6 @@
-/// A synchronous, transactional store of records: bytes under a key. docs/decisions/004-record-stores.md explains
-/// isolation and failed commits.
+/// A synchronous, transactional store of records: bytes under a key.
+///
+/// docs/decisions/004-record-stores.md explains isolation and failed commits.
 ///
 /// Both methods run their closure at most once and in isolation: during a transaction, no other transaction changes what it
 /// reads. A closure must not call a method of the same store, because that call would wait for its own transaction to end. To
@@ -12,7 +13,9 @@ public protocol RecordStore: Sendable {
     func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R
 }
 
-/// A store that writes records to disk unencrypted. Put a ``Vault`` on top of it to encrypt them.
+/// A store that writes records to disk unencrypted.
+///
+/// Put a ``Vault`` on top of it to encrypt them.
 package protocol ClearOnDisk {}
 
 /// The operations that are available inside ``RecordStore/read(_:)``.
@@ -38,7 +41,9 @@ public struct StoredRecord: Sendable {
         case sealed(@Sendable () throws(StoreError) -> [UInt8])
     }
 
-    /// The bytes of the record, or the error if a sealed record does not open. A damaged record does not end a listing.
+    /// The bytes of the record, or the error if a sealed record does not open.
+    ///
+    /// A damaged record does not end a listing.
     ///
     /// A sealed record is opened each time this property is read, on the thread that reads it.
     public var content: Result<[UInt8], StoreError> {
@@ -54,7 +59,9 @@ public struct StoredRecord: Sendable {
         finding = .content(content)
     }
 
-    /// Creates a record that is opened when its content is read. With many records, each thread can open its own.
+    /// Creates a record that is opened when its content is read.
+    ///
+    /// With many records, each thread can open its own.
     init(name: [UInt8], opening open: @escaping @Sendable () throws(StoreError) -> [UInt8]) {
         self.name = name
         finding = .sealed(open)
@@ -71,8 +78,9 @@ extension RecordReader {
         }
     }
 
-    /// Calls `body` with the records of a kind in pages of at most 256 records, in the order of their names. The last page may be
-    /// empty.
+    /// Calls `body` with the records of a kind in pages of at most 256 records, in the order of their names.
+    ///
+    /// The last page may be empty.
     package func forEachPage(
         of kind: RecordKind, _ body: ([StoredRecord]) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -107,7 +115,9 @@ extension RecordWriter {
     }
 }
 
-/// The kind of a record. The kinds are part of the format: once a name is released, its meaning does not change.
+/// The kind of a record.
+///
+/// The kinds are part of the format: once a name is released, its meaning does not change.
 public enum RecordKind: String, Sendable, Hashable, CaseIterable {
     /// The header of the vault.
     case vault
@@ -142,8 +152,9 @@ public struct RecordKey: Sendable, Hashable {
         self.name = name
     }
 
-    /// Creates a key for an identity of several parts. Each part is preceded by its length, so that different identities never
-    /// have the same name.
+    /// Creates a key for an identity of several parts.
+    ///
+    /// Each part is preceded by its length, so that different identities never have the same name.
     public init(_ kind: RecordKind, _ parts: String...) {
         var name: [UInt8] = []
         name.reserveCapacity(parts.reduce(0) { $0 + 4 + $1.utf8.count })
@@ -151,8 +162,9 @@ public struct RecordKey: Sendable, Hashable {
         self.init(kind, name: name)
     }
 
-    /// Hashes the name in one call, because an array would hash each of its bytes separately. The kind is left out: few records
-    /// of different kinds have the same name.
+    /// Hashes the name in one call, because an array would hash each of its bytes separately.
+    ///
+    /// The kind is left out: few records of different kinds have the same name.
     public func hash(into hasher: inout Hasher) {
         name.withUnsafeBytes { hasher.combine(bytes: $0) }
     }

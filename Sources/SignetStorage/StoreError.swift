@@ -1,10 +1,16 @@
 public import SignetCore
 
-/// An error that occurred while stored data was read or written. It names the operation and the kind of record, never content.
+/// An error that occurred while stored data was read or written.
+///
+/// It names the operation and the kind of record, never content.
 public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
-    /// The category of a ``StoreError``. A missing record is not an error: a read returns nil for it, and for no other reason.
+    /// The category of a ``StoreError``.
+    ///
+    /// A missing record is not an error: a read returns nil for it, and for no other reason.
     public struct Code: ErrorCode {
-        /// A file or directory does not exist. A missing record is not an error.
+        /// A file or directory does not exist.
+        ///
+        /// A missing record is not an error.
         public static let notFound = Code(rawValue: "notFound")
         /// This directory or database does not hold a vault yet.
         public static let noVault = Code(rawValue: "noVault")
@@ -18,7 +24,9 @@ public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
         public static let insecurePermissions = Code(rawValue: "insecurePermissions")
         /// The disk, database or keychain has no space left.
         public static let full = Code(rawValue: "full")
-        /// The store failed while it made a change durable: either the whole change was made or nothing. Read to find out.
+        /// The store failed while it made a change durable: either the whole change was made or nothing.
+        ///
+        /// Read to find out.
         public static let outcomeUnknown = Code(rawValue: "outcomeUnknown")
         /// The stored data is not what was written.
         public static let corrupt = Code(rawValue: "corrupt")
@@ -26,7 +34,9 @@ public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
         public static let newerFormat = Code(rawValue: "newerFormat")
         /// The key is not available now.
         public static let keyUnavailable = Code(rawValue: "keyUnavailable")
-        /// The user was asked for the key and canceled. No further key protector is tried.
+        /// The user was asked for the key and canceled.
+        ///
+        /// No further key protector is tried.
         public static let cancelled = Code(rawValue: "cancelled")
         /// The key is not the one that the data was sealed with.
         public static let keyMismatch = Code(rawValue: "keyMismatch")
@@ -34,7 +44,9 @@ public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
         public static let rolledBack = Code(rawValue: "rolledBack")
         /// The stored data is intact but does not have the requested type.
         public static let typeMismatch = Code(rawValue: "typeMismatch")
-        /// The caller's input is invalid, for example it has no name or cannot be encoded. Nothing was changed.
+        /// The caller's input is invalid, for example it has no name or cannot be encoded.
+        ///
+        /// Nothing was changed.
         public static let invalid = Code(rawValue: "invalid")
         /// The store failed for another reason.
         public static let failed = Code(rawValue: "failed")
@@ -71,7 +83,9 @@ public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
         "\(operation): \(reason)" + (platformStatus.map { " (status \($0))" } ?? "")
     }
 
-    /// Creates an error. It is public so that an app's own store can throw it.
+    /// Creates an error.
+    ///
+    /// It is public so that an app's own store can throw it.
     public init(_ code: Code, _ operation: String, _ reason: String, status: Int32? = nil) {
         self.code = code
         self.operation = operation

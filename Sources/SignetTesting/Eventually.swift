@@ -1,11 +1,14 @@
-/// The timeouts of tests that wait for an event. They are long enough for a busy machine. An event that occurs earlier ends the
-/// wait at once.
+/// The timeouts of tests that wait for an event.
+///
+/// They are long enough for a busy machine. An event that occurs earlier ends the wait at once.
 package enum TestTimeout {
     /// The default timeout.
     package static let `default` = Duration.seconds(120)
 }
 
-/// Waits until a condition is true. Returns false when the timeout ends before that.
+/// Waits until a condition is true.
+///
+/// Returns false when the timeout ends before that.
 package func eventually(within timeout: Duration = TestTimeout.default, _ condition: () async throws -> Bool) async throws -> Bool
 {
     let deadline = ContinuousClock.now + timeout

@@ -3,7 +3,9 @@ public import SignetCore
 public import SignetStorage
 import Synchronization
 
-/// A key protector that forwards its calls to another one. A test can make its calls fail or block. It counts the calls.
+/// A key protector that forwards its calls to another one.
+///
+/// A test can make its calls fail or block. It counts the calls.
 public final class FaultyKeyProtector: KeyProtector {
     /// The fault of a call.
     public enum Fault: Sendable, Hashable {

@@ -1,8 +1,10 @@
 public import SignetStorage
 import Synchronization
 
-/// A record store that fails on request. A test chooses the error, the operation and the occasion: the nth call, all calls, or
-/// the calls that satisfy a condition. A commit can fail before or after the change became durable.
+/// A record store that fails on request.
+///
+/// A test chooses the error, the operation and the occasion: the nth call, all calls, or the calls that satisfy a condition. A
+/// commit can fail before or after the change became durable.
 ///
 ///     let store = FaultyStore(MemoryStore())
 ///     store.inject(StoreFault(.full, at: .commit))
@@ -21,12 +23,16 @@ public final class FaultyStore: RecordStore {
         self.inner = inner
     }
 
-    /// Adds a fault. When several faults apply to a call, the first added one is used.
+    /// Adds a fault.
+    ///
+    /// When several faults apply to a call, the first added one is used.
     public func inject(_ fault: StoreFault) {
         state.withLock { $0.faults.append(fault) }
     }
 
-    /// Removes all faults and forgets the calls. Calls are counted from one again.
+    /// Removes all faults and forgets the calls.
+    ///
+    /// Calls are counted from one again.
     public func reset() {
         state.withLock { $0 = State() }
     }

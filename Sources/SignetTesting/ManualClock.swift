@@ -19,7 +19,9 @@ public final class ManualClock: WallClock {
     /// The time that the clock shows.
     public var now: Date { date.withLock { $0 } }
 
-    /// Advances the clock by a number of seconds. A negative number sets it back.
+    /// Advances the clock by a number of seconds.
+    ///
+    /// A negative number sets it back.
     public func advance(by seconds: TimeInterval) {
         date.withLock { $0 += seconds }
     }

@@ -2,8 +2,9 @@ import Dispatch
 public import SignetStorage
 import Synchronization
 
-/// The requirements of every `RecordStore`, as a list of test cases for the stores of this package and for custom stores. Each
-/// case takes a store without records and throws ``Failure`` when the store violates a requirement of the protocol.
+/// The requirements of every `RecordStore`, as a list of test cases for the stores of this package and for custom stores.
+///
+/// Each case takes a store without records and throws ``Failure`` when the store violates a requirement of the protocol.
 ///
 ///     @Test(arguments: RecordStoreConformance.cases)
 ///     func conforms(to promise: RecordStoreConformance.Case) async throws { try await promise.check(MyStore()) }

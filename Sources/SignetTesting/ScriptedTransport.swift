@@ -1,8 +1,9 @@
 public import SignetNetwork
 import Synchronization
 
-/// A transport that answers with scripted responses and records the requests. Use it for responses that no real server gives on
-/// demand, and a real server for all other tests.
+/// A transport that answers with scripted responses and records the requests.
+///
+/// Use it for responses that no real server gives on demand, and a real server for all other tests.
 public final class ScriptedTransport: HTTPTransport {
     private let answer: @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse
     private let log = Mutex<[HTTPRequest]>([])

@@ -1,5 +1,6 @@
-/// A SplitMix64 random number generator. It gives the same numbers in every run and on every machine, so that failures can be
-/// reproduced.
+/// A SplitMix64 random number generator.
+///
+/// It gives the same numbers in every run and on every machine, so that failures can be reproduced.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -40,7 +40,9 @@ public struct TemporaryDirectory: Sendable {
         return try await body(directory)
     }
 
-    /// Removes the directory with its content. A missing directory is ignored.
+    /// Removes the directory with its content.
+    ///
+    /// A missing directory is ignored.
     public func remove() {
         try? FileManager.default.removeItem(atPath: path)
     }

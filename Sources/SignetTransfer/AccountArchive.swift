@@ -89,8 +89,10 @@ public struct AccountArchive: Sendable, Hashable {
     /// The content to import, with the policy `EndpointPolicy.secure` for push endpoints.
     public var content: ImportContent { content(policy: .secure) }
 
-    /// Returns the content to import. Encryption does not make the content trusted: names, ids and addresses must satisfy the
-    /// rules for enrollment URIs, and entries that don't are skipped.
+    /// Returns the content to import.
+    ///
+    /// Encryption does not make the content trusted: names, ids and addresses must satisfy the rules for enrollment URIs, and
+    /// entries that don't are skipped.
     /// - Parameter policy: The rule for acceptable push endpoints.
     /// - Returns: The valid entries, and the skipped ones with the reasons.
     public func content(policy: EndpointPolicy) -> ImportContent {
@@ -183,7 +185,9 @@ extension AccountArchive {
         notifications = try values(PushNotification.self, members, "notifications", type: "notification")
     }
 
-    /// Decodes the values of a list. Values that cannot be read are added to ``skipped``.
+    /// Decodes the values of a list.
+    ///
+    /// Values that cannot be read are added to ``skipped``.
     private mutating func values<Value: StoredForm>(
         _ type: Value.Type, _ members: JSONMembers, _ name: String, type shown: String
     ) throws(ImportError) -> [Value] {

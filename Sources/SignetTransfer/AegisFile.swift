@@ -1,16 +1,19 @@
 import SignetCore
 import SignetStorage
 
-/// An Aegis vault, version 1. It is a JSON object whose member `db` is the content, or the ciphertext of the content in base64.
-/// The content is encrypted by AES-256-GCM with a master key. Each slot has an encrypted copy of that key; the key of a slot of
-/// type 1 is derived from a password by scrypt.
+/// An Aegis vault, version 1.
+///
+/// It is a JSON object whose member `db` is the content, or the ciphertext of the content in base64. The content is encrypted by
+/// AES-256-GCM with a master key. Each slot has an encrypted copy of that key; the key of a slot of type 1 is derived from a
+/// password by scrypt.
 enum AegisFile {
     private static let format = ImportFormat.aegis
     private static let newestVersion: Int64 = 1
     private static let newestContent: Int64 = 3
     private static let passwordSlot: Int64 = 1
-    /// The maximum number of password slots. It exceeds realistic vaults, and limits the cost, because each slot takes one run of
-    /// scrypt.
+    /// The maximum number of password slots.
+    ///
+    /// It exceeds realistic vaults, and limits the cost, because each slot takes one run of scrypt.
     private static let maxSlots = 8
 
     static func recognizes(_ json: JSONValue) -> Bool { json["header"]?.object != nil && json["db"] != nil }
@@ -64,7 +67,9 @@ enum AegisFile {
         throw format.wrongPassphrase("header.slots")
     }
 
-    /// A password slot. Its values are checked before anything is computed.
+    /// A password slot.
+    ///
+    /// Its values are checked before anything is computed.
     private struct Slot {
         private let salt: [UInt8]
         private let cost: ScryptCost

@@ -1,12 +1,16 @@
 import SignetCore
 import SignetStorage
 
-/// An andOTP backup. It is a JSON list of entries, or that list encrypted by AES-256-GCM: the number of rounds of
-/// PBKDF2-HMAC-SHA-1 in four bytes, a salt of 12 bytes, a nonce of 12 bytes, the ciphertext and the tag.
+/// An andOTP backup.
+///
+/// It is a JSON list of entries, or that list encrypted by AES-256-GCM: the number of rounds of PBKDF2-HMAC-SHA-1 in four bytes,
+/// a salt of 12 bytes, a nonce of 12 bytes, the ciphertext and the tag.
 enum AndOTPFile {
     private static let format = ImportFormat.andOTP
     private static let headerLength = 4 + 12
-    /// The accepted numbers of rounds. The app uses about 150,000; ten million take a machine several seconds.
+    /// The accepted numbers of rounds.
+    ///
+    /// The app uses about 150,000; ten million take a machine several seconds.
     private static let rounds = 1_000...10_000_000
 
     static func recognizes(_ json: JSONValue) -> Bool {
@@ -14,8 +18,9 @@ enum AndOTPFile {
         return entries.isEmpty || entries.contains { $0["secret"] != nil && $0["label"] != nil }
     }
 
-    /// Returns true when the bytes may be an encrypted backup. The format has no magic number, so the test is that the bytes are
-    /// not text and the number of rounds is plausible.
+    /// Returns true when the bytes may be an encrypted backup.
+    ///
+    /// The format has no magic number, so the test is that the bytes are not text and the number of rounds is plausible.
     static func mayBeEncrypted(_ bytes: [UInt8]) -> Bool {
         bytes.count >= headerLength + 12 + 2 + 16 && rounds.contains(rounds(of: bytes))
             && (bytes[0] == 0 || String(validating: bytes, as: UTF8.self) == nil)

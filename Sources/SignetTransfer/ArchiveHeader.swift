@@ -1,7 +1,9 @@
 import SignetCore
 import SignetStorage
 
-/// The plain-text header of an archive. It is authenticated together with the content.
+/// The plain-text header of an archive.
+///
+/// It is authenticated together with the content.
 struct ArchiveHeader {
     static let magic = Array("SIGNETAR".utf8)
     static let saltLength = 16

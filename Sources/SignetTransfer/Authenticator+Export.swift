@@ -2,7 +2,9 @@ public import SignetAuthenticator
 import SignetCore
 public import SignetStorage
 
-/// Accounts as `otpauth` URIs, which other authenticators can read. The URIs contain the secrets in plain text.
+/// Accounts as `otpauth` URIs, which other authenticators can read.
+///
+/// The URIs contain the secrets in plain text.
 public struct URIExport: Sendable {
     /// The URIs.
     public let uris: [String]
@@ -12,7 +14,9 @@ public struct URIExport: Sendable {
     /// The number of properties of exported accounts that the format cannot represent, by the name of the property.
     public let leftOut: [String: Int]
 
-    /// The number of records that cannot be read. A number above 0 shows that the list is incomplete.
+    /// The number of records that cannot be read.
+    ///
+    /// A number above 0 shows that the list is incomplete.
     public var damagedCount: Int { skipped.count { $0.reason == .damagedRecord } }
 }
 
@@ -40,8 +44,10 @@ extension Authenticator {
         }
     }
 
-    /// Returns the one-time-code mechanisms as `otpauth` URIs. Push mechanisms cannot be exported, because a URI has no place for
-    /// the data by which the server knows the device. Mechanisms of locked accounts are not exported.
+    /// Returns the one-time-code mechanisms as `otpauth` URIs.
+    ///
+    /// Push mechanisms cannot be exported, because a URI has no place for the data by which the server knows the device.
+    /// Mechanisms of locked accounts are not exported.
     public func otpauthURIs() async throws -> URIExport {
         var uris: [String] = []
         var skipped: [SkippedEntry] = []

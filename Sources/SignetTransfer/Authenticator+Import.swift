@@ -18,8 +18,9 @@ public struct ImportReport: Sendable, Hashable {
         public let kind: Mechanism.KindName
     }
 
-    /// An account that gets a lock or policies from the file. They apply to all mechanisms of the account, including those that
-    /// existed before.
+    /// An account that gets a lock or policies from the file.
+    ///
+    /// They apply to all mechanisms of the account, including those that existed before.
     public struct Restriction: Sendable, Hashable {
         /// The account.
         public let account: AccountID
@@ -201,7 +202,9 @@ struct ImportPlan {
 }
 
 extension ImportReport.Restriction {
-    /// Creates the restriction between two states of an account. Returns nil when the account has no new lock or policy.
+    /// Creates the restriction between two states of an account.
+    ///
+    /// Returns nil when the account has no new lock or policy.
     fileprivate init?(_ account: Account, before: Account?) {
         self.account = account.id
         lock = before?.lockingPolicy == nil ? account.lockingPolicy : nil
@@ -229,8 +232,9 @@ extension Account {
             policies: imported.policies, lockingPolicy: imported.lockingPolicy)
     }
 
-    /// Returns the account with the policies and the lock of the file in addition to its own. An imported secret must not become
-    /// usable under weaker rules than it had.
+    /// Returns the account with the policies and the lock of the file in addition to its own.
+    ///
+    /// An imported secret must not become usable under weaker rules than it had.
     fileprivate func strengthened(by imported: ImportedAccount) -> Account {
         var account = self
         account.policies.merge(imported.policies) { own, _ in own }

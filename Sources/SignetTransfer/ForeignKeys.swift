@@ -2,7 +2,9 @@ import SignetCore
 import SignetStorage
 
 extension PassphraseKey {
-    /// Derives the key of another program's file by PBKDF2. The caller must have checked the number of rounds.
+    /// Derives the key of another program's file by PBKDF2.
+    ///
+    /// The caller must have checked the number of rounds.
     static func derived(
         from passphrase: Secret, salt: [UInt8], rounds: Int, hash: Hash, as format: ImportFormat, part: String
     ) throws(ImportError) -> Secret {

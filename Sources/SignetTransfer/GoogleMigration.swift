@@ -1,7 +1,9 @@
 import SignetCore
 
 /// The content of one QR code of Google Authenticator's export: `otpauth-migration://offline?data=` and a Protocol Buffers
-/// message in base64. An export of many accounts is a batch of several QR codes.
+/// message in base64.
+///
+/// An export of many accounts is a batch of several QR codes.
 struct GoogleMigration {
     /// The id of the export.
     let batch: UInt64
@@ -86,7 +88,9 @@ struct GoogleMigration {
         return code
     }
 
-    /// Splits a label. It may begin with the issuer, as the label of an `otpauth` URI.
+    /// Splits a label.
+    ///
+    /// It may begin with the issuer, as the label of an `otpauth` URI.
     private static func names(label: String, issuer: String) -> (issuer: String, account: String) {
         guard let colon = label.firstIndex(of: ":") else { return (issuer, label) }
         let before = String(label[..<colon]).trimmingWhitespace()
@@ -100,8 +104,10 @@ struct MigrationBatches {
     private var given: [UInt64: (count: Int, indices: Set<Int>)] = [:]
     private var payloads: Set<[UInt8]> = []
 
-    /// Records a QR code. Returns false when a code with the same payload was given before. The payload decides, because not
-    /// every program that writes such codes numbers them.
+    /// Records a QR code.
+    ///
+    /// Returns false when a code with the same payload was given before. The payload decides, because not every program that
+    /// writes such codes numbers them.
     mutating func isNew(_ part: GoogleMigration) -> Bool {
         var known = given[part.batch] ?? (part.count, [])
         known.count = max(known.count, part.count)
@@ -110,8 +116,9 @@ struct MigrationBatches {
         return payloads.insert(part.payload).inserted
     }
 
-    /// The maximum number of missing QR codes that are reported one by one. Real exports are smaller; above it, each export gets
-    /// one entry.
+    /// The maximum number of missing QR codes that are reported one by one.
+    ///
+    /// Real exports are smaller; above it, each export gets one entry.
     private static let maxNames = 1_000
 
     func addMissing(to builder: inout ImportBuilder) {
@@ -137,7 +144,9 @@ struct MigrationBatches {
     }
 }
 
-/// A reader of the Protocol Buffers wire format for integers and byte strings. Fields of other types are skipped.
+/// A reader of the Protocol Buffers wire format for integers and byte strings.
+///
+/// Fields of other types are skipped.
 enum ProtobufFields {
     enum Value {
         case integer(UInt64)

@@ -11,7 +11,9 @@ public import Foundation
 /// ``ImportFormat/read(_:passphrase:policy:)-type.method`` creates it, and `Authenticator.importAccounts(_:dryRun:)` stores it.
 /// Each entry of the file is in ``accounts``, in ``notifications``, or with a reason in ``skipped``.
 public struct ImportContent: Sendable, Hashable {
-    /// The accounts with their mechanisms, in the order of the file. Their ids are unique.
+    /// The accounts with their mechanisms, in the order of the file.
+    ///
+    /// Their ids are unique.
     public var accounts: [ImportedAccount] = []
     /// The push messages of the file.
     public var notifications: [PushNotification] = []
@@ -23,7 +25,9 @@ public struct ImportContent: Sendable, Hashable {
     /// Creates empty content.
     public init() {}
 
-    /// Returns the content of several files as one. When several files have the same entry, the first one is used.
+    /// Returns the content of several files as one.
+    ///
+    /// When several files have the same entry, the first one is used.
     public static func combined(_ contents: [ImportContent]) -> ImportContent {
         guard contents.count != 1 else { return contents[0] }
         var builder = ImportBuilder()
@@ -61,7 +65,9 @@ public struct ImportedAccount: Sendable, Hashable {
         self.id = id
     }
 
-    /// Merges another file's data of the same account. Values that are missing here are added, and so are policies and the lock.
+    /// Merges another file's data of the same account.
+    ///
+    /// Values that are missing here are added, and so are policies and the lock.
     mutating func merge(_ other: ImportedAccount) {
         displayIssuer = displayIssuer ?? other.displayIssuer
         displayAccountName = displayAccountName ?? other.displayAccountName
@@ -96,7 +102,9 @@ public struct ImportedMechanism: Sendable, Hashable {
     public var kindName: Mechanism.KindName { Mechanism.KindName(kind) }
 }
 
-/// An entry that was not imported, for a report. It contains no secrets.
+/// An entry that was not imported, for a report.
+///
+/// It contains no secrets.
 public struct SkippedEntry: Sendable, Hashable {
     /// The reason why an entry was not imported.
     public enum Reason: String, Sendable, CaseIterable {
@@ -126,9 +134,11 @@ public struct SkippedEntry: Sendable, Hashable {
         case locked
     }
 
-    /// The account as `issuer: account`, or the number of the entry in the file. The text is safe to show.
+    /// The account as `issuer: account`, or the number of the entry in the file.
+    ///
+    /// The text is safe to show.
     public let name: String
-    /// The type of the entry: `totp`, `hotp`, `push`, `steam`, `notification`, …
+    /// The type of the entry, such as `totp`, `hotp`, `push`, `steam` or `notification`.
     public let type: String
     /// The reason why the entry was not imported.
     public let reason: Reason
@@ -158,13 +168,17 @@ extension AccountID {
     var reportName: String { "\(issuer): \(accountName)" }
 }
 
-/// A builder of the content of a file. It groups the entries by account.
+/// A builder of the content of a file.
+///
+/// It groups the entries by account.
 struct ImportBuilder {
     private(set) var content = ImportContent()
     private var indices: [AccountID: Int] = [:]
     private var refused: Set<AccountID> = []
 
-    /// Rejects all mechanisms of an account. Without the account's own entry its lock and policies are unknown.
+    /// Rejects all mechanisms of an account.
+    ///
+    /// Without the account's own entry its lock and policies are unknown.
     mutating func refuse(_ id: AccountID) {
         refused.insert(id)
         guard let index = indices[id] else { return }
@@ -179,7 +193,9 @@ struct ImportBuilder {
                 "its account cannot be taken over, and with it what protects it"))
     }
 
-    /// Adds a mechanism to its account, and creates the account if needed. A second mechanism of the same kind is skipped.
+    /// Adds a mechanism to its account, and creates the account if needed.
+    ///
+    /// A second mechanism of the same kind is skipped.
     mutating func add(_ mechanism: ImportedMechanism, to id: AccountID) {
         if refused.contains(id) { return skipOrphan(mechanism, of: id) }
         let index = index(of: id)
@@ -211,7 +227,9 @@ struct ImportBuilder {
         }
     }
 
-    /// Adds a mechanism to its account, and creates the account if needed. A second mechanism of the same kind is skipped.
+    /// Adds a mechanism to its account, and creates the account if needed.
+    ///
+    /// A second mechanism of the same kind is skipped.
     /// - Parameters:
     ///   - mechanism: The mechanism, which names its account.
     ///   - timeAdded: The time of enrollment; nil when the file has none.
@@ -266,8 +284,9 @@ extension SkippedEntry {
 }
 
 extension Mechanism.Kind {
-    /// True when both have the same secret and settings, so that they produce the same codes or answers. The positions of
-    /// counters are ignored.
+    /// True when both have the same secret and settings, so that they produce the same codes or answers.
+    ///
+    /// The positions of counters are ignored.
     fileprivate func hasSameSecret(as other: Mechanism.Kind) -> Bool {
         switch (self, other) {
         case (.oath(let left), .oath(let right)):

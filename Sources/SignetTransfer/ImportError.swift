@@ -1,7 +1,8 @@
 public import SignetCore
 
-/// An error that prevents the reading of a whole file, with the part of the file that caused it. It never contains content of the
-/// file.
+/// An error that prevents the reading of a whole file, with the part of the file that caused it.
+///
+/// It never contains content of the file.
 public struct ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error.
     public struct Code: ErrorCode {
@@ -17,7 +18,9 @@ public struct ImportError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let tooCostly = Code(rawValue: "tooCostly")
         /// The file is encrypted, and no passphrase was given.
         public static let passphraseNeeded = Code(rawValue: "passphraseNeeded")
-        /// The passphrase is wrong. When a format cannot distinguish this from damage, the reason says so.
+        /// The passphrase is wrong.
+        ///
+        /// When a format cannot distinguish this from damage, the reason says so.
         public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
         /// The file was changed or truncated after it was written.
         public static let damaged = Code(rawValue: "damaged")

@@ -19,7 +19,9 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     /// `otpauth-migration` URIs of Google Authenticator, one per line.
     case google
 
-    /// The maximum size in bytes of a file that is not an archive. The limit for archives is ``AccountArchive/maxLength``.
+    /// The maximum size in bytes of a file that is not an archive.
+    ///
+    /// The limit for archives is ``AccountArchive/maxLength``.
     public static let maxLength = 64 << 20
 
     /// The maximum number of entries in a file.

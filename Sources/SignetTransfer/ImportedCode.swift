@@ -1,7 +1,8 @@
 import SignetCore
 
-/// One entry of another authenticator's export: the settings of one-time codes and their account. All formats have the same
-/// members under different names, so this type validates the members for all formats.
+/// One entry of another authenticator's export: the settings of one-time codes and their account.
+///
+/// All formats have the same members under different names, so this type validates the members for all formats.
 struct ImportedCode {
     /// The number of the entry in the file, from 1.
     let number: Int
@@ -48,8 +49,9 @@ struct ImportedCode {
         builder.describe(id) { $0.displayIssuer = $0.displayIssuer ?? displayIssuer }
     }
 
-    /// The account. As in an enrollment URI, a missing issuer is replaced by the account name, and a missing account name by
-    /// `Untitled`.
+    /// The account.
+    ///
+    /// As in an enrollment URI, a missing issuer is replaced by the account name, and a missing account name by `Untitled`.
     var id: AccountID {
         let account = account?.trimmingWhitespace() ?? ""
         let issuer = issuer?.trimmingWhitespace() ?? ""
@@ -75,7 +77,9 @@ struct ImportedCode {
 }
 
 extension SkippedEntry {
-    /// Returns the name of a type for a report. The text of an unknown type is untrusted and not shown.
+    /// Returns the name of a type for a report.
+    ///
+    /// The text of an unknown type is untrusted and not shown.
     static func shownType(_ type: String?) -> String {
         switch type?.lowercased() {
         case "push", "pushauth": "push"

@@ -7,15 +7,20 @@ import Foundation
 #endif
 
 /// Accounts, mechanisms and notifications in the JSON of the ForgeRock SDK for Android and of the legacy one for iOS
-/// (protocol/authenticator.md section 7.2). The SDKs write single objects, and each app decides how to combine them. The reader
-/// therefore recognizes each object by its members. Objects may be in lists, in objects under any names, inside each other, in
-/// strings that contain JSON, or one per line.
+/// (protocol/authenticator.md section 7.2).
+///
+/// The SDKs write single objects, and each app decides how to combine them. The reader therefore recognizes each object by its
+/// members. Objects may be in lists, in objects under any names, inside each other, in strings that contain JSON, or one per
+/// line.
 enum LegacySDKFile {
     private static let format = ImportFormat.forgerock
-    /// The maximum depth of nesting. Apps do not nest their objects deeper.
+    /// The maximum depth of nesting.
+    ///
+    /// Apps do not nest their objects deeper.
     private static let maxDepth = 8
-    /// The members of a record whose JSON or text comes from an issuer, a server or the user. They never contain records of the
-    /// app.
+    /// The members of a record whose JSON or text comes from an issuer, a server or the user.
+    ///
+    /// They never contain records of the app.
     private static let ownMembers: Set<String> = [
         "issuer", "accountName", "displayIssuer", "displayAccountName", "policies", "message", "customPayload", "contextInfo",
         "claims",

@@ -1,13 +1,16 @@
 import SignetCore
 import SignetStorage
 
-/// A 2FAS backup, schema 1 to 4. It is a JSON object with the list `services`, or with that list encrypted in `servicesEncrypted`
-/// as `ciphertext:salt:nonce`, each in base64. The encryption is AES-256-GCM with a key that PBKDF2-HMAC-SHA-256 derives from a
-/// password.
+/// A 2FAS backup, schema 1 to 4.
+///
+/// It is a JSON object with the list `services`, or with that list encrypted in `servicesEncrypted` as `ciphertext:salt:nonce`,
+/// each in base64. The encryption is AES-256-GCM with a key that PBKDF2-HMAC-SHA-256 derives from a password.
 enum TwoFASFile {
     private static let format = ImportFormat.twoFAS
     private static let newestSchema: Int64 = 4
-    /// The number of PBKDF2 rounds. The schema does not contain it; this is the number that the app uses.
+    /// The number of PBKDF2 rounds.
+    ///
+    /// The schema does not contain it; this is the number that the app uses.
     private static let rounds = 10_000
 
     static func recognizes(_ json: JSONValue) -> Bool {

@@ -1,7 +1,8 @@
 import SignetCore
 
-/// A list of URIs, one per line: `otpauth` URIs, and `otpauth-migration` URIs, which may be parts of one export. Empty lines and
-/// lines that begin with `#` are ignored.
+/// A list of URIs, one per line: `otpauth` URIs, and `otpauth-migration` URIs, which may be parts of one export.
+///
+/// Empty lines and lines that begin with `#` are ignored.
 enum URIList {
     private static let migrationScheme = "otpauth-migration://"
     private static let enrollmentSchemes = ["otpauth://", "pushauth://", "mfauth://"]
@@ -35,7 +36,9 @@ enum URIList {
         return builder.content
     }
 
-    /// The lines of a file with their numbers, from 1, as editors count them. A line ends with LF, CR or CRLF.
+    /// The lines of a file with their numbers, from 1, as editors count them.
+    ///
+    /// A line ends with LF, CR or CRLF.
     private struct Lines: Sequence, IteratorProtocol {
         private var rest: ArraySlice<UInt8>
         private var number = 0

@@ -2,7 +2,7 @@ public import SignetCore
 public import SignetOAuth
 import YAMLText
 
-/// The settings of a server profile as written in YAML, of which JSON is a subset:
+/// The settings of a server profile as written in YAML, of which JSON is a subset.
 ///
 ///     url: https://am.example.com/am
 ///     realm: alpha
@@ -14,12 +14,15 @@ import YAMLText
 /// `ServerProfile(yaml:)` makes a profile from YAML directly. Use a document in a program that changes settings before it makes
 /// the profile.
 public struct ProfileDocument: Sendable {
-    /// The settings, for `ServerProfile(document:)`. An unquoted word or number is a string; a profile accepts numbers and
-    /// Booleans as strings.
+    /// The settings, for `ServerProfile(document:)`.
+    ///
+    /// An unquoted word or number is a string; a profile accepts numbers and Booleans as strings.
     public let settings: [String: JSONValue]
     private let root: MarkedValue?
 
-    /// Parses a UTF-8 text. Unknown settings and wrong values are reported later, by ``profile(policy:)``.
+    /// Parses a UTF-8 text.
+    ///
+    /// Unknown settings and wrong values are reported later, by ``profile(policy:)``.
     /// - Throws: `ProfileError`, with its position, if the text isn't YAML or isn't a mapping.
     public init(yaml bytes: some Sequence<UInt8>) throws(ProfileError) {
         guard let text = String(validating: Array(bytes), as: UTF8.self) else {
@@ -52,6 +55,7 @@ public struct ProfileDocument: Sendable {
     }
 
     /// Returns the error with the position of the setting that it is about, or of the closest parent that is in this document.
+    ///
     /// Returns nil for an empty document.
     package func placing(_ error: ProfileError) -> ProfileError? {
         var position = root?.position
@@ -65,7 +69,7 @@ public struct ProfileDocument: Sendable {
 }
 
 extension ServerProfile {
-    /// Makes a profile from a YAML document, for example
+    /// Makes a profile from a YAML document.
     ///
     ///     url: https://am.example.com/am
     ///     realm: alpha
@@ -79,8 +83,9 @@ extension ServerProfile {
 }
 
 extension MarkedValue {
-    /// The value as JSON, with each scalar as a string. The profile decides whether a setting is a number or a Boolean: a realm
-    /// may be called `2024`. Only an empty value is null.
+    /// The value as JSON, with each scalar as a string.
+    ///
+    /// The profile decides whether a setting is a number or a Boolean: a realm may be called `2024`. Only an empty value is null.
     fileprivate var asWritten: JSONValue {
         switch content {
         case .list(let elements): .array(elements.map(\.asWritten))

@@ -18,7 +18,9 @@ package struct MarkedValue: Sendable {
     package let content: Content
     package let position: SourcePosition
 
-    /// The text of a scalar of any type, as written. Nil for an empty value, `~` and `null`, and for lists and mappings.
+    /// The text of a scalar of any type, as written.
+    ///
+    /// Nil for an empty value, `~` and `null`, and for lists and mappings.
     package var text: String? {
         guard case .scalar(let text, _) = content, !isNothing else { return nil }
         return text
@@ -65,7 +67,9 @@ package struct MarkedValue: Sendable {
         }
     }
 
-    /// True when a number can start with this character. Swift also parses `nan` and `infinity`, which start with a letter.
+    /// True when a number can start with this character.
+    ///
+    /// Swift also parses `nan` and `infinity`, which start with a letter.
     private static func startsNumber(_ character: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) || "+-.".utf8.contains(character)
     }

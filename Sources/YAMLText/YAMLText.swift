@@ -1,9 +1,13 @@
 package import SignetCore
 import Yams
 
-/// Reads YAML. The Yams library parses the structure; the code that asks for a scalar decides its type.
+/// Reads YAML.
+///
+/// The Yams library parses the structure; the code that asks for a scalar decides its type.
 package enum YAMLText {
-    /// A syntax error in a text, with its position. The message never contains a password of the text.
+    /// A syntax error in a text, with its position.
+    ///
+    /// The message never contains a password of the text.
     package struct Problem: Error, Sendable, Hashable {
         /// The position of the error.
         package let position: SourcePosition
@@ -70,8 +74,10 @@ package enum YAMLText {
         }
     }
 
-    /// Returns the name and position of the first alias that refers to an earlier anchor, or nil for a text without one. Aliases
-    /// must be found before parsing: Yams expands them itself, and a few lines of nested aliases would exhaust the memory.
+    /// Returns the name and position of the first alias that refers to an earlier anchor, or nil for a text without one.
+    ///
+    /// Aliases must be found before parsing: Yams expands them itself, and a few lines of nested aliases would exhaust the
+    /// memory.
     private static func firstAlias(in text: String) -> (name: String, position: SourcePosition)? {
         var anchors: Set<String> = []
         var position = SourcePosition.start
@@ -104,13 +110,16 @@ package enum YAMLText {
         Problem(position: position, message: message)
     }
 
-    /// Returns the error for an anchor that no alias refers to; ``firstAlias(in:)`` finds all other anchors. The message omits
-    /// the name of the anchor, because that may be an unquoted password.
+    /// Returns the error for an anchor that no alias refers to; ``firstAlias(in:)`` finds all other anchors.
+    ///
+    /// The message omits the name of the anchor, because that may be an unquoted password.
     private static func loneAnchor(_ position: SourcePosition) -> Problem {
         failure(position, "an anchor (`&`) stands here, and this file has none: take it out, or put quotes around the value")
     }
 
-    /// Converts an error of Yams. The message has the wording of Yams, but doesn't repeat the text, which may contain passwords.
+    /// Converts an error of Yams.
+    ///
+    /// The message has the wording of Yams, but doesn't repeat the text, which may contain passwords.
     private static func failure(_ error: YamlError, in text: String) -> Problem {
         switch error {
         case .scanner(_, _, let mark, _) where isIndentedByTab(mark, in: text):

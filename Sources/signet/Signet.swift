@@ -1,6 +1,8 @@
 import ArgumentParser
 
-/// The `signet` program: an authenticator and a development server. Each command has its own file in `Verbs/`.
+/// The `signet` program: an authenticator and a development server.
+///
+/// Each command has its own file in `Verbs/`.
 ///
 /// Every command sets its name explicitly. To derive the name from the type, the argument parser uses ICU regular expressions,
 /// which takes longer than everything else in a short command.

@@ -5,8 +5,9 @@ import SignetNetwork
 import SignetTesting
 import Testing
 
-/// Tests of a storage client that fails at several of its changes, or at the last. ``FamilyTests`` covers a failure at any other
-/// change.
+/// Tests of a storage client that fails at several of its changes, or at the last.
+///
+/// ``FamilyTests`` covers a failure at any other change.
 @Suite("Failures of an app's storage client")
 struct FailingClientTests {
     @Test("The error says that a part may be stored when undoing a failed enrollment fails too")

@@ -19,8 +19,9 @@ private class CustomStorageDelegate<T: Codable>: StorageDelegate<T> {
     }
 }
 
-/// The storage customization document's sample of a custom storage in a module. `myCustomStorage` and `customLogger` are the
-/// app's: here the document's own class, and a logger that keeps its lines.
+/// The storage customization document's sample of a custom storage in a module.
+///
+/// `myCustomStorage` and `customLogger` are the app's: here the document's own class, and a logger that keeps its lines.
 @Suite("Storage samples for the OATH and push modules")
 struct OathStorageSamples {
     private let customLogger = RecordingLogger()

@@ -32,7 +32,9 @@ private struct MyEncryptor: Encryptor {
     func decrypt(data: Data) async throws -> Data { Data(data.map { $0 ^ 0x5A }) }
 }
 
-/// The storage document's samples in an app that imports the Ping SDK's module. `StorageSamples` runs all of them.
+/// The storage document's samples in an app that imports the Ping SDK's module.
+///
+/// `StorageSamples` runs all of them.
 @Suite("Samples under the module name PingStorage")
 struct PingStorageSamples {
     @Test("Built-in and custom storages of an app that imports PingStorage save, read and delete an item")

@@ -143,7 +143,9 @@ struct StorageClientSamples {
         }
     }
 
-    /// The activity of the document for Android. The server given to the builder is an addition of the test.
+    /// The activity of the document for Android.
+    ///
+    /// The server given to the builder is an addition of the test.
     private final class Activity {
         func onCreate() throws -> FRAClient {
             //Initiate your custom StorageClient

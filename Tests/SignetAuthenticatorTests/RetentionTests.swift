@@ -31,8 +31,9 @@ struct RetentionTests {
         }
     }
 
-    /// A retention rule, the hours of the imported messages, and the messages left when the one of hour 100 has arrived. The
-    /// messages of the hours 50 to 60 are stored before.
+    /// A retention rule, the hours of the imported messages, and the messages left when the one of hour 100 has arrived.
+    ///
+    /// The messages of the hours 50 to 60 are stored before.
     static let imports: [(NotificationRetention, [Range<Int>], Set<Int>)] = [
         (.newest(5), [], Set(57..<61).union([100])),
         (.newest(5), [0..<40], Set(57..<61).union([100])),

@@ -68,7 +68,9 @@ struct CrashTests {
         }
     }
 
-    /// The time after which the nth run is killed. Fixed, because one run's duration among other tests does not predict the next:
-    /// alone it takes about 25 ms, and on a busy machine the later rounds are the ones that hit.
+    /// The time after which the nth run is killed.
+    ///
+    /// Fixed, because one run's duration among other tests does not predict the next: alone it takes about 25 ms, and on a busy
+    /// machine the later rounds are the ones that hit.
     private static func date(_ round: Int) -> Duration { .milliseconds(5 * round) }
 }

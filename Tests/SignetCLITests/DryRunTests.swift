@@ -120,7 +120,9 @@ struct DryRunTests {
         }
     }
 
-    /// The secrets of a row in every encoding that could leak. The vectors' challenge counts as one.
+    /// The secrets of a row in every encoding that could leak.
+    ///
+    /// The vectors' challenge counts as one.
     private static func secrets(of row: Row) throws -> [String] {
         let enrollment = try EnrollmentURI.parse(row.uri)
         let secrets = [enrollment.oath?.secret, enrollment.push?.secret].compactMap(\.self).map { secret in

@@ -8,7 +8,9 @@ import Testing
 
 @Suite("Logins on a network that fails")
 struct LoginFaultTests {
-    /// Logs in at a server that has stopped when `body` runs. Nothing listens on its port then, which stays reserved.
+    /// Logs in at a server that has stopped when `body` runs.
+    ///
+    /// Nothing listens on its port then, which stays reserved.
     private func afterServer(_ body: (CommandLineFixture, _ url: String, ReservedPort) async throws -> Void) async throws {
         let port = try ReservedPort()
         try await CommandLineFixture.with { cli in

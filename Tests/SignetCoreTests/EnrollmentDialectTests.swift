@@ -1,8 +1,9 @@
 import SignetCore
 import Testing
 
-/// The URIs U1 to U18 of protocol/authenticator.md section 1.11, as the tolerant parser reads them. The vectors contain U10, and
-/// U12 with a trailing `&`, and check every field.
+/// The URIs U1 to U18 of protocol/authenticator.md section 1.11, as the tolerant parser reads them.
+///
+/// The vectors contain U10, and U12 with a trailing `&`, and check every field.
 @Suite("Enrollment URIs in the dialects of the existing SDKs")
 struct EnrollmentDialectTests {
     private static let key: String = Sample.oathSecretText

@@ -2,8 +2,9 @@ import Foundation
 import SignetCore
 import Testing
 
-/// The JSON of the ForgeRock SDKs and its safe reading, row by row of `Vectors/forgerock.json`. The tests of the import and of
-/// FRAuthenticator compare what they read from the same rows with this reader.
+/// The JSON of the ForgeRock SDKs and its safe reading, row by row of `Vectors/forgerock.json`.
+///
+/// The tests of the import and of FRAuthenticator compare what they read from the same rows with this reader.
 @Suite("The JSON of the ForgeRock SDKs")
 struct ForgeRockJSONTests {
     static let accounts = Result { try Vectors.rows("forgerock", "accounts") }

@@ -3,7 +3,9 @@ import JWTKit
 import SignetCore
 import Testing
 
-/// JWTKit as an independent check of Signet's signatures. Crypto is not imported: both modules have an `Insecure`.
+/// JWTKit as an independent check of Signet's signatures.
+///
+/// Crypto is not imported: both modules have an `Insecure`.
 @Suite("Interoperability with JWTKit")
 struct JWTKitTests {
     /// Any claims; JWTKit must not check times, since push messages have none.

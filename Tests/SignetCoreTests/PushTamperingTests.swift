@@ -13,8 +13,10 @@ struct PushTamperingTests {
         }
     }
 
-    /// The only bit flips without effect: the last character of the signature stands for six bits, of which the 256 bits of
-    /// the MAC use four. Base64 readers drop the other two, so up to three other last characters decode to the same bytes.
+    /// The only bit flips without effect: the last character of the signature stands for six bits, of which the 256 bits of the
+    /// MAC use four.
+    ///
+    /// Base64 readers drop the other two, so up to three other last characters decode to the same bytes.
     private func decodesToTheSameSignature(_ jwt: String, as original: String) -> Bool {
         let (cut, originalCut) = (jwt.split(separator: "."), original.split(separator: "."))
         guard cut.count == 3, originalCut.count == 3, cut[0] == originalCut[0], cut[1] == originalCut[1],

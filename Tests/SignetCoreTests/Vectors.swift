@@ -10,7 +10,9 @@ enum Vectors {
         return try JSONDecoder().decode(JSONValue.self, from: Data(contentsOf: file))
     }
 
-    /// Returns the rows of the array called `list` in `Vectors/<name>.json`. It fails on an empty one, which would test nothing.
+    /// Returns the rows of the array called `list` in `Vectors/<name>.json`.
+    ///
+    /// It fails on an empty one, which would test nothing.
     static func rows(_ name: String, _ list: String) throws -> [Row] {
         let rows = try #require(try load(name)[list]?.array).map { Row(members: try #require($0.object)) }
         try #require(!rows.isEmpty)

@@ -128,9 +128,10 @@ extension ChromiumPage {
         try await click("button[type=submit]")
     }
 
-    /// Checks the page wide and narrow, in light and dark mode: it fits into 320 pixels, every control has a name for screen readers,
-    /// and all text has enough contrast. When `SIGNET_PICTURES` names a folder, a screenshot is written there for a reviewer to
-    /// look at.
+    /// Checks the page wide and narrow, in light and dark mode: it fits into 320 pixels, every control has a name for screen
+    /// readers, and all text has enough contrast.
+    ///
+    /// When `SIGNET_PICTURES` names a folder, a screenshot is written there for a reviewer to look at.
     func look(_ name: String) async throws {
         let folder = ProcessInfo.processInfo.environment["SIGNET_PICTURES"]
         for (width, isDark) in [(900, false), (320, true)] {

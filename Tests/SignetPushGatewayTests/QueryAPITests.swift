@@ -12,7 +12,9 @@ struct SignedForm: Sendable {
     static let now = Date(timeIntervalSince1970: 1_440_938_160)
 
     var credentials = key
-    /// The host in the signature. The request is always sent to `localhost`.
+    /// The host in the signature.
+    ///
+    /// The request is always sent to `localhost`.
     var host = "localhost"
     /// The number of seconds that the sender's clock is ahead.
     var offset = 0.0

@@ -5,7 +5,9 @@ import Testing
 
 @testable import SignetStorage
 
-/// Vaults as released versions wrote them. These files are never made again: a user's old vault must still open.
+/// Vaults as released versions wrote them.
+///
+/// These files are never made again: a user's old vault must still open.
 @Suite("A vault of an earlier version")
 struct FrozenFormatTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")

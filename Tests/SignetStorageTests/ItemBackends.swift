@@ -109,12 +109,16 @@ final class RandomDelay: Sendable {
     }
 }
 
-/// A gate that stays shut until a test opens it. It announces each task that waits at it.
+/// A gate that stays shut until a test opens it.
+///
+/// It announces each task that waits at it.
 final class Gate: Sendable {
     private let opened = AsyncStream.makeStream(of: Void.self)
     private let arrived = AsyncStream.makeStream(of: Void.self)
 
-    /// Waits until the gate is open. Cancelling the task ends the wait.
+    /// Waits until the gate is open.
+    ///
+    /// Cancelling the task ends the wait.
     func pass() async throws {
         arrived.continuation.yield()
         for await _ in opened.stream { break }

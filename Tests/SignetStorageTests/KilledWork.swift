@@ -101,7 +101,9 @@ enum KilledWork: String, CaseIterable, CustomTestStringConvertible {
     /// The state before the work.
     var before: FinalState { [.createStore, .createVault].contains(self) ? .nothing : .old }
 
-    /// Repeats the interrupted work. A partial store at a path that the caller chose is the caller's to remove.
+    /// Repeats the interrupted work.
+    ///
+    /// A partial store at a path that the caller chose is the caller's to remove.
     func again(_ path: String, after finalState: FinalState) async throws {
         if self == .createStore, finalState == .nothing { try? FileManager.default.removeItem(atPath: path + "/store") }
         let isThere = before == .nothing && finalState == .new

@@ -4,7 +4,9 @@ import SignetTesting
 import TestSupport
 import Testing
 
-/// The conformance suite of every record store, sealed or not. The keychain runs it in scripts/check-apple.
+/// The conformance suite of every record store, sealed or not.
+///
+/// The keychain runs it in scripts/check-apple.
 @Suite("A record store", .postgresServer)
 struct RecordStoreTests {
     enum Engine: String, CaseIterable, CustomTestStringConvertible {

@@ -2,7 +2,9 @@
 import Foundation
 
 /// The beginning of a D-Bus daemon: it accepts every client, following the D-Bus specification's authentication protocol, and
-/// answers nothing after that. It ends with the process of the tests.
+/// answers nothing after that.
+///
+/// It ends with the process of the tests.
 struct SilentBus {
     let path: String
 

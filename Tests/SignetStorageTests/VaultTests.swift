@@ -116,7 +116,9 @@ struct VaultTests {
         }
     }
 
-    /// Returns true for a refusal. A changed key number or version is trusted only to name the missing one.
+    /// Returns true for a refusal.
+    ///
+    /// A changed key number or version is trusted only to name the missing one.
     private static func isRefusal(_ error: any Error) -> Bool {
         [.corrupt, .keyMismatch, .newerFormat].contains((error as? StoreError)?.code)
     }

@@ -44,8 +44,9 @@ struct MyEncryptor: Encryptor {
     }
 }
 
-/// The storage samples of the documents, word for word, each inside a test. They name one item of the standard
-/// keychain, so they run one after another.
+/// The storage samples of the documents, word for word, each inside a test.
+///
+/// They name one item of the standard keychain, so they run one after another.
 @Suite("Storage samples of the documents", .serialized)
 struct StorageSamples {
     private let lucky = Dog(name: "Lucky", breed: "Golden Retriever")

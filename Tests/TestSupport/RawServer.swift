@@ -3,13 +3,16 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A TCP server on the loopback address with responses that a test chooses freely. It simulates invalid servers.
+/// A TCP server on the loopback address with responses that a test chooses freely.
+///
+/// It simulates invalid servers.
 package final class RawServer: Sendable {
     package let port: Int
     private let listening: Listening
 
-    /// A listening socket. The lock ensures that the socket is not shut down after it was closed, because the system soon reuses
-    /// a closed descriptor.
+    /// A listening socket.
+    ///
+    /// The lock ensures that the socket is not shut down after it was closed, because the system soon reuses a closed descriptor.
     private final class Listening: Sendable {
         let descriptor: Int32
         private let isOpen = Mutex(true)
@@ -79,13 +82,17 @@ package final class RawServer: Sendable {
         return (descriptor, Int(port))
     }
 
-    /// Stops listening. New connections are refused.
+    /// Stops listening.
+    ///
+    /// New connections are refused.
     package func stop() { listening.stop() }
     deinit { stop() }
 }
 
-/// A port of the loopback interface that belongs to a test for the lifetime of this object. Connections are refused while no server
-/// listens on it. The test's servers can listen on it one after the other; the system gives it to no other program.
+/// A port of the loopback interface that belongs to a test for the lifetime of this object.
+///
+/// Connections are refused while no server listens on it. The test's servers can listen on it one after the other; the system
+/// gives it to no other program.
 package final class ReservedPort: Sendable {
     /// The number of the port.
     package let number: Int
@@ -146,7 +153,9 @@ package struct RawConnection: Sendable, Equatable {
         package let head: String
         package let body: String
 
-        /// Returns the value of a header field. The name must be in lower case.
+        /// Returns the value of a header field.
+        ///
+        /// The name must be in lower case.
         package func header(_ name: String) -> String? {
             head.split(separator: "\r\n").first { $0.hasPrefix(name + ":") }.map {
                 $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
@@ -252,8 +261,9 @@ package final class ClientSocket: Sendable {
         return Array(buffer[..<max(0, count)])
     }
 
-    /// Sends bytes, closes the sending direction, and reads until the server closes the connection. Returns nil when the server
-    /// does not close it in time.
+    /// Sends bytes, closes the sending direction, and reads until the server closes the connection.
+    ///
+    /// Returns nil when the server does not close it in time.
     package func exchange(_ request: [UInt8]) -> String? {
         // A server may close the connection before it has read the whole request. That isn't an error here.
         connection.send(request)

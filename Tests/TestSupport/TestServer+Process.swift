@@ -3,8 +3,9 @@ import Foundation
 package import SignetCore
 
 extension TestServer {
-    /// `signet serve` in a process of its own, on the loopback interface. It ends when its standard input is closed, also when the
-    /// test process ends without closing it.
+    /// `signet serve` in a process of its own, on the loopback interface.
+    ///
+    /// It ends when its standard input is closed, also when the test process ends without closing it.
     package struct Process: Sendable {
         /// The process.
         package let process: TestProcess
@@ -22,7 +23,7 @@ extension TestServer {
         ///   - port: The port of the server; nil for a free port.
         ///   - environment: The environment of the process.
         /// - Returns: The server, which listens.
-        /// - Throws: ``Failure``, or ``TestProcess/OutputTimeout`` with the output of a server that does not start.
+        /// - Throws: ``CannotStart``, or ``TestProcess/OutputTimeout`` with the output of a server that does not start.
         package static func start(
             _ options: [String] = [], port: ReservedPort? = nil, environment: [String: String]
         ) async throws -> Process {

@@ -7,8 +7,9 @@ import SignetOAuth
 package import SignetServer
 package import SignetTesting
 
-/// A development server for one test, in this process and without a socket. ``Live`` is one on a port of this machine, and
-/// ``Process`` is `signet serve` as a process.
+/// A development server for one test, in this process and without a socket.
+///
+/// ``Live`` is one on a port of this machine, and ``Process`` is `signet serve` as a process.
 package struct TestServer: Sendable {
     /// The server.
     package let devServer: DevServer
@@ -75,7 +76,9 @@ extension TestServer {
         }
     }
 
-    /// Runs `body` with a server on a socket. The server has stopped when this returns.
+    /// Runs `body` with a server on a socket.
+    ///
+    /// The server has stopped when this returns.
     /// - Parameters:
     ///   - configuration: The configuration. Its port is ignored, because another program may occupy any fixed port.
     ///   - port: The port of the server; nil for a free port.

@@ -4,8 +4,9 @@ import SignetNetwork
 import SignetOAuth
 import SignetStorage
 
-/// `TokenWorker VERB DIRECTORY SERVER`: a process that asks for tokens, which a test starts several times at once, or kills. It
-/// begins when its input ends.
+/// `TokenWorker VERB DIRECTORY SERVER`: a process that asks for tokens, which a test starts several times at once, or kills.
+///
+/// It begins when its input ends.
 ///
 /// `ask` asks from 25 tasks at once and prints each token. `stall` asks once, prints `saving` when the new token is about to be
 /// stored, and never stores it.

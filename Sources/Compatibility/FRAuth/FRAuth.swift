@@ -4,8 +4,9 @@ public import SignetOAuth
 public import SignetStorage
 import Synchronization
 
-/// The SDK, started with settings. A process has one instance, as in the ForgeRock documentation. To use several servers at once,
-/// use `IdentityClient`.
+/// The SDK, started with settings.
+///
+/// A process has one instance, as in the ForgeRock documentation. To use several servers at once, use `IdentityClient`.
 ///
 ///     try FRAuth.start(options: options)
 ///
@@ -25,22 +26,26 @@ public final class FRAuth: Sendable {
     /// The instance that ``start(options:)`` started; nil before the first start.
     public static var shared: FRAuth? { FRAuthProcess.current.started }
 
-    /// The name, without extension, of the file that ``start(options:)`` reads when it gets no options. The default is
-    /// `FRAuthConfig`.
+    /// The name, without extension, of the file that ``start(options:)`` reads when it gets no options.
+    ///
+    /// The default is `FRAuthConfig`.
     public static var configPlistFileName: String {
         get { FRAuthProcess.current.state.withLock { $0.configFileName } }
         set { FRAuthProcess.current.state.withLock { $0.configFileName = newValue } }
     }
 
-    /// The app's name, which separates its session and tokens from those of the user's other apps. The default is the bundle
-    /// identifier on Apple's systems and the program's file name on other systems. Set it before ``start(options:)``.
+    /// The app's name, which separates its session and tokens from those of the user's other apps.
+    ///
+    /// The default is the bundle identifier on Apple's systems and the program's file name on other systems. Set it before
+    /// ``start(options:)``.
     public static var applicationName: String {
         get { FRAuthProcess.current.state.withLock { $0.applicationName } }
         set { FRAuthProcess.current.state.withLock { $0.applicationName = newValue } }
     }
 
-    /// Sets the app's own store for the session, the tokens and the cookies. This store doesn't keep the settings, so settings
-    /// that changed since the last run of the program don't end the session.
+    /// Sets the app's own store for the session, the tokens and the cookies.
+    ///
+    /// This store doesn't keep the settings, so settings that changed since the last run of the program don't end the session.
     /// - Throws: ``ConfigError/invalidSDKState`` when the SDK is already started.
     public static func setStore(_ store: SessionStore) throws {
         try FRAuthProcess.current.setStore(store)
@@ -62,26 +67,32 @@ public final class FRAuth: Sendable {
     }
 
     /// Waits until the start is complete: stored data has been read, and the session of other settings has been removed.
+    ///
     /// Properties such as ``FRUser/currentUser`` wait by themselves, except over the app's own store.
     public func ready() async { await session.finish() }
 
     /// Returns the report about the end of the former session at the server: the session that the last login replaced, or the
-    /// session that ended because the SDK was started with other settings. Nil when no session was ended. It waits for the
-    /// server.
+    /// session that ended because the SDK was started with other settings.
+    ///
+    /// Nil when no session was ended. It waits for the server.
     public func formerSession() async -> LogOutReport? { await session.formerReport() }
 
-    /// The last error from reading or writing stored data. When a property of the ForgeRock SDK's interface is nil, this tells
-    /// missing data from data that can't be read now.
+    /// The last error from reading or writing stored data.
+    ///
+    /// When a property of the ForgeRock SDK's interface is nil, this tells missing data from data that can't be read now.
     public var lastStorageError: StoreError? { session.lastFailure }
 
-    /// Removes the stored data and ends the session at the server, as ``FRUser/logout(forceEndSession:)`` does. It also works
-    /// when ``FRUser/currentUser`` is nil because the stored data can't be read.
+    /// Removes the stored data and ends the session at the server, as ``FRUser/logout(forceEndSession:)`` does.
+    ///
+    /// It also works when ``FRUser/currentUser`` is nil because the stored data can't be read.
     @discardableResult
     public func logout() async -> LogOutReport { await session.logOut(endsOpenIDSession: false).value }
 
-    /// Returns a transport for the app's own requests with the access token. The transport renews the token within the threshold
-    /// (``FROptions/oauthThreshold``), and once when a server rejects it, as the JavaScript SDK does.
-    /// ``FROptions/sslPinningPublicKeyHashes`` applies to each of these servers, as in the ForgeRock SDK.
+    /// Returns a transport for the app's own requests with the access token.
+    ///
+    /// The transport renews the token within the threshold (``FROptions/oauthThreshold``), and once when a server rejects it, as
+    /// the JavaScript SDK does. ``FROptions/sslPinningPublicKeyHashes`` applies to each of these servers, as in the ForgeRock
+    /// SDK.
     /// - Parameter origins: The scheme, host and port of each server that may receive the token.
     /// - Returns: A transport that rejects a request to any other server with `TransportError`.
     public func authorizedTransport(for origins: [Endpoint]) -> AuthorizedTransport {
@@ -96,7 +107,9 @@ public final class FRAuth: Sendable {
 }
 
 extension CallbackFactory {
-    /// The factory of this process. Classes that are registered here are used from the next step on.
+    /// The factory of this process.
+    ///
+    /// Classes that are registered here are used from the next step on.
     public static var shared: CallbackFactory {
         get { FRAuthProcess.current.state.withLock { $0.factory } }
         set { FRAuthProcess.current.state.withLock { $0.factory = newValue } }

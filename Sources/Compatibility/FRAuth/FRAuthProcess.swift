@@ -28,8 +28,9 @@ package struct LegacyAuthSettings: Sendable {
     package init(_ configure: (inout Self) -> Void = { _ in }) { configure(&self) }
 }
 
-/// The state of the SDK in a process: the settings and the started SDK. A process has one, as in the ForgeRock documentation. A
-/// test can have its own.
+/// The state of the SDK in a process: the settings and the started SDK.
+///
+/// A process has one, as in the ForgeRock documentation. A test can have its own.
 package final class FRAuthProcess: Sendable {
     /// The state of this process; in a test, of this task.
     @TaskLocal package static var current = FRAuthProcess()
@@ -66,7 +67,9 @@ package final class FRAuthProcess: Sendable {
 
     var browser: Browser? { state.withLock { $0.browser } }
 
-    /// Marks a browser login as in progress. Returns false when another one is in progress.
+    /// Marks a browser login as in progress.
+    ///
+    /// Returns false when another one is in progress.
     func begin(_ browser: Browser) -> Bool {
         state.withLock { state in
             guard state.browser == nil else { return false }
@@ -81,7 +84,9 @@ package final class FRAuthProcess: Sendable {
 
     // MARK: Starting
 
-    /// Starts the SDK with these settings, or with those of the file. Invalid settings change nothing.
+    /// Starts the SDK with these settings, or with those of the file.
+    ///
+    /// Invalid settings change nothing.
     func start(_ options: FROptions?) throws {
         let options = try options ?? FRAuthConfig.load(state.withLock { $0.configFileName }, from: settings.folders)
         try state.withLock { state in

@@ -9,8 +9,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A client for one-time codes with the API of the Ping SDK. It is a thin layer over `Authenticator`, which implements the
-/// rules.
+/// A client for one-time codes with the API of the Ping SDK.
+///
+/// It is a thin layer over `Authenticator`, which implements the rules.
 ///
 ///     let client = try await OathClient.createClient { config in config.storage = CustomStorage() }
 ///     let credential = try await client.addCredentialFromUri(uri)
@@ -22,7 +23,9 @@ public final class OathClient: Sendable {
     private let credentials: ClientCredentials
     private let log: ClientLog
 
-    /// Creates a client with this configuration. The client owns the configuration's storage from then on.
+    /// Creates a client with this configuration.
+    ///
+    /// The client owns the configuration's storage from then on.
     /// - Throws: ``OathError/initializationFailed(_:_:)`` when the configured storage cannot be opened.
     public init(configuration: sending OathConfiguration) async throws(OathError) {
         log = ClientLog(logger: configuration.logger)
@@ -48,7 +51,9 @@ public final class OathClient: Sendable {
         try await OathClient(configuration: OathConfiguration.build(configure))
     }
 
-    /// Stores the one-time-code credential of an `otpauth` or `mfauth` URI. An existing account keeps its data.
+    /// Stores the one-time-code credential of an `otpauth` or `mfauth` URI.
+    ///
+    /// An existing account keeps its data.
     /// - Throws: ``OathError/duplicateCredential(_:)`` when the account has a credential of this type,
     ///   ``OathError/policyViolation(_:credentialId:)``, or the error for an invalid URI. In these cases nothing is stored.
     @discardableResult
@@ -62,8 +67,9 @@ public final class OathClient: Sendable {
         }
     }
 
-    /// Stores a credential: a new one, or a new version of the stored one with the same id. The counter never moves back. The
-    /// account's lock changes only if the app has locked or unlocked the value.
+    /// Stores a credential: a new one, or a new version of the stored one with the same id.
+    ///
+    /// The counter never moves back. The account's lock changes only if the app has locked or unlocked the value.
     /// - Returns: The stored credential.
     /// - Throws: ``OathError/duplicateCredential(_:)``, ``OathError/invalidParameterValue(_:)``, ``OathError/invalidSecret(_:)``.
     @discardableResult
@@ -91,8 +97,9 @@ public final class OathClient: Sendable {
         try await run("deleteCredential", credentialId) { try await credentials.remove(credentialId) }
     }
 
-    /// Generates the current code of a credential. For HOTP, the incremented counter is stored durably before the code is
-    /// returned, and no counter is used twice.
+    /// Generates the current code of a credential.
+    ///
+    /// For HOTP, the incremented counter is stored durably before the code is returned, and no counter is used twice.
     /// - Throws: ``OathError/credentialNotFound(_:)``, ``OathError/credentialLocked(_:)``, ``OathError/codeGenerationFailed(_:)``
     ///   when the counter has reached its end.
     public func generateCode(_ credentialId: String) async throws -> String {
@@ -115,7 +122,9 @@ public final class OathClient: Sendable {
         }
     }
 
-    /// Empties the cache. Stored data stay, and the client can be used again.
+    /// Empties the cache.
+    ///
+    /// Stored data stay, and the client can be used again.
     public func close() async throws {
         credentials.forget()
         log.write(.debug, "close", nil, "done")

@@ -6,8 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A code and its validity at one point in time (protocol/authenticator.md section 2.4). To show the progress of time, create
-/// another value.
+/// A code and its validity at one point in time (protocol/authenticator.md section 2.4).
+///
+/// To show the progress of time, create another value.
 public struct OathCodeInfo: Sendable, Hashable, Codable {
     /// The digits.
     public let code: String

@@ -26,7 +26,9 @@ public struct OathCredential: AccountCredential, Sendable, Hashable, Identifiabl
     public let digits: Int
     /// The period of a TOTP code in seconds.
     public let period: Int
-    /// The counter of the next code. Saving a lower value than the stored one does not change the stored one.
+    /// The counter of the next code.
+    ///
+    /// Saving a lower value than the stored one does not change the stored one.
     public let counter: Int
     /// The time of enrollment.
     public let createdAt: Date
@@ -35,7 +37,9 @@ public struct OathCredential: AccountCredential, Sendable, Hashable, Identifiabl
     /// The secret; nil in a decoded credential, and in one that was created with an invalid or empty base32 string.
     let secret: Secret?
 
-    /// Creates a credential. The values are validated when the credential is saved.
+    /// Creates a credential.
+    ///
+    /// The values are validated when the credential is saved.
     /// - Parameters:
     ///   - id: The id of the credential; nil to generate one.
     ///   - userId: The user's id on the server, if it is known.
@@ -111,7 +115,9 @@ extension OathCredential {
     /// The value of ``oathAlgorithm``.
     public var algorithm: OathAlgorithm { oathAlgorithm }
 
-    /// Returns the credential of an enrollment URI. Nothing is stored.
+    /// Returns the credential of an enrollment URI.
+    ///
+    /// Nothing is stored.
     /// - Throws: ``OathError``.
     public static func fromUri(_ uri: String) async throws(OathError) -> OathCredential {
         let enrollment: Enrollment
@@ -127,8 +133,9 @@ extension OathCredential {
             details: CredentialDetails(Account(enrollment, timeAdded: now), lock: nil))
     }
 
-    /// Returns the credential as an enrollment URI that other authenticators can read. The URI contains the secret: show it, but
-    /// do not log it.
+    /// Returns the credential as an enrollment URI that other authenticators can read.
+    ///
+    /// The URI contains the secret: show it, but do not log it.
     /// - Throws: ``OathError/uriFormatting(_:)`` when a part is invalid or the secret is missing.
     public func toUri() async throws(OathError) -> String {
         do {

@@ -2,7 +2,9 @@ import SignetAuthenticator
 import SignetCore
 public import SignetStorage
 
-/// An error of an ``OathClient``. The texts never repeat input, because input may be secret.
+/// An error of an ``OathClient``.
+///
+/// The texts never repeat input, because input may be secret.
 public enum OathError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A one-time-code credential with this id does not exist.
     case credentialNotFound(String)
@@ -78,8 +80,9 @@ public enum OathStorageError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension OathError: ClientError {
-    /// Converts an error of the engine to the types of this API. Errors that already have these types, and errors from outside
-    /// the SDK, are returned unchanged.
+    /// Converts an error of the engine to the types of this API.
+    ///
+    /// Errors that already have these types, and errors from outside the SDK, are returned unchanged.
     static func translating(_ error: any Error, credentialId: String?) -> any Error {
         switch error {
         case let error as StoreError: OathStorageError(error)

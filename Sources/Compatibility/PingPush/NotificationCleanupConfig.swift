@@ -1,8 +1,9 @@
 public import SignetAuthenticator
 
-/// A rule for the notifications to keep. It applies to each credential separately, so that a busy account never displaces the
-/// notifications of another one. It is applied when a notification arrives, by ``PushClient/cleanupNotifications(credentialId:)``
-/// and by ``PushClient/close()``.
+/// A rule for the notifications to keep.
+///
+/// It applies to each credential separately, so that a busy account never displaces the notifications of another one. It is
+/// applied when a notification arrives, by ``PushClient/cleanupNotifications(credentialId:)`` and by ``PushClient/close()``.
 public struct NotificationCleanupConfig: Sendable, Hashable {
     /// The criterion by which notifications are removed.
     public enum CleanupMode: String, Sendable, Hashable, CaseIterable {
@@ -23,7 +24,9 @@ public struct NotificationCleanupConfig: Sendable, Hashable {
     /// The age in units of 24 hours up to which notifications are kept; at least 1.
     public let maxNotificationAgeDays: Int
 
-    /// Creates a configuration. Numbers below 1 are changed to 1.
+    /// Creates a configuration.
+    ///
+    /// Numbers below 1 are changed to 1.
     public init(cleanupMode: CleanupMode = .countBased, maxStoredNotifications: Int = 100, maxNotificationAgeDays: Int = 30) {
         self.cleanupMode = cleanupMode
         self.maxStoredNotifications = max(1, maxStoredNotifications)

@@ -5,7 +5,9 @@ extension PushClient {
     // MARK: Incoming messages
 
     /// Processes a message in the form of a dictionary with `messageId` and `message`, or with the members that a custom handler
-    /// reads. Returns nil when the dictionary isn't a push message.
+    /// reads.
+    ///
+    /// Returns nil when the dictionary isn't a push message.
     ///
     /// The message is verified first. A message that arrives several times is stored once.
     /// - Throws: ``PushError/messageParsingFailed(_:)`` for a message that its credential's server has not signed,
@@ -22,9 +24,10 @@ extension PushClient {
         }
     }
 
-    /// Processes a message in the form of a string. AM's messages don't contain their own id. The first 8 characters of the
-    /// signature are used as the id instead, and AM rejects an answer with that id. Use ``processNotification(messageData:)``
-    /// when the id is known.
+    /// Processes a message in the form of a string.
+    ///
+    /// AM's messages don't contain their own id. The first 8 characters of the signature are used as the id instead, and AM
+    /// rejects an answer with that id. Use ``processNotification(messageData:)`` when the id is known.
     /// - Throws: The errors of ``processNotification(messageData:)``.
     public func processNotification(message: String) async throws -> PushNotification? {
         try await run("processNotification", nil) {
@@ -37,8 +40,9 @@ extension PushClient {
         }
     }
 
-    /// Processes the dictionary that a push service of the operating system delivers: `aps` with `data` and `messageId`. Members
-    /// at the top level take precedence over those in `aps`.
+    /// Processes the dictionary that a push service of the operating system delivers: `aps` with `data` and `messageId`.
+    ///
+    /// Members at the top level take precedence over those in `aps`.
     /// - Throws: The errors of ``processNotification(messageData:)``.
     public func processNotification(userInfo: [AnyHashable: Any]) async throws -> PushNotification? {
         var data: [String: Any] = [:]

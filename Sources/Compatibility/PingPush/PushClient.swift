@@ -4,8 +4,9 @@ import SignetNetwork
 import SignetStorage
 import Synchronization
 
-/// A client for push notifications with the API of the Ping SDK. It is a thin layer over `Authenticator`, which implements the
-/// rules.
+/// A client for push notifications with the API of the Ping SDK.
+///
+/// It is a thin layer over `Authenticator`, which implements the rules.
 ///
 ///     let client = try await PushClient.createClient { config in config.storage = CustomStorage() }
 ///     try await client.setDeviceToken(token)
@@ -24,7 +25,9 @@ public final class PushClient: Sendable {
     private let ownTransport = AsyncHTTPTransport()
     private let isClosed = Mutex(false)
 
-    /// Creates a client with this configuration. The client owns the configuration's storage from then on.
+    /// Creates a client with this configuration.
+    ///
+    /// The client owns the configuration's storage from then on.
     /// - Throws: ``PushError/initializationFailed(_:_:)`` when the configured storage cannot be opened.
     public init(configuration: sending PushConfiguration) async throws(PushError) {
         log = ClientLog(logger: configuration.logger)
@@ -55,7 +58,9 @@ public final class PushClient: Sendable {
         try await PushClient(configuration: PushConfiguration.build(configure))
     }
 
-    /// Creates a client with this configuration. The client owns the configuration's storage from then on.
+    /// Creates a client with this configuration.
+    ///
+    /// The client owns the configuration's storage from then on.
     /// - Throws: ``PushError/initializationFailed(_:_:)`` when the configured storage cannot be opened.
     public static func createClient(configuration: sending PushConfiguration) async throws(PushError) -> PushClient {
         try await PushClient(configuration: configuration)
@@ -63,8 +68,9 @@ public final class PushClient: Sendable {
 
     // MARK: Credentials
 
-    /// Registers the push credential of a `pushauth` or `mfauth` URI with its server and stores it. An existing account keeps its
-    /// data.
+    /// Registers the push credential of a `pushauth` or `mfauth` URI with its server and stores it.
+    ///
+    /// An existing account keeps its data.
     /// - Throws: Before a request is sent: ``PushError/deviceTokenNotSet``, ``PushError/duplicateCredential(_:)``,
     ///   ``PushError/policyViolation(_:credentialId:)``, or the error for an invalid URI. Afterwards:
     ///   ``PushError/registrationFailed(_:)``, ``PushError/networkFailure(_:_:)`` and ``PushError/storageFailure(_:_:)``. In all
@@ -86,8 +92,9 @@ public final class PushClient: Sendable {
         }
     }
 
-    /// Stores a credential: a new one, or a new version of the stored one with the same id. No request is sent. The account's
-    /// lock changes only if the app has locked or unlocked the value.
+    /// Stores a credential: a new one, or a new version of the stored one with the same id.
+    ///
+    /// No request is sent. The account's lock changes only if the app has locked or unlocked the value.
     /// - Returns: The stored credential.
     /// - Throws: ``PushError/duplicateCredential(_:)``, ``PushError/invalidParameterValue(_:)``.
     @discardableResult
@@ -119,8 +126,9 @@ public final class PushClient: Sendable {
 
     // MARK: Device token
 
-    /// Stores the device token and tells it to the servers. Servers that could not be told are told again by the next call, even
-    /// a call with the same token.
+    /// Stores the device token and tells it to the servers.
+    ///
+    /// Servers that could not be told are told again by the next call, even a call with the same token.
     /// - Parameters:
     ///   - deviceToken: The device token.
     ///   - credentialId: The only credential whose server is told now; the others are told by the next call without this
@@ -155,8 +163,9 @@ public final class PushClient: Sendable {
 
     // MARK: Closing
 
-    /// Removes the notifications that are not kept, empties the cache, and closes the connections. Afterwards every method throws
-    /// ``PushError/notInitialized``. A second call has no effect.
+    /// Removes the notifications that are not kept, empties the cache, and closes the connections.
+    ///
+    /// Afterwards every method throws ``PushError/notInitialized``. A second call has no effect.
     public func close() async {
         let wasOpen = isClosed.withLock { isClosed in
             defer { isClosed = true }

@@ -30,7 +30,9 @@ public struct PushCredential: AccountCredential, Sendable, Hashable, Identifiabl
     /// The shared secret; nil when the credential was created or decoded with an empty or invalid base64 string.
     let secret: Secret?
 
-    /// Creates a credential. The values are validated when the credential is saved, and no request is sent.
+    /// Creates a credential.
+    ///
+    /// The values are validated when the credential is saved, and no request is sent.
     /// - Parameters:
     ///   - id: The id of the credential; nil to generate one.
     ///   - userId: The user's id on the server, if it is known.
@@ -111,14 +113,17 @@ extension PushCredential {
         (try? Endpoint(unchecked: registrationEndpoint)).flatMap(AccessManagerPlatform.refreshEndpoint)?.url
     }
 
-    /// Passes the bytes of the shared secret to `body`, for a ``PushHandler`` that signs. The buffer is valid only during the
-    /// call. Returns nil when the credential has no secret.
+    /// Passes the bytes of the shared secret to `body`, for a ``PushHandler`` that signs.
+    ///
+    /// The buffer is valid only during the call. Returns nil when the credential has no secret.
     public func withSharedSecret<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R? {
         try secret?.withUnsafeBytes(body)
     }
 
-    /// Returns the credential of an enrollment URI. Nothing is stored and no request is sent. The credential receives no messages
-    /// until it is registered with ``PushClient/addCredentialFromUri(_:)``.
+    /// Returns the credential of an enrollment URI.
+    ///
+    /// Nothing is stored and no request is sent. The credential receives no messages until it is registered with
+    /// ``PushClient/addCredentialFromUri(_:)``.
     /// - Throws: ``PushError``.
     public static func fromUri(_ uri: String) async throws(PushError) -> PushCredential {
         let enrollment: Enrollment

@@ -3,7 +3,9 @@ public import SignetCore
 import SignetNetwork
 public import SignetStorage
 
-/// An error of a ``PushClient``. The texts never repeat input, because input may be secret.
+/// An error of a ``PushClient``.
+///
+/// The texts never repeat input, because input may be secret.
 public enum PushError: RetryableError, Sendable, CustomStringConvertible {
     /// The client was closed.
     case notInitialized
@@ -74,8 +76,9 @@ public enum PushError: RetryableError, Sendable, CustomStringConvertible {
 }
 
 extension PushError: ClientError {
-    /// Converts an error of the engine to this type. Errors that already have this type, and errors from outside the SDK, are
-    /// returned unchanged.
+    /// Converts an error of the engine to this type.
+    ///
+    /// Errors that already have this type, and errors from outside the SDK, are returned unchanged.
     static func translating(_ error: any Error, id: String?) -> any Error {
         switch error {
         case let error as StoreError: PushError.storageFailure(error.description, error)

@@ -1,7 +1,9 @@
 public import SignetCore
 
 /// A handler of the push messages of an app's own platform, with the API of the Ping SDK; see
-/// ``PushConfiguration/customPushHandlers``. `PushPlatform` is the typed counterpart for `Authenticator`.
+/// ``PushConfiguration/customPushHandlers``.
+///
+/// `PushPlatform` is the typed counterpart for `Authenticator`.
 ///
 /// The client applies its usual rules: a message is stored once, and only after ``verify(message:credential:)`` or
 /// ``verify(messageData:credential:)`` has returned true. Answers to notifications that are already answered or expired are

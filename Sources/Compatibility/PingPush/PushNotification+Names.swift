@@ -51,7 +51,9 @@ extension PushNotification {
     public var pending: Bool { decision == nil }
     /// True when the notification was answered.
     public var responded: Bool { decision != nil }
-    /// True when the notification has expired without an answer. The time to live starts when the server sent the message.
+    /// True when the notification has expired without an answer.
+    ///
+    /// The time to live starts when the server sent the message.
     public var isExpired: Bool { state(at: SystemWallClock().now) == .expired }
 
     /// Returns the numbers to pick from; an empty list when no numbers are offered.

@@ -1,7 +1,8 @@
 import SignetAuthenticator
 
-/// The name of a push platform, as credentials carry it. A ``PushHandler`` implements the platform for a ``PushClient``, and a
-/// `PushPlatform` for an `Authenticator`.
+/// The name of a push platform, as credentials carry it.
+///
+/// A ``PushHandler`` implements the platform for a ``PushClient``, and a `PushPlatform` for an `Authenticator`.
 public struct PushPlatformName: RawRepresentable, Sendable, Hashable, Codable, ExpressibleByStringLiteral {
     /// The name.
     public let rawValue: String

@@ -1,5 +1,6 @@
-/// The kind of answer that a notification asks for, by its name in the Ping SDKs. `PushKind` is the same distinction with the
-/// numbers to pick from.
+/// The kind of answer that a notification asks for, by its name in the Ping SDKs.
+///
+/// `PushKind` is the same distinction with the numbers to pick from.
 public enum PushType: String, Sendable, Hashable, Codable, CaseIterable {
     /// The user taps a button.
     case `default`

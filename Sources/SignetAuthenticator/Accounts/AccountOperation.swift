@@ -1,7 +1,9 @@
 package import SignetStorage
 
-/// An operation on accounts, as a value. A store performs it in one transaction; the asynchronous ``Authenticator`` and the
-/// synchronous API perform the same operations.
+/// An operation on accounts, as a value.
+///
+/// A store performs it in one transaction; the asynchronous ``Authenticator`` and the synchronous API perform the same
+/// operations.
 ///
 /// An operation calls its store in the order of protocol/authenticator.md section 7.6, because an app's own storage client can
 /// observe that order. It makes all its checks before its first change: when it is rejected, it throws an error of its own, and
@@ -14,7 +16,9 @@ package struct AccountOperation<Value: Sendable, Failure: Error>: Sendable {
     package init(_ body: @escaping @Sendable (any AccountWriter) throws(Failure) -> Value) { self.body = body }
 }
 
-/// A question about accounts, as a value. A store answers it from one consistent snapshot.
+/// A question about accounts, as a value.
+///
+/// A store answers it from one consistent snapshot.
 package struct AccountQuery<Value: Sendable, Failure: Error>: Sendable {
     /// Answers the query from a snapshot.
     package let body: @Sendable (any AccountReader) throws(Failure) -> Value
@@ -71,7 +75,9 @@ extension ImmediateAccountStore {
     }
 }
 
-/// Runs the body of an operation or query. A rejection becomes a value, so that the transaction completes.
+/// Runs the body of an operation or query.
+///
+/// A rejection becomes a value, so that the transaction completes.
 private func outcome<Records, Value>(
     of body: (Records) throws -> Value, in records: Records
 ) throws(StoreError) -> Result<Value, any Error> {

@@ -64,8 +64,9 @@ extension AccountQuery where Failure == any Error {
 extension AccountOperation where Failure == any Error {
     // MARK: Enrollment
 
-    /// Stores an account with new mechanisms. An account that is already stored keeps its names, its lock, its creation time and
-    /// its other mechanisms.
+    /// Stores an account with new mechanisms.
+    ///
+    /// An account that is already stored keeps its names, its lock, its creation time and its other mechanisms.
     /// - Parameters:
     ///   - enrollment: The names and the policies of the account.
     ///   - offer: The new mechanisms.
@@ -90,8 +91,10 @@ extension AccountOperation where Failure == any Error {
 
     // MARK: Codes
 
-    /// Increments the counter of a mechanism. Returns the settings that generate the code of the old counter, and the mechanism
-    /// with the new counter. Show the code only after the transaction is durable.
+    /// Increments the counter of a mechanism.
+    ///
+    /// Returns the settings that generate the code of the old counter, and the mechanism with the new counter. Show the code only
+    /// after the transaction is durable.
     package static func reserveCounter(
         _ uid: String
     ) -> Self where Value == (settings: OATHSettings, mechanism: Mechanism) {
@@ -107,7 +110,9 @@ extension AccountOperation where Failure == any Error {
         }
     }
 
-    /// Moves a counter forward. A lower value than the current one is rejected.
+    /// Moves a counter forward.
+    ///
+    /// A lower value than the current one is rejected.
     static func resynchronize(_ uid: String, counter: UInt64) -> Self where Value == Mechanism {
         Self { records in
             guard var mechanism = try records.mechanism(uid) else { throw AuthenticatorError.unknownMechanism(uid) }
@@ -128,8 +133,9 @@ extension AccountOperation where Failure == any Error {
 
     // MARK: Names and locks
 
-    /// Changes the names that are shown for an account. Nil or an empty string restores the name of the enrollment. Everything
-    /// else of the account stays.
+    /// Changes the names that are shown for an account.
+    ///
+    /// Nil or an empty string restores the name of the enrollment. Everything else of the account stays.
     package static func rename(
         _ id: AccountID, displayIssuer: String?, displayAccountName: String?
     ) -> Self where Value == Account {
@@ -202,6 +208,7 @@ extension AccountOperation where Value == Bool, Failure == StoreError {
     }
 
     /// Removes a mechanism with its notifications, and its account if this was the last mechanism and `keepingAccount` is false.
+    ///
     /// The account of a damaged mechanism is unknown and stays.
     package static func removeMechanism(_ uid: String, keepingAccount: Bool) -> AccountOperation<Bool, StoreError> {
         Self { records throws(StoreError) in

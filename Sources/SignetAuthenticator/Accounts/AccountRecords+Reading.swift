@@ -29,8 +29,9 @@ extension RecordBackedReader {
         }
     }
 
-    /// Returns the positions of the accounts in `pages`, oldest account first. Only times and positions are sorted, because
-    /// copying accounts is expensive.
+    /// Returns the positions of the accounts in `pages`, oldest account first.
+    ///
+    /// Only times and positions are sorted, because copying accounts is expensive.
     private static func order(of pages: [[Account]]) -> [(time: Date, page: Int, index: Int)] {
         var order: [(time: Date, page: Int, index: Int)] = []
         order.reserveCapacity(pages.reduce(0) { $0 + $1.count })
@@ -130,7 +131,9 @@ extension RecordBackedReader {
         Array(try decoding(type, kind).takePages().joined())
     }
 
-    /// Decodes all records of a kind in store order. A damaged record is skipped and does not hide the others.
+    /// Decodes all records of a kind in store order.
+    ///
+    /// A damaged record is skipped and does not hide the others.
     private func decoding<Value: StoredForm>(
         _ type: Value.Type, _ kind: RecordKind
     ) throws(StoreError) -> PagedDecoding<Value> {
@@ -154,7 +157,9 @@ extension RecordBackedReader {
 }
 
 extension [Mechanism] {
-    /// Inserts a mechanism into the sorted mechanisms of its account. An account has few mechanisms, one of each kind.
+    /// Inserts a mechanism into the sorted mechanisms of its account.
+    ///
+    /// An account has few mechanisms, one of each kind.
     fileprivate mutating func insertInOrder(_ mechanism: consuming Mechanism) {
         append(mechanism)
         var position = endIndex - 1

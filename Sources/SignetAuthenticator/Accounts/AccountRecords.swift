@@ -20,14 +20,18 @@ public struct AccountRecords: ImmediateAccountStore {
         store = vault
     }
 
-    /// Creates a store that writes accounts in plain text. Use it only for a store that protects its records itself or that other
-    /// users cannot read. For a store on disk use a `Vault`; the argument label `unsealed` is a reminder of that.
+    /// Creates a store that writes accounts in plain text.
+    ///
+    /// Use it only for a store that protects its records itself or that other users cannot read. For a store on disk use a
+    /// `Vault`; the argument label `unsealed` is a reminder of that.
     public init(unsealed store: any RecordStore) {
         self.store = store
     }
 
-    /// True when a person with access to the disk can read the accounts. False for a vault, for memory, for a keychain of the
-    /// operating system, and for a store that the app implements, which the app must protect itself.
+    /// True when a person with access to the disk can read the accounts.
+    ///
+    /// False for a vault, for memory, for a keychain of the operating system, and for a store that the app implements, which the
+    /// app must protect itself.
     package var areInClearOnDisk: Bool { store is any ClearOnDisk }
 
     /// Runs `body` with a consistent snapshot of the accounts.
@@ -37,7 +41,9 @@ public struct AccountRecords: ImmediateAccountStore {
         try store.read { (records: any RecordReader) throws(StoreError) in try body(Reader(reader: records)) }
     }
 
-    /// Runs `body` in a transaction. When `body` throws, nothing is changed.
+    /// Runs `body` in a transaction.
+    ///
+    /// When `body` throws, nothing is changed.
     public func write<R: Sendable>(
         _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
     ) throws(StoreError) -> R {

@@ -18,8 +18,10 @@ public protocol AccountStore: Sendable {
     func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) async throws(StoreError) -> R
 }
 
-/// A store whose methods are synchronous. A synchronous method also satisfies the asynchronous requirement, so one engine serves
-/// both the asynchronous and the synchronous API without blocking a thread.
+/// A store whose methods are synchronous.
+///
+/// A synchronous method also satisfies the asynchronous requirement, so one engine serves both the asynchronous and the
+/// synchronous API without blocking a thread.
 public protocol ImmediateAccountStore: AccountStore {
     /// Runs `body` with a consistent snapshot of the accounts.
     func read<R: Sendable>(_ body: @Sendable (any AccountReader) throws(StoreError) -> R) throws(StoreError) -> R
@@ -27,8 +29,9 @@ public protocol ImmediateAccountStore: AccountStore {
     func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) throws(StoreError) -> R
 }
 
-/// Read access to an account store. A method returns nil, or an empty list, only when the store is certain that there is nothing
-/// to return.
+/// Read access to an account store.
+///
+/// A method returns nil, or an empty list, only when the store is certain that there is nothing to return.
 ///
 /// An app's own store must implement the methods without a default implementation. The others have defaults that a store can
 /// replace with faster versions.
@@ -67,7 +70,9 @@ public protocol AccountReader {
     func damagedRecords() throws(StoreError) -> [DamagedRecord]
 }
 
-/// Write access to an account store. Removing an item that does not exist is not an error.
+/// Write access to an account store.
+///
+/// Removing an item that does not exist is not an error.
 public protocol AccountWriter: AccountReader {
     /// Writes or replaces an account.
     func save(_ account: Account) throws(StoreError)
@@ -109,11 +114,14 @@ public struct StoredDeviceToken: Sendable, Hashable {
     public let timeAdded: Date
     /// The mechanisms whose servers have yet to be told the token.
     public var outstanding: Set<String>
-    /// The mechanisms whose servers have answered that they don't support token updates. They don't know this token and are not
-    /// asked again.
+    /// The mechanisms whose servers have answered that they don't support token updates.
+    ///
+    /// They don't know this token and are not asked again.
     public var unsupported: Set<String>
-    /// True while the token was stored and has not been sent to any server. All push mechanisms then need it, not only those in
-    /// ``outstanding``. Only a storage client of the FRAuthenticator module has such a token.
+    /// True while the token was stored and has not been sent to any server.
+    ///
+    /// All push mechanisms then need it, not only those in ``outstanding``. Only a storage client of the FRAuthenticator module
+    /// has such a token.
     package var isUnsent = false
 
     /// Creates a stored token.
@@ -143,7 +151,9 @@ extension AccountReader {
     /// Returns an empty list, for a store whose lists leave no records out.
     public func damagedRecords() throws(StoreError) -> [DamagedRecord] { [] }
 
-    /// Reads the mechanism to find out. Returns true when it exists but cannot be read.
+    /// Reads the mechanism to find out.
+    ///
+    /// Returns true when it exists but cannot be read.
     public func hasMechanism(_ uid: String) throws(StoreError) -> Bool {
         try !RecordLookup { () throws(StoreError) in try mechanism(uid) }.isAbsent
     }

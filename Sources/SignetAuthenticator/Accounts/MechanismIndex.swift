@@ -1,8 +1,9 @@
 package import SignetCore
 package import SignetStorage
 
-/// The index of the mechanisms of each account: one record `{"mechanisms": [uid, …]}` for each account. Readers ignore entries
-/// whose mechanism does not exist or belongs to another account.
+/// The index of the mechanisms of each account: one record `{"mechanisms": [uid, …]}` for each account.
+///
+/// Readers ignore entries whose mechanism does not exist or belongs to another account.
 struct MechanismIndex {
     let records: any RecordWriter
     let reader: any RecordBackedReader

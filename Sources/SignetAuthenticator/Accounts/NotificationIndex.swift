@@ -7,9 +7,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The index of the notifications of one mechanism in the order of their arrival. A head record has the newest entries, and one
-/// page record has each full group of ``pageSize`` entries before them. Adding a notification and dropping the oldest one writes
-/// the head and sometimes one page, regardless of the number of notifications.
+/// The index of the notifications of one mechanism in the order of their arrival.
+///
+/// A head record has the newest entries, and one page record has each full group of ``pageSize`` entries before them. Adding a
+/// notification and dropping the oldest one writes the head and sometimes one page, regardless of the number of notifications.
 struct NotificationIndex {
     let mechanismUID: String
     let reader: any RecordBackedReader
@@ -28,8 +29,9 @@ struct NotificationIndex {
         }
     }
 
-    /// The number of entries in a page. It is small enough for SQLite to store the record in one database page together with
-    /// other records.
+    /// The number of entries in a page.
+    ///
+    /// It is small enough for SQLite to store the record in one database page together with other records.
     static let pageSize = 12
 
     /// The content of the head record.
@@ -47,8 +49,9 @@ struct NotificationIndex {
 
     private var records: any RecordReader { reader.reader }
 
-    /// Returns all entries, oldest first. When the index is missing or cannot be read, the entries come from a scan of all
-    /// notifications.
+    /// Returns all entries, oldest first.
+    ///
+    /// When the index is missing or cannot be read, the entries come from a scan of all notifications.
     func entries() throws(StoreError) -> [Entry] {
         guard let head = try head() else { return try scan() }
         var entries: [Entry] = []
@@ -74,8 +77,9 @@ struct NotificationIndex {
         return dropped
     }
 
-    /// Adds entries with arbitrary times. All entries are read and rewritten only when a new entry is older than the newest
-    /// existing one.
+    /// Adds entries with arbitrary times.
+    ///
+    /// All entries are read and rewritten only when a new entry is older than the newest existing one.
     func insert(_ entries: [Entry], in records: any RecordWriter) throws(StoreError) {
         guard !entries.isEmpty else { return }
         var head = try soundHead(in: records)
@@ -113,7 +117,9 @@ struct NotificationIndex {
         try rewrite(entries.filter { $0.id != id }, over: head(), in: records)
     }
 
-    /// Drops the oldest entries while they are surplus. The newest entry always stays.
+    /// Drops the oldest entries while they are surplus.
+    ///
+    /// The newest entry always stays.
     private func drop(
         _ surplus: Surplus, from head: inout Head, in records: any RecordWriter
     ) throws(StoreError) -> [Entry] {
@@ -136,8 +142,10 @@ struct NotificationIndex {
         return dropped
     }
 
-    /// Returns the oldest entry, and true when it is the last one of its page. When the page is lost, the index is rebuilt from
-    /// the stored notifications. An entry of the head whose notification is not stored yet is kept.
+    /// Returns the oldest entry, and true when it is the last one of its page.
+    ///
+    /// When the page is lost, the index is rebuilt from the stored notifications. An entry of the head whose notification is not
+    /// stored yet is kept.
     private func oldest(
         of head: inout Head, without dropped: [Entry], in records: any RecordWriter
     ) throws(StoreError) -> (Entry?, isLastOfPage: Bool) {
@@ -163,7 +171,9 @@ struct NotificationIndex {
 
     // MARK: Records
 
-    /// Returns the head. When the head is missing or cannot be read, the index is rebuilt from the stored notifications.
+    /// Returns the head.
+    ///
+    /// When the head is missing or cannot be read, the index is rebuilt from the stored notifications.
     private func soundHead(in records: any RecordWriter) throws(StoreError) -> Head {
         if let head = try head() { return head }
         return try rewrite(scan(), over: nil, in: records)
@@ -258,7 +268,9 @@ struct Surplus {
         horizon = retention.horizon(at: now)
     }
 
-    /// Returns true when any of `count` entries can be surplus. When it returns false, the times of the entries need not be read.
+    /// Returns true when any of `count` entries can be surplus.
+    ///
+    /// When it returns false, the times of the entries need not be read.
     func isPossible(among count: Int) -> Bool { limit.map { count > $0 } ?? false || horizon != nil }
 
     /// Returns true when the oldest of `count` entries, which arrived at `oldest`, is surplus.

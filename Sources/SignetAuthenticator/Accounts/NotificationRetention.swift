@@ -4,8 +4,9 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// The rule for the push messages to keep. It is applied to a mechanism in the transaction that receives a message for it. The
-/// newest message is always kept.
+/// The rule for the push messages to keep.
+///
+/// It is applied to a mechanism in the transaction that receives a message for it. The newest message is always kept.
 public enum NotificationRetention: Sendable, Hashable {
     /// Keep all messages.
     case all

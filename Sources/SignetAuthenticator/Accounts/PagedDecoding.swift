@@ -3,13 +3,15 @@ import SignetCore
 import SignetStorage
 import Synchronization
 
-/// A decoder that converts records to values page by page, in parallel with the reading of the next page. Opening and decoding a
-/// record takes several times as long as reading it. The first page is decoded synchronously, so that a short list needs no other
-/// thread.
+/// A decoder that converts records to values page by page, in parallel with the reading of the next page.
+///
+/// Opening and decoding a record takes several times as long as reading it. The first page is decoded synchronously, so that a
+/// short list needs no other thread.
 final class PagedDecoding<Value: Sendable>: Sendable {
     private struct Page {
-        /// The records, which the reading thread releases after all pages are decoded. If one thread released them while another
-        /// one still allocated, the two would contend for the allocator.
+        /// The records, which the reading thread releases after all pages are decoded.
+        ///
+        /// If one thread released them while another one still allocated, the two would contend for the allocator.
         let records: [StoredRecord]
         var values: [Value] = []
     }
@@ -33,7 +35,9 @@ final class PagedDecoding<Value: Sendable>: Sendable {
         if number == 0 { work() } else { DispatchQueue.global(qos: .userInitiated).async(group: underWay, execute: work) }
     }
 
-    /// Waits until all pages are decoded, and returns their values. The decoder keeps nothing of them.
+    /// Waits until all pages are decoded, and returns their values.
+    ///
+    /// The decoder keeps nothing of them.
     func takePages() -> [[Value]] {
         underWay.wait()
         let pages = pages.withLock { pages in

@@ -1,6 +1,8 @@
 package import SignetStorage
 
-/// The result of looking up one record. A record that cannot be read is neither absent nor a failure of the whole store.
+/// The result of looking up one record.
+///
+/// A record that cannot be read is neither absent nor a failure of the whole store.
 package enum RecordLookup<Value> {
     case absent
     case found(Value)

@@ -1,7 +1,9 @@
 public import SignetStorage
 
-/// An account store over a record store that may block, such as a database on another machine. Each call blocks a thread of its
-/// own, so that it does not block the app's tasks. In all other respects it behaves like ``AccountRecords``.
+/// An account store over a record store that may block, such as a database on another machine.
+///
+/// Each call blocks a thread of its own, so that it does not block the app's tasks. In all other respects it behaves like
+/// ``AccountRecords``.
 public struct RemoteAccountRecords: AccountStore {
     private let records: AccountRecords
 
@@ -20,7 +22,9 @@ public struct RemoteAccountRecords: AccountStore {
         try await Blocking.runNonEscaping { () throws(StoreError) in try records.read(body) }
     }
 
-    /// Runs `body` in a transaction. When `body` throws, nothing is changed.
+    /// Runs `body` in a transaction.
+    ///
+    /// When `body` throws, nothing is changed.
     public func write<R: Sendable>(
         _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
     ) async throws(StoreError) -> R {

@@ -7,9 +7,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A value that is stored as a JSON object. Values with secrets are neither Codable nor a ``JSONObject``, so that a log or
-/// request cannot encode one by accident. This protocol is internal to the package, and the encoded values leave it only into a
-/// store or a sealed archive.
+/// A value that is stored as a JSON object.
+///
+/// Values with secrets are neither Codable nor a ``JSONObject``, so that a log or request cannot encode one by accident. This
+/// protocol is internal to the package, and the encoded values leave it only into a store or a sealed archive.
 package protocol StoredForm: Sendable {
     /// The members of the object.
     var storedMembers: [String: JSONValue] { get }

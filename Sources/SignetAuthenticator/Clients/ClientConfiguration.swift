@@ -9,22 +9,27 @@ open class ClientConfiguration: AccountStoreTaking {
     private var item: (any Storage<StoredAccounts>)?
     private var accounts: (any AccountStore)?
 
-    /// The policies of issuers that are evaluated, in this order. An account is locked for as long as the device violates one of
-    /// its policies.
+    /// The policies of issuers that are evaluated, in this order.
+    ///
+    /// An account is locked for as long as the device violates one of its policies.
     public var policyEvaluator = AccountPolicies.standard
 
-    /// True when accounts may be kept only in a sealed form. The default is true.
+    /// True when accounts may be kept only in a sealed form.
+    ///
+    /// The default is true.
     ///
     /// When it is true, a database that keeps accounts in plain text (`AccountRecords(unsealed:)` over SQLite or PostgreSQL) is
     /// rejected. When it is false, such a database is accepted. A vault seals its records in both cases. The app itself must
     /// protect a storage that it implements, because the SDK cannot see how that storage keeps its data.
     public var encryptionEnabled = true
 
-    /// The timeout in milliseconds for each call of a storage that the app implements, and for each request to a server. The
-    /// default is 15,000. A storage that timed out during a change may nevertheless have made the change.
+    /// The timeout in milliseconds for each call of a storage that the app implements, and for each request to a server.
+    ///
+    /// The default is 15,000. A storage that timed out during a change may nevertheless have made the change.
     public var timeoutMs = 15_000.0
 
     /// True when credentials that were read are cached in memory, in plain text, so that a list does not read the storage again.
+    ///
     /// The default is false. The client sees its own changes at once. It sees changes by other clients after its own next change,
     /// or after its `close()`. Locks are evaluated on each call, and codes are never generated from the cache.
     public var enableCredentialCache = false
@@ -42,7 +47,9 @@ open class ClientConfiguration: AccountStoreTaking {
     package init() {}
 
     /// The storage of the accounts: a storage that the app implements, or an ``AccountStore`` (the property is overloaded for the
-    /// two types). When it is nil, the accounts are in the user's vault at the default location, `VaultProvider.default`.
+    /// two types).
+    ///
+    /// When it is nil, the accounts are in the user's vault at the default location, `VaultProvider.default`.
     ///
     /// A storage that the app implements keeps all accounts as one item, and cannot lock it. If another client changes the item
     /// during a call, the call doesn't overwrite that change: it fails with a `StoreError` with `busy`, and can be repeated.
@@ -78,8 +85,9 @@ open class ClientConfiguration: AccountStoreTaking {
     }
 }
 
-/// A configuration that accepts an ``AccountStore``. The protocol exists so that ``ClientConfiguration/storage`` can be
-/// overloaded.
+/// A configuration that accepts an ``AccountStore``.
+///
+/// The protocol exists so that ``ClientConfiguration/storage`` can be overloaded.
 public protocol AccountStoreTaking: AnyObject {
     /// The store.
     var accountStore: (any AccountStore)? { get set }

@@ -24,7 +24,9 @@ package struct EnrolledMechanism: Sendable {
         self.lock = lock
     }
 
-    /// The details of the account. A missing account gives the details of an empty one with the same identity.
+    /// The details of the account.
+    ///
+    /// A missing account gives the details of an empty one with the same identity.
     package var details: CredentialDetails {
         CredentialDetails(account ?? Account(id: mechanism.account, timeAdded: mechanism.timeAdded), lock: lock)
     }
@@ -104,7 +106,9 @@ package struct ClientCredentials: Sendable {
         }
     }
 
-    /// Empties the cache. Call it before and after each change.
+    /// Empties the cache.
+    ///
+    /// Call it before and after each change.
     package func forget() { cache?.forget() }
 
     /// Runs a change, and empties the cache before and after it.

@@ -2,8 +2,9 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 
-/// A writer of a client's log lines. A line contains only names of calls, ids and error codes, and never the text of an error
-/// from outside the SDK.
+/// A writer of a client's log lines.
+///
+/// A line contains only names of calls, ids and error codes, and never the text of an error from outside the SDK.
 package struct ClientLog: Sendable {
     private let logger: (any ClientLogger)?
 

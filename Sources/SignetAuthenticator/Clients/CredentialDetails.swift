@@ -8,14 +8,18 @@ import Foundation
 #endif
 
 /// A credential of a client, with the data that belong to its account: `OathCredential` of PingOath and `PushCredential` of
-/// PingPush. Only the SDK's own types conform.
+/// PingPush.
+///
+/// Only the SDK's own types conform.
 public protocol AccountCredential {
     /// The data of the credential that belong to its account.
     var details: CredentialDetails { get set }
 }
 
 extension AccountCredential {
-    /// The issuer. Credentials with the same issuer and account name belong to one account.
+    /// The issuer.
+    ///
+    /// Credentials with the same issuer and account name belong to one account.
     public var issuer: String { details.issuer }
     /// The name of the account.
     public var accountName: String { details.accountName }
@@ -49,19 +53,25 @@ extension AccountCredential {
     /// True when the account is locked, manually or because the device violated a policy when the credential was read.
     public var isLocked: Bool { details.lock.isLocked }
 
-    /// Marks this value as locked. Save it to lock the account manually.
+    /// Marks this value as locked.
+    ///
+    /// Save it to lock the account manually.
     public mutating func lockCredential(policyName: String) {
         details.lock = CredentialLock(policy: policyName, isLocked: true, isWanted: true)
     }
 
-    /// Marks this value as unlocked. Save it to remove a manual lock. A policy that the device violates still locks the account.
+    /// Marks this value as unlocked.
+    ///
+    /// Save it to remove a manual lock. A policy that the device violates still locks the account.
     public mutating func unlockCredential() {
         details.lock = CredentialLock(policy: nil, isLocked: false, isWanted: true)
     }
 }
 
-/// The data of a credential that belong to its account. The credentials of one account share them: a change through one
-/// credential applies to all. The properties of ``AccountCredential`` give access to them.
+/// The data of a credential that belong to its account.
+///
+/// The credentials of one account share them: a change through one credential applies to all. The properties of
+/// ``AccountCredential`` give access to them.
 public struct CredentialDetails: Sendable, Hashable {
     /// The issuer, which is half of the account's identity.
     package let issuer: String
@@ -80,7 +90,9 @@ public struct CredentialDetails: Sendable, Hashable {
     /// The lock of the account.
     package var lock: CredentialLock
 
-    /// Creates the details of a credential that an app describes. Missing display names are the names themselves.
+    /// Creates the details of a credential that an app describes.
+    ///
+    /// Missing display names are the names themselves.
     package init(
         issuer: String, displayIssuer: String?, accountName: String, displayAccountName: String?, imageURL: String?,
         backgroundColor: String?, policies: String?, lock: CredentialLock
@@ -124,8 +136,10 @@ public struct CredentialDetails: Sendable, Hashable {
         return (try? JSON.value(of: policies.utf8)).flatMap { $0.isStorable ? $0.object : nil }
     }
 
-    /// Returns an existing account with the details of a new credential applied. As in a repeated enrollment, values that the new
-    /// credential doesn't set stay; in particular, the account keeps policies that are not in the new credential.
+    /// Returns an existing account with the details of a new credential applied.
+    ///
+    /// As in a repeated enrollment, values that the new credential doesn't set stay; in particular, the account keeps policies
+    /// that are not in the new credential.
     func added(to stored: Account) -> Account {
         var account = stored
         let details = applied(to: stored, now: stored.timeAdded)
@@ -158,7 +172,9 @@ extension CredentialDetails {
         case issuer, displayIssuer, accountName, displayAccountName, imageURL, backgroundColor, policies, lockingPolicy, isLocked
     }
 
-    /// Decodes the details from a credential's members. Only a locked state counts as set by the app.
+    /// Decodes the details from a credential's members.
+    ///
+    /// Only a locked state counts as set by the app.
     package init(membersFrom decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func text(_ key: CodingKeys) throws -> String? { try members.decodeIfPresent(String.self, forKey: key) }

@@ -4,8 +4,9 @@ package struct CredentialLock: Sendable, Hashable {
     package var policy: String?
     /// True when the account is locked.
     package var isLocked: Bool
-    /// True when the app has set this lock state. False when the state was only read: then saving the credential leaves the
-    /// account's lock unchanged.
+    /// True when the app has set this lock state.
+    ///
+    /// False when the state was only read: then saving the credential leaves the account's lock unchanged.
     package var isWanted: Bool
 
     /// Creates a lock.
@@ -18,7 +19,9 @@ package struct CredentialLock: Sendable, Hashable {
     /// The state of an account that was read as not locked.
     package static let none = CredentialLock(policy: nil, isLocked: false, isWanted: false)
 
-    /// Returns the lock that an app passes to an initializer. Only a locked state counts as set by the app.
+    /// Returns the lock that an app passes to an initializer.
+    ///
+    /// Only a locked state counts as set by the app.
     package static func given(_ policy: String?, isLocked: Bool) -> CredentialLock {
         CredentialLock(policy: isLocked ? policy : nil, isLocked: isLocked, isWanted: isLocked)
     }

@@ -13,7 +13,9 @@ actor ItemAccounts: AccountStore {
     private let limit: Duration
     private let lock = AsyncLock()
 
-    /// Creates a store of the accounts in `storage`. Each call of the storage may take as long as `limit`.
+    /// Creates a store of the accounts in `storage`.
+    ///
+    /// Each call of the storage may take as long as `limit`.
     init(_ storage: sending any Storage<StoredAccounts>, limit: Duration) {
         self.storage = storage
         self.limit = limit
@@ -42,8 +44,9 @@ actor ItemAccounts: AccountStore {
         return value
     }
 
-    /// Acquires the lock and reads the item. When it throws, the lock is released, or will be released once the storage has
-    /// responded.
+    /// Acquires the lock and reads the item.
+    ///
+    /// When it throws, the lock is released, or will be released once the storage has responded.
     private func begin() async throws(StoreError) -> (records: BundledRecords, item: StoredAccounts?) {
         let lock = lock
         guard await withTimeout(limit, late: { lock.unlock() }, { await lock.lock() }) != nil else { throw tooLate }

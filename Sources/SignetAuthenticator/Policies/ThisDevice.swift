@@ -21,13 +21,16 @@ extension AccountPolicies {
 }
 
 extension DeviceTamperingPolicy {
-    /// The policy for this process. On Linux it reads `/proc`. Apple's systems don't have `/proc`; there it sees little more than
-    /// the environment.
+    /// The policy for this process.
+    ///
+    /// On Linux it reads `/proc`. Apple's systems don't have `/proc`; there it sees little more than the environment.
     public static let thisDevice = DeviceTamperingPolicy { .ofThisProcess() }
 }
 
 extension TamperingReadings {
-    /// Reads the current state of this process. It takes about a millisecond.
+    /// Reads the current state of this process.
+    ///
+    /// It takes about a millisecond.
     public static func ofThisProcess() -> TamperingReadings {
         var readings = TamperingReadings()
         readings.tracer = ProcessFiles.tracer(inStatus: ProcessFiles.text("/proc/self/status"))

@@ -3,7 +3,9 @@ import SignetNetwork
 
 /// The push protocol of ForgeRock AM, PingAM and OpenAM (protocol/authenticator.md sections 3 to 5).
 public struct AccessManagerPlatform: PushPlatform {
-    /// The name that the Ping SDKs give this platform. Mechanisms of this platform store no platform name.
+    /// The name that the Ping SDKs give this platform.
+    ///
+    /// Mechanisms of this platform store no platform name.
     public static let name = "pingam"
 
     /// Creates the platform, which has no state.
@@ -12,8 +14,9 @@ public struct AccessManagerPlatform: PushPlatform {
     /// The name that the Ping SDKs give this platform.
     public var name: String { Self.name }
 
-    /// Registers the device with the response to the challenge. Returns the address of the server's push stream from its `Link`
-    /// header, if that address has the same origin.
+    /// Registers the device with the response to the challenge.
+    ///
+    /// Returns the address of the server's push stream from its `Link` header, if that address has the same origin.
     public func register(
         _ invitation: PushInvitation, mechanismUID: String, device: PushDevice, over transport: PushTransport
     ) async throws -> Endpoint? {
@@ -52,6 +55,7 @@ public struct AccessManagerPlatform: PushPlatform {
     }
 
     /// Sends the new token to the registration address, with `_action=refresh` and the load balancer cookie of the registration.
+    ///
     /// Servers before AM 8 don't know the action and respond with 501, 404 or 400.
     /// - Throws: ``AuthenticatorError/Code/notSupported`` for these statuses, and when the address of the registration has no
     ///   `_action=register`.
@@ -122,7 +126,9 @@ public struct AccessManagerPlatform: PushPlatform {
 
 /// The `Link` header (RFC 8288) with the address of a server's push stream.
 enum PushStreamLink {
-    /// Returns the address of the push stream if a link has the origin of `registration`. A link to another origin is ignored.
+    /// Returns the address of the push stream if a link has the origin of `registration`.
+    ///
+    /// A link to another origin is ignored.
     static func endpoint(in headers: HTTPHeaders, of registration: Endpoint) -> Endpoint? {
         for link in headers.all("Link").flatMap({ $0.split(separator: ",") }) {
             let parts = link.split(separator: ";").map { $0.filter { !$0.isWhitespace } }

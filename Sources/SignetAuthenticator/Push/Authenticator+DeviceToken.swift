@@ -48,13 +48,17 @@ extension Authenticator {
         try await store.fetch(.deviceToken())
     }
 
-    /// Removes the stored device token. No request is sent.
+    /// Removes the stored device token.
+    ///
+    /// No request is sent.
     public func clearDeviceToken() async throws(StoreError) {
         try await store.perform(.removeDeviceToken())
     }
 
     /// Stores the device's new token and sends it to the servers of all push mechanisms, including those of locked accounts,
-    /// several at a time. A token that is already stored is sent only to the servers that don't have it yet.
+    /// several at a time.
+    ///
+    /// A token that is already stored is sent only to the servers that don't have it yet.
     ///
     /// A server that could not be told is remembered durably. Only a further call of this method, which may pass the same token,
     /// tries it again.
@@ -130,7 +134,9 @@ extension AccountQuery where Value == StoredDeviceToken?, Failure == StoreError 
 }
 
 extension AccountOperation where Failure == StoreError {
-    /// Stores a token. If the token is new, the servers of all push mechanisms are marked as yet to be told.
+    /// Stores a token.
+    ///
+    /// If the token is new, the servers of all push mechanisms are marked as yet to be told.
     /// - Returns: The push mechanisms, and the stored token with the mechanisms whose servers are yet to be told.
     package static func setDeviceToken(
         _ token: String, now: Date
@@ -149,8 +155,9 @@ extension AccountOperation where Failure == StoreError {
         }
     }
 
-    /// Records which servers have been told and which don't support token updates. Does nothing when the stored token is another
-    /// one by now.
+    /// Records which servers have been told and which don't support token updates.
+    ///
+    /// Does nothing when the stored token is another one by now.
     static func recordTokenUpdates(
         _ sent: StoredDeviceToken, _ finished: [DeviceTokenUpdate]
     ) -> Self where Value == Void {
@@ -173,8 +180,9 @@ extension AccountOperation where Failure == StoreError {
 }
 
 extension AccountWriter {
-    /// Records that a server was given `token` when the mechanism was registered. If the stored token is another one, the server
-    /// is marked as yet to be told.
+    /// Records that a server was given `token` when the mechanism was registered.
+    ///
+    /// If the stored token is another one, the server is marked as yet to be told.
     func recordToken(_ token: String?, givenTo uid: String) throws(StoreError) {
         guard var stored = try deviceToken() else { return }
         let before = stored
@@ -183,8 +191,9 @@ extension AccountWriter {
         if stored != before { try save(stored) }
     }
 
-    /// Marks the server of a push mechanism that came from an import or from the app as yet to be told. That server knows the
-    /// token of another device, or none.
+    /// Marks the server of a push mechanism that came from an import or from the app as yet to be told.
+    ///
+    /// That server knows the token of another device, or none.
     package func markTokenOutstanding(_ mechanism: Mechanism) throws(StoreError) {
         guard mechanism.push != nil, var stored = try deviceToken() else { return }
         stored.outstanding.insert(mechanism.uid)

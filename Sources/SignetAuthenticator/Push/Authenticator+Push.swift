@@ -9,9 +9,10 @@ import Foundation
 #endif
 
 extension Authenticator {
-    /// Receives a push message: verifies it, and stores it if it is new. For a message that has arrived before, even
-    /// concurrently, the call returns the existing record. The same transaction removes the messages that
-    /// ``NotificationRetention`` does not keep, and stores the user's id if the mechanism has none.
+    /// Receives a push message: verifies it, and stores it if it is new.
+    ///
+    /// For a message that has arrived before, even concurrently, the call returns the existing record. The same transaction
+    /// removes the messages that ``NotificationRetention`` does not keep, and stores the user's id if the mechanism has none.
     /// - Throws: `PushMessageError` for a message that the mechanism's server has not signed,
     ///   ``AuthenticatorError/Code/unknownMechanism`` for a message to a mechanism that does not exist here. In these cases
     ///   nothing is stored.
@@ -75,7 +76,9 @@ extension Authenticator {
             makeAnswer: { notification in try await approval(of: notification, number, presence) })
     }
 
-    /// Denies a notification of any kind. It throws the errors of ``approve(_:number:presence:)``.
+    /// Denies a notification of any kind.
+    ///
+    /// It throws the errors of ``approve(_:number:presence:)``.
     public func deny(_ id: String) async throws -> PushNotification {
         try await respond(to: id, with: .denied, immediateAnswer: { _ in .deny }, makeAnswer: { _ in .deny })
     }
@@ -102,8 +105,9 @@ extension Authenticator {
 }
 
 extension Authenticator {
-    /// Answers a notification, and stores the decision after the server has accepted it. Only one call at a time sends an answer
-    /// to a notification, so that a double click sends one request.
+    /// Answers a notification, and stores the decision after the server has accepted it.
+    ///
+    /// Only one call at a time sends an answer to a notification, so that a double click sends one request.
     ///
     /// The first attempt sends the answer at once if neither the user nor an external policy has to be asked. Otherwise the answer
     /// is made while no lock is held, and the second attempt sends it.
@@ -163,9 +167,11 @@ extension Authenticator {
         return stored
     }
 
-    /// Interprets the failure of a request, and returns the decision that the server has accepted earlier. When AM rejects an
-    /// answer with status 400, and an earlier answer with unknown outcome was sent, then AM has accepted the earlier one: the
-    /// message is AM's own, and it has not expired. No other rejection proves that, because it may come from a gateway.
+    /// Interprets the failure of a request, and returns the decision that the server has accepted earlier.
+    ///
+    /// When AM rejects an answer with status 400, and an earlier answer with unknown outcome was sent, then AM has accepted the
+    /// earlier one: the message is AM's own, and it has not expired. No other rejection proves that, because it may come from a
+    /// gateway.
     /// - Throws: The error of the request when it proves no earlier answer.
     private func acceptedEarlier(_ error: any Error, _ pending: PendingAnswer) async throws -> PushNotification.Decision {
         if let sent = pending.sent {
@@ -180,13 +186,16 @@ extension Authenticator {
         throw (error as? NotSent)?.error ?? error
     }
 
-    /// Stores the answers that servers have accepted and the store has not saved yet. An answer that still cannot be saved is
-    /// kept for later.
+    /// Stores the answers that servers have accepted and the store has not saved yet.
+    ///
+    /// An answer that still cannot be saved is kept for later.
     private func flushAnswers() async {
         for answered in pendingWrites.answers { _ = try? await flush(answered) }
     }
 
-    /// Stores the answers like ``flushAnswers()``, in a synchronous store. Call it before each read of notifications.
+    /// Stores the answers like ``flushAnswers()``, in a synchronous store.
+    ///
+    /// Call it before each read of notifications.
     package func flushAnswers(in store: any ImmediateAccountStore) {
         for answered in pendingWrites.answers where (try? store.perform(.recordAnswer(answered))) != nil {
             pendingWrites.removeAnswer(to: answered.id)

@@ -47,7 +47,9 @@ extension AccountQuery where Value == OpenedMessage, Failure == any Error {
 
 extension AccountOperation where Failure == any Error {
     /// Stores an opened push message if it is new: saves the user's id if the mechanism has none, stores the message, and removes
-    /// the messages that `retention` does not keep. For a message that arrived before, the existing record is returned.
+    /// the messages that `retention` does not keep.
+    ///
+    /// For a message that arrived before, the existing record is returned.
     static func receive(
         _ opened: OpenedMessage, now: Date, clockOffset: Double?, retention: NotificationRetention
     ) -> Self where Value == PushNotification {
@@ -70,7 +72,9 @@ extension AccountOperation where Failure == any Error {
     }
 
     /// Reads a notification with the data that are needed to answer it and, if `answer` returns an answer, records that
-    /// `decision` is about to be sent. Without an answer, the transaction changes nothing.
+    /// `decision` is about to be sent.
+    ///
+    /// Without an answer, the transaction changes nothing.
     ///
     /// The operation rejects a notification that is unknown, answered or expired, or whose account is locked manually.
     static func beginAnswer(
@@ -98,8 +102,10 @@ extension AccountOperation where Failure == any Error {
 }
 
 extension AccountOperation where Failure == StoreError {
-    /// Stores an answer that the server has accepted. If the notification already has an answer, that one is kept and returned. A
-    /// notification that was removed in the meantime is not stored again.
+    /// Stores an answer that the server has accepted.
+    ///
+    /// If the notification already has an answer, that one is kept and returned. A notification that was removed in the meantime
+    /// is not stored again.
     static func recordAnswer(_ answered: PushNotification) -> Self where Value == PushNotification {
         Self { records throws(StoreError) in
             if let stored = try records.notification(id: answered.id) {

@@ -2,8 +2,10 @@ public import SignetCore
 public import SignetNetwork
 
 /// The protocol of push messages for one kind of server: the requests to register, to answer and to update the device token, and
-/// the format of a message. AM's protocol is built in. An app with other servers adds its own platform under a name that its
-/// mechanisms store (`PushInvitation.platform`).
+/// the format of a message.
+///
+/// AM's protocol is built in. An app with other servers adds its own platform under a name that its mechanisms store
+/// (`PushInvitation.platform`).
 ///
 /// The engine applies its usual rules. It stores a message once, and only after ``open(_:for:)`` has returned. It rejects answers
 /// to expired and answered notifications before any request. It stores an answer after ``send(_:to:of:over:)`` has returned.
@@ -43,8 +45,9 @@ extension PushPlatform {
     package var mark: String? { name == AccessManagerPlatform.name ? nil : name }
 }
 
-/// The transport for the requests of a platform. It calls the app's interceptors, sends the request, and updates the server's
-/// clock from the response.
+/// The transport for the requests of a platform.
+///
+/// It calls the app's interceptors, sends the request, and updates the server's clock from the response.
 public struct PushTransport: Sendable {
     let pipeline: RequestPipeline
 
@@ -67,8 +70,9 @@ public struct PushTransport: Sendable {
     }
 }
 
-/// A wrapper for an error that occurred before the request was sent. It distinguishes such an error from one during or after the
-/// transmission.
+/// A wrapper for an error that occurred before the request was sent.
+///
+/// It distinguishes such an error from one during or after the transmission.
 struct NotSent: Error {
     let error: any Error
 

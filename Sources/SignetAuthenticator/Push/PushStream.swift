@@ -18,7 +18,9 @@ struct PushStreamPosition: Sendable {
     }
 }
 
-/// One connection to a push stream. It parses the received bytes into events and remembers the last processed event.
+/// One connection to a push stream.
+///
+/// It parses the received bytes into events and remembers the last processed event.
 final class PushStream: Sendable {
     private let state: Mutex<(parser: ServerSentEvent.Parser, progress: PushStreamPosition, isOpen: Bool)>
     private let start = ContinuousClock.now
@@ -37,7 +39,9 @@ final class PushStream: Sendable {
         return progress
     }
 
-    /// Parses a piece of the stream. Returns the events that it completes, and a flag that is true for the first piece.
+    /// Parses a piece of the stream.
+    ///
+    /// Returns the events that it completes, and a flag that is true for the first piece.
     func feed(_ piece: [UInt8], from server: Endpoint) throws(TransportError) -> (isFirst: Bool, events: [ServerSentEvent]) {
         let outcome = state.withLock { state in
             defer { state.isOpen = true }
@@ -62,8 +66,10 @@ final class PushStream: Sendable {
 
 /// The `WWW-Authenticate` header in which a push stream or push gateway sends a nonce to sign.
 enum PushStreamChallenge {
-    /// Returns the nonce for proofs of one scheme. Nonces of another scheme are ignored, because a push gateway could pass on the
-    /// nonce of a server's push stream to obtain a valid proof.
+    /// Returns the nonce for proofs of one scheme.
+    ///
+    /// Nonces of another scheme are ignored, because a push gateway could pass on the nonce of a server's push stream to obtain a
+    /// valid proof.
     static func nonce(in headers: HTTPHeaders, scheme: String) -> String? {
         for challenge in headers.all("WWW-Authenticate") {
             let parts = challenge.split(separator: " ", maxSplits: 1)
@@ -84,8 +90,9 @@ struct PushStreamCredentials: Sendable {
     private let mechanismUID: String
     private let secret: Secret
 
-    /// Creates the credentials for the server's own push stream, or for the push gateway that was named at enrollment. Returns
-    /// nil when there is neither.
+    /// Creates the credentials for the server's own push stream, or for the push gateway that was named at enrollment.
+    ///
+    /// Returns nil when there is neither.
     init?(_ push: PushSettings, mechanismUID: String) throws {
         guard let endpoint = push.streamEndpoint ?? push.gatewayEndpoint else { return nil }
         self.endpoint = endpoint

@@ -2,8 +2,10 @@ public import SignetCore
 import SignetNetwork
 import SignetStorage
 
-/// A listener for the messages of one mechanism. It connects to the server's push stream, or to the push gateway of a server
-/// without one, and receives messages as they arrive (docs/protocol/push-stream.md, docs/guides/push.md).
+/// A listener for the messages of one mechanism.
+///
+/// It connects to the server's push stream, or to the push gateway of a server without one, and receives messages as they arrive
+/// (docs/protocol/push-stream.md, docs/guides/push.md).
 ///
 /// When a connection ends, the listener connects again after a growing pause and continues after the last processed message. No
 /// message is lost while the network or the device is unavailable.
@@ -66,8 +68,9 @@ public struct PushStreamListener: Sendable {
         }
     }
 
-    /// A wrapper for an error of the app's handler. It distinguishes such an error from a failure of the connection or a rejected
-    /// message.
+    /// A wrapper for an error of the app's handler.
+    ///
+    /// It distinguishes such an error from a failure of the connection or a rejected message.
     private struct HandlerFailure: Error {
         let error: any Error
     }
@@ -126,14 +129,17 @@ extension AuthenticatorError {
 }
 
 extension Error {
-    /// True when the listener should connect again. Failures of the network and the server and a busy store may be temporary. A
-    /// rejection by the server, a permanent failure of the store and the cancellation of the task are not.
+    /// True when the listener should connect again.
+    ///
+    /// Failures of the network and the server and a busy store may be temporary. A rejection by the server, a permanent failure
+    /// of the store and the cancellation of the task are not.
     fileprivate var mayReconnect: Bool {
         (self as? any RetryableError)?.isRetryable ?? false
     }
 
-    /// True when a message was rejected, or when its record or its mechanism is damaged. The next message may nevertheless be
-    /// stored.
+    /// True when a message was rejected, or when its record or its mechanism is damaged.
+    ///
+    /// The next message may nevertheless be stored.
     fileprivate var concernsOneMessage: Bool {
         self is PushMessageError || self is AuthenticatorError || (self as? StoreError)?.isRecordScoped ?? false
     }

@@ -4,7 +4,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An account in an authenticator: its identity, its appearance and its policies. Its mechanisms hold the credentials.
+/// An account in an authenticator: its identity, its appearance and its policies.
+///
+/// Its mechanisms hold the credentials.
 public struct Account: Sendable, Hashable {
     /// The issuer and the account name.
     public let id: AccountID
@@ -20,11 +22,14 @@ public struct Account: Sendable, Hashable {
     public let timeAdded: Date
     /// The policies of the issuer: names and parameters.
     public var policies: [String: JSONValue]
-    /// The policy that was named when the account was locked manually; nil when the account isn't locked manually. An unmet
-    /// policy also locks an account. That lock is never stored: it is evaluated whenever the account is read.
+    /// The policy that was named when the account was locked manually; nil when the account isn't locked manually.
+    ///
+    /// An unmet policy also locks an account. That lock is never stored: it is evaluated whenever the account is read.
     public var lockingPolicy: String?
 
-    /// Creates an account. Everything but the identity and the time is optional.
+    /// Creates an account.
+    ///
+    /// Everything but the identity and the time is optional.
     public init(
         id: AccountID, displayIssuer: String? = nil, displayAccountName: String? = nil, imageURL: String? = nil,
         backgroundColor: String? = nil, timeAdded: Date, policies: [String: JSONValue] = [:], lockingPolicy: String? = nil

@@ -1,5 +1,6 @@
-/// The identity of an account: an issuer and an account name. The two parts are compared separately, so two different pairs are
-/// never equal, whatever characters they contain.
+/// The identity of an account: an issuer and an account name.
+///
+/// The two parts are compared separately, so two different pairs are never equal, whatever characters they contain.
 public struct AccountID: Sendable, Hashable {
     /// The organization, for example `Harbor Bank`.
     public let issuer: String

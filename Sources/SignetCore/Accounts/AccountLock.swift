@@ -1,4 +1,6 @@
-/// The lock of an account. A locked account gives no codes, answers no push messages and cannot be renamed.
+/// The lock of an account.
+///
+/// A locked account gives no codes, answers no push messages and cannot be renamed.
 public enum AccountLock: Sendable, Hashable {
     /// The account was locked manually, with the name of this policy. It stays locked until it is unlocked manually.
     case manual(policy: String)

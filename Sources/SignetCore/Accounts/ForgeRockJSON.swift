@@ -9,8 +9,9 @@ package import Foundation
 // locked rather than unlocked, a skipped counter rather than a repeated one, an error rather than a default.
 
 extension JSONMembers {
-    /// The time at which a record of the ForgeRock SDKs was added; nil when it has none. The SDK for Android stores none for an
-    /// account that came from a URI.
+    /// The time at which a record of the ForgeRock SDKs was added; nil when it has none.
+    ///
+    /// The SDK for Android stores none for an account that came from a URI.
     package var forgeRockTimeAdded: Date? { moment("timeAdded") }
 
     /// Returns a time that is stored as milliseconds since 1970, as a number or a string.
@@ -60,7 +61,9 @@ extension JSONMembers {
         return cookie
     }
 
-    /// Returns an address. Without a policy it is read as an address that was checked before it was stored.
+    /// Returns an address.
+    ///
+    /// Without a policy it is read as an address that was checked before it was stored.
     fileprivate func endpoint(_ name: String, _ policy: EndpointPolicy?) throws(JSONMemberError) -> Endpoint? {
         guard let url = try optionalText(name) else { return nil }
         do throws(EndpointError) {
@@ -80,7 +83,9 @@ extension AccountID {
 }
 
 extension Account {
-    /// Reads an account of the ForgeRock SDKs. An account without a time sorts before all others.
+    /// Reads an account of the ForgeRock SDKs.
+    ///
+    /// An account without a time sorts before all others.
     /// - Throws: ``JSONMemberError`` for the first member that is missing or can't be used.
     package init(forgeRock members: JSONMembers) throws(JSONMemberError) {
         let id = try AccountID(forgeRock: members)
@@ -98,8 +103,9 @@ extension Account {
             lockingPolicy: lock)
     }
 
-    /// Returns the policies, which are JSON inside a string. Policies protect the account, so policies that can't be read are an
-    /// error.
+    /// Returns the policies, which are JSON inside a string.
+    ///
+    /// Policies protect the account, so policies that can't be read are an error.
     private static func policies(_ members: JSONMembers) throws(JSONMemberError) -> [String: JSONValue] {
         guard let value = members["policies"], value.string != "" else { return [:] }
         let parsed = value.string.map { text in try? JSON.value(of: text.utf8) } ?? value
@@ -152,7 +158,9 @@ extension OATHSettings {
             period: try members.wholeNumber("period"), counter: counter)
     }
 
-    /// Returns the counter, an unsigned 64-bit number. Above the signed range only a string is exact: JSON readers round numbers.
+    /// Returns the counter, an unsigned 64-bit number.
+    ///
+    /// Above the signed range only a string is exact: JSON readers round numbers.
     private static func counter(_ members: JSONMembers) throws(JSONMemberError) -> UInt64? {
         guard let value = members["counter"] else { return nil }
         let counter = value.string.map { UInt64($0) } ?? value.wholeNumber.flatMap { UInt64(exactly: $0) }
@@ -160,8 +168,10 @@ extension OATHSettings {
         return counter
     }
 
-    /// Creates settings from the members of another program's record. An absent algorithm, number of digits or period has its
-    /// default. An absent counter has none, because a counter that starts again would repeat codes.
+    /// Creates settings from the members of another program's record.
+    ///
+    /// An absent algorithm, number of digits or period has its default. An absent counter has none, because a counter that starts
+    /// again would repeat codes.
     /// - Parameters:
     ///   - type: `totp` or `hotp`, in any case.
     ///   - secret: The shared secret, which must not be empty.

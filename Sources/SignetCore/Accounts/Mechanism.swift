@@ -19,8 +19,9 @@ public struct Mechanism: Sendable, Hashable {
     /// The device's id on the server, if the server sent it.
     public var resourceID: String?
 
-    /// The kind of a mechanism, with its settings. The enumeration is indirect because the settings are large and mechanisms are
-    /// often moved in arrays.
+    /// The kind of a mechanism, with its settings.
+    ///
+    /// The enumeration is indirect because the settings are large and mechanisms are often moved in arrays.
     public indirect enum Kind: Sendable, Hashable {
         /// The mechanism generates one-time codes.
         case oath(OATHSettings)
@@ -28,7 +29,9 @@ public struct Mechanism: Sendable, Hashable {
         case push(PushSettings)
     }
 
-    /// The names of the kinds. An account has at most one mechanism of each kind.
+    /// The names of the kinds.
+    ///
+    /// An account has at most one mechanism of each kind.
     public enum KindName: String, Sendable, Hashable, Codable, CaseIterable {
         /// Time-based codes.
         case totp

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// A lock that a task holds across suspensions. Waiting tasks acquire it in the order of their requests.
+/// A lock that a task holds across suspensions.
+///
+/// Waiting tasks acquire it in the order of their requests.
 ///
 /// An actor runs other callers during each `await`. This lock keeps them waiting until it is released.
 package final class AsyncLock: Sendable {
@@ -8,7 +10,9 @@ package final class AsyncLock: Sendable {
 
     package init() {}
 
-    /// Waits until the caller holds the lock. A canceled task keeps its place in the queue.
+    /// Waits until the caller holds the lock.
+    ///
+    /// A canceled task keeps its place in the queue.
     package func lock() async {
         if queue.withLock({ $0.acquire() }) { return }
         await withCheckedContinuation { continuation in

@@ -41,7 +41,9 @@ private final class FirstResult<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.pending)
 
-    /// Sets the result. Returns true when it is the first one.
+    /// Sets the result.
+    ///
+    /// Returns true when it is the first one.
     func set(_ value: Value?) -> Bool {
         let (isFirst, waiting) = state.withLock { state -> (Bool, CheckedContinuation<Value?, Never>?) in
             switch state {
@@ -58,7 +60,9 @@ private final class FirstResult<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// The first result. It can be awaited only once.
+    /// The first result.
+    ///
+    /// It can be awaited only once.
     var value: Value? {
         get async {
             await withCheckedContinuation { continuation in

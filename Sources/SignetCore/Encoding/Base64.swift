@@ -1,4 +1,6 @@
-/// Base64 in both alphabets of RFC 4648 (sections 4 and 5). Decoding accepts either, padded or not; encoding uses the given form.
+/// Base64 in both alphabets of RFC 4648 (sections 4 and 5).
+///
+/// Decoding accepts either, padded or not; encoding uses the given form.
 public enum Base64 {
     /// The two forms that are used on the wire.
     public enum Form: Sendable {
@@ -15,7 +17,9 @@ public enum Base64 {
         return try (attempt ?? Array(text.utf8).withUnsafeBufferPointer { decode(buffer: $0) }).get()
     }
 
-    /// Decodes a whole string. This overload isn't generic and reads the UTF-8 bytes of the string directly.
+    /// Decodes a whole string.
+    ///
+    /// This overload isn't generic and reads the UTF-8 bytes of the string directly.
     /// - Throws: ``InvalidEncoding``.
     public static func decode(_ text: String) throws(InvalidEncoding) -> [UInt8] {
         var text = text
@@ -96,8 +100,9 @@ public enum Base64 {
         return .success(bytes)
     }
 
-    /// Decodes groups of four characters into three bytes each, as long as the groups are complete and valid. Returns the offset
-    /// at which it stopped.
+    /// Decodes groups of four characters into three bytes each, as long as the groups are complete and valid.
+    ///
+    /// Returns the offset at which it stopped.
     private static func decodeGroups(
         _ text: UnsafeBufferPointer<UInt8>, end: Int, _ values: UnsafeBufferPointer<UInt8>,
         into output: UnsafeMutableBufferPointer<UInt8>, _ count: inout Int

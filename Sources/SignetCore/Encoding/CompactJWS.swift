@@ -1,7 +1,8 @@
 import Crypto
 
-/// A JSON Web Signature in compact form (RFC 7515) with HMAC-SHA-256 only. All push messages, registrations and answers have this
-/// form.
+/// A JSON Web Signature in compact form (RFC 7515) with HMAC-SHA-256 only.
+///
+/// All push messages, registrations and answers have this form.
 ///
 /// The form and the algorithm are checked first, then the signature over the received bytes, in constant time. The claims are
 /// read only after that. The only exception is `unverifiedPayload()`.
@@ -36,7 +37,9 @@ public struct CompactJWS: Sendable {
         return try unverifiedPayload()
     }
 
-    /// Returns the payload without verifying the signature. Use it only to find the secret that verifies the message.
+    /// Returns the payload without verifying the signature.
+    ///
+    /// Use it only to find the secret that verifies the message.
     package func unverifiedPayload() throws(JWSError) -> [UInt8] {
         guard let bytes = try? Base64.decode(payload) else { throw .form }
         return bytes
@@ -49,7 +52,9 @@ public struct CompactJWS: Sendable {
         return "\(input).\(signature.withUnsafeBytes { Base64.encode($0, as: .url) })"
     }
 
-    /// The header `{"typ":"JWT","alg":"HS256"}`. It has exactly these two members, because one SDK verifies no other header.
+    /// The header `{"typ":"JWT","alg":"HS256"}`.
+    ///
+    /// It has exactly these two members, because one SDK verifies no other header.
     private static let standardHeader = "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9"
 
     private func hasExpectedAlgorithm() throws(JWSError) -> Bool {
@@ -67,7 +72,9 @@ public struct CompactJWS: Sendable {
     }
 }
 
-/// An error that reports an invalid signed message. The error is its own code.
+/// An error that reports an invalid signed message.
+///
+/// The error is its own code.
 public struct JWSError: Error, ErrorCode {
     /// The text does not consist of three base64url segments, or the header is not JSON.
     public static let form = JWSError(rawValue: "not a compact JWS")

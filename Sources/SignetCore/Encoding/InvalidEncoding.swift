@@ -1,4 +1,6 @@
-/// An error that reports text with an invalid encoding. It has the offset and never the text, which may be a secret.
+/// An error that reports text with an invalid encoding.
+///
+/// It has the offset and never the text, which may be a secret.
 public struct InvalidEncoding: Error, Sendable, Hashable, CustomStringConvertible {
     /// The encoding that was expected.
     public enum Encoding: String, Sendable {

@@ -1,4 +1,6 @@
-/// A text as a QR code (ISO/IEC 18004): a square of dark and light modules. The code is as secret as the text.
+/// A text as a QR code (ISO/IEC 18004): a square of dark and light modules.
+///
+/// The code is as secret as the text.
 package struct QRCode: Sendable, Hashable {
     /// The text does not fit: a QR code holds 2953 bytes.
     package struct TooLong: Error, Sendable, Hashable {
@@ -6,7 +8,9 @@ package struct QRCode: Sendable, Hashable {
         package let byteCount: Int
     }
 
-    /// The error correction level. The raw value is its value in the format information and its index in the tables.
+    /// The error correction level.
+    ///
+    /// The raw value is its value in the format information and its index in the tables.
     enum Correction: Int, Sendable, CaseIterable {
         /// Level M, which restores about 15 percent of the code.
         case medium = 0
@@ -22,8 +26,9 @@ package struct QRCode: Sendable, Hashable {
     /// The modules row by row; true is dark.
     private let modules: [Bool]
 
-    /// Encodes the UTF-8 bytes of a text with error correction level M, which holds 2331 bytes. A longer text uses level L, which
-    /// holds 2953 bytes.
+    /// Encodes the UTF-8 bytes of a text with error correction level M, which holds 2331 bytes.
+    ///
+    /// A longer text uses level L, which holds 2953 bytes.
     /// - Throws: ``TooLong`` when the text does not fit.
     package init(text: String) throws(TooLong) {
         let bytes = Array(text.utf8)
@@ -33,13 +38,16 @@ package struct QRCode: Sendable, Hashable {
         modules = code?.modules ?? []
     }
 
-    /// Returns true when a module is dark. Modules outside of the code are light.
+    /// Returns true when a module is dark.
+    ///
+    /// Modules outside of the code are light.
     package func isDark(_ column: Int, _ row: Int) -> Bool {
         (0..<side).contains(column) && (0..<side).contains(row) && modules[row * side + column]
     }
 
-    /// Returns the dark modules as an SVG path. A module has the size 1, and the path is moved by `offset` from the upper left
-    /// corner.
+    /// Returns the dark modules as an SVG path.
+    ///
+    /// A module has the size 1, and the path is moved by `offset` from the upper left corner.
     package func outline(offset: Int) -> String {
         var path = ""
         for row in 0..<side {

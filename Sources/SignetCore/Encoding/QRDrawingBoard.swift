@@ -122,7 +122,9 @@ struct QRDrawingBoard: Sendable {
 
     // MARK: Penalty
 
-    /// The penalty score of the code by the four rules of the standard. A lower score is easier to read.
+    /// The penalty score of the code by the four rules of the standard.
+    ///
+    /// A lower score is easier to read.
     var penalty: Int {
         let rows = (0..<side).map { row in (0..<side).map { self[$0, row] } }
         let columns = (0..<side).map { column in (0..<side).map { self[column, $0] } }

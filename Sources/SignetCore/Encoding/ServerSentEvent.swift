@@ -1,10 +1,14 @@
 /// One server-sent event (HTML Living Standard section 9.2), as push streams use them.
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The id. A client that reconnects sends the last id that it received.
+    /// The id.
+    ///
+    /// A client that reconnects sends the last id that it received.
     public var id: String?
     /// The type of the event; the default is `message`.
     public var name: String
-    /// The content. Lines are separated by `\n`.
+    /// The content.
+    ///
+    /// Lines are separated by `\n`.
     public var data: String
 
     /// Creates an event.
@@ -14,8 +18,9 @@ public struct ServerSentEvent: Sendable, Hashable {
         self.data = data
     }
 
-    /// The event in wire format, with the empty line that ends it. Line endings in the data become `\n`. Line endings in the id
-    /// and the name, which must be a single line, become spaces.
+    /// The event in wire format, with the empty line that ends it.
+    ///
+    /// Line endings in the data become `\n`. Line endings in the id and the name, which must be a single line, become spaces.
     public var encoded: String {
         func lines(_ text: String) -> [Substring] {
             text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
@@ -27,7 +32,9 @@ public struct ServerSentEvent: Sendable, Hashable {
         return fields.joined(separator: "\n") + "\n\n"
     }
 
-    /// Splits a stream of bytes into events. The bytes can be passed in pieces of any size.
+    /// Splits a stream of bytes into events.
+    ///
+    /// The bytes can be passed in pieces of any size.
     public struct Parser: Sendable {
         /// The maximum number of bytes of one event, so that a peer cannot exhaust the memory.
         public let maxEventSize: Int

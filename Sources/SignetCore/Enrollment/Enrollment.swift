@@ -35,13 +35,19 @@ public struct Enrollment: Sendable, Hashable {
     }
 }
 
-/// The values that a server gives a device for one push registration. They are valid once and for a short time.
+/// The values that a server gives a device for one push registration.
+///
+/// They are valid once and for a short time.
 public struct PushInvitation: Sendable, Hashable {
     /// The key that device and server will share: 32 bytes or more (RFC 7518 section 3.2).
     public var secret: Secret
-    /// The challenge. The device answers it to prove that it received the secret.
+    /// The challenge.
+    ///
+    /// The device answers it to prove that it received the secret.
     public var challenge: [UInt8]
-    /// The id of this registration. The device sends it back byte for byte.
+    /// The id of this registration.
+    ///
+    /// The device sends it back byte for byte.
     public var messageID: String
     /// The address for the registration.
     public var registrationEndpoint: Endpoint
@@ -51,7 +57,9 @@ public struct PushInvitation: Sendable, Hashable {
     public var loadBalancerCookie: String?
     /// The server's id of the push device.
     public var resourceID: String?
-    /// The name of the push platform whose protocol the server uses; nil for AM. It is not part of the URI.
+    /// The name of the push platform whose protocol the server uses; nil for AM.
+    ///
+    /// It is not part of the URI.
     public var platform: String?
 
     /// Creates an invitation.
@@ -71,9 +79,10 @@ public struct PushInvitation: Sendable, Hashable {
 }
 
 extension Enrollment {
-    /// The id of the push mechanism that this enrollment creates; nil when it has no push invitation. The id is always the same
-    /// for an enrollment, so that a device which repeats a failed registration is the same device to the server. The id can be
-    /// computed only with the secret.
+    /// The id of the push mechanism that this enrollment creates; nil when it has no push invitation.
+    ///
+    /// The id is always the same for an enrollment, so that a device which repeats a failed registration is the same device to
+    /// the server. The id can be computed only with the secret.
     package var pushMechanismUID: String? {
         guard let push else { return nil }
         var code = HMAC<SHA256>(key: push.secret.key)

@@ -1,5 +1,6 @@
-/// An error that reports an invalid enrollment URI, with the invalid part and the reason. It never contains the content of the
-/// part.
+/// An error that reports an invalid enrollment URI, with the invalid part and the reason.
+///
+/// It never contains the content of the part.
 public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of the error.
     public struct Code: ErrorCode {

@@ -17,8 +17,10 @@ public enum EnrollmentURI {
         try EnrollmentURIReader(text, policy: policy).read()
     }
 
-    /// Writes `enrollment` with the narrowest scheme that can express it. ``parse(_:policy:)`` returns an equal value, unless the
-    /// result is longer than ``maxLength``: percent-encoding can triple the length of very long names.
+    /// Writes `enrollment` with the narrowest scheme that can express it.
+    ///
+    /// ``parse(_:policy:)`` returns an equal value, unless the result is longer than ``maxLength``: percent-encoding can triple
+    /// the length of very long names.
     ///
     /// The result contains secrets: it may be shown or drawn, but must not be logged.
     public static func print(_ enrollment: Enrollment) -> String {

@@ -1,5 +1,6 @@
-/// The parts of a URI, percent-decoded once. Their meaning is not interpreted here; only the general form of enrollment URIs is
-/// checked.
+/// The parts of a URI, percent-decoded once.
+///
+/// Their meaning is not interpreted here; only the general form of enrollment URIs is checked.
 struct EnrollmentURIParts {
     let scheme: String
     /// The authority: `totp`, `hotp` or `push`.
@@ -27,7 +28,9 @@ struct EnrollmentURIParts {
         parameters = try Self.parameters(rest.drop { $0 != "?" }.dropFirst())
     }
 
-    /// The value of a parameter; nil when it is absent. Of several parameters with the same name the last one counts.
+    /// The value of a parameter; nil when it is absent.
+    ///
+    /// Of several parameters with the same name the last one counts.
     subscript(name: String) -> String? { parameters[name] }
 
     /// Returns the value of a required parameter, which must not be empty.
@@ -44,7 +47,9 @@ struct EnrollmentURIParts {
         return value
     }
 
-    /// Removes the fragment. The `#` of a color, which servers do not encode, does not start a fragment.
+    /// Removes the fragment.
+    ///
+    /// The `#` of a color, which servers do not encode, does not start a fragment.
     private static func withoutFragment(_ text: Substring) -> Substring {
         let bytes = text.utf8
         guard let query = bytes.firstIndex(of: UInt8(ascii: "?")) else { return text.prefix { $0 != "#" } }
@@ -80,7 +85,9 @@ struct EnrollmentURIParts {
         return (whole[..<colon].trimmingWhitespace(), whole[whole.index(after: colon)...].trimmingWhitespace())
     }
 
-    /// The parameter names that an error may contain. Any other name could be a misplaced secret.
+    /// The parameter names that an error may contain.
+    ///
+    /// Any other name could be a misplaced secret.
     private static let knownParameters: Set<String> = [
         "a", "algorithm", "b", "c", "counter", "d", "digits", "image", "issuer", "l", "m", "oid", "period", "pid", "policies",
         "r", "s", "secret", "uid", "version",
@@ -123,7 +130,9 @@ extension StringProtocol {
         return line.count == count && count <= 40 ? line : "\(line.prefix(37))..."
     }
 
-    /// Returns the text with `%XX` decoded; nil when an escape is invalid or the bytes are not UTF-8. `+` is kept.
+    /// Returns the text with `%XX` decoded; nil when an escape is invalid or the bytes are not UTF-8.
+    ///
+    /// `+` is kept.
     package func percentDecoded() -> String? {
         guard utf8.contains(UInt8(ascii: "%")) else { return String(self) }
         var bytes: [UInt8] = []
@@ -165,6 +174,7 @@ extension StringProtocol {
     }
 
     /// A Boolean value that indicates whether the text has no control characters and no marks that change the text direction.
+    ///
     /// Such characters could disguise the text in a terminal or a window.
     package var isSafeToShow: Bool {
         unicodeScalars.allSatisfy { scalar in

@@ -182,7 +182,9 @@ struct EnrollmentURIReader {
         return text
     }
 
-    /// Returns the background color. An invalid color is ignored, because it is only decoration.
+    /// Returns the background color.
+    ///
+    /// An invalid color is ignored, because it is only decoration.
     private func color() -> String? {
         guard let value = parts.optional("b") else { return nil }
         let digits = value.drop { $0 == "#" }
@@ -190,7 +192,9 @@ struct EnrollmentURIReader {
         return "#" + digits
     }
 
-    /// Returns the policies. Invalid policies are an error and are never ignored, because they protect the account.
+    /// Returns the policies.
+    ///
+    /// Invalid policies are an error and are never ignored, because they protect the account.
     private func policies() throws(EnrollmentError) -> [String: JSONValue] {
         guard let value = parts.optional("policies") else { return [:] }
         let bytes = value.hasPrefix("{") ? Array(value.utf8) : (try? Base64.decode(value)) ?? []

@@ -26,7 +26,9 @@ struct EnrollmentURIWriter {
         text = "\(scheme)://\(type)/\(label)?\(query)"
     }
 
-    /// Appends the parameters for one-time codes and returns the type for the authority. The default algorithm is left out.
+    /// Appends the parameters for one-time codes and returns the type for the authority.
+    ///
+    /// The default algorithm is left out.
     private static func append(_ oath: OATHSettings, to parameters: inout [(name: String, value: String)]) -> String {
         parameters.append(("secret", oath.secret.withUnsafeBytes { Base32.encode($0) }))
         if oath.algorithm != .sha1 { parameters.append(("algorithm", oath.algorithm.rawValue)) }

@@ -86,7 +86,9 @@ extension JourneyCallback.Field {
 }
 
 extension [String: JSONValue] {
-    /// Returns the members whose names are not in `names`. When none remain, nothing is copied.
+    /// Returns the members whose names are not in `names`.
+    ///
+    /// When none remain, nothing is copied.
     fileprivate func without(_ names: [String?]) -> [String: JSONValue] {
         count == names.count(where: { $0 != nil }) ? [:] : filter { !names.contains($0.key) }
     }
@@ -108,7 +110,9 @@ extension [String: JSONValue] {
 // Other encoders and decoders use Codable, which reads and writes the same JSON.
 
 extension JourneyStep: Codable {
-    /// Reads a step. Unknown members are kept in ``otherMembers``.
+    /// Reads a step.
+    ///
+    /// Unknown members are kept in ``otherMembers``.
     public init(from decoder: any Decoder) throws {
         try self.init(json: JSONValue(from: decoder))
     }
@@ -120,7 +124,9 @@ extension JourneyStep: Codable {
 }
 
 extension JourneyCallback: Codable {
-    /// Reads a callback. Unknown members are kept in ``otherMembers``.
+    /// Reads a callback.
+    ///
+    /// Unknown members are kept in ``otherMembers``.
     public init(from decoder: any Decoder) throws {
         try self.init(json: JSONValue(from: decoder))
     }

@@ -1,7 +1,9 @@
 /// One step of a journey: the callbacks of the server and, after the client has filled them in, the client's answer
 /// (protocol/journey.md sections 2.1 and 2.2).
 public struct JourneyStep: Sendable, Hashable {
-    /// The server's token for the state of the journey. The client sends it back unchanged.
+    /// The server's token for the state of the journey.
+    ///
+    /// The client sends it back unchanged.
     public var authId: String
     /// The callbacks in order.
     public var callbacks: [JourneyCallback]
@@ -11,7 +13,9 @@ public struct JourneyStep: Sendable, Hashable {
     public var header: String?
     /// The text of a page node.
     public var description: String?
-    /// The members that have no property here, by name. They are sent back unchanged.
+    /// The members that have no property here, by name.
+    ///
+    /// They are sent back unchanged.
     public var otherMembers: [String: JSONValue]
 
     /// Creates a step.
@@ -42,14 +46,17 @@ public struct JourneyStep: Sendable, Hashable {
         stage ?? callbacks.lazy.filter { $0.type == "MetadataCallback" }.compactMap { $0.output("data")?["stage"]?.string }.first
     }
 
-    /// The time to wait before the client sends the step again, in milliseconds; nil when the step does not ask to wait. It is
-    /// never negative.
+    /// The time to wait before the client sends the step again, in milliseconds; nil when the step does not ask to wait.
+    ///
+    /// It is never negative.
     public var waitMilliseconds: Int? {
         callback("PollingWaitCallback")?.output("waitTime")?.wholeNumber.map { Int(clamping: max(0, $0)) }
     }
 }
 
-/// One callback: outputs to show and inputs to fill in. Callbacks of unknown types are preserved completely.
+/// One callback: outputs to show and inputs to fill in.
+///
+/// Callbacks of unknown types are preserved completely.
 public struct JourneyCallback: Sendable, Hashable {
     /// The AM name of the callback, for example `NameCallback`.
     public var type: String
@@ -59,19 +66,26 @@ public struct JourneyCallback: Sendable, Hashable {
     public var input: [Field]?
     /// The position of the callback in the step, which newer servers send.
     public var _id: Int?
-    /// The members that have no property here, by name. They are sent back unchanged.
+    /// The members that have no property here, by name.
+    ///
+    /// They are sent back unchanged.
     public var otherMembers: [String: JSONValue]
-    /// A Boolean value that indicates whether the callback has an `output` array, which may be empty. A callback that came
-    /// without one is sent back without one.
+    /// A Boolean value that indicates whether the callback has an `output` array, which may be empty.
+    ///
+    /// A callback that came without one is sent back without one.
     var hasOutput = true
 
     /// A name and its value.
     public struct Field: Sendable, Hashable {
-        /// The name. The server chooses the names of inputs.
+        /// The name.
+        ///
+        /// The server chooses the names of inputs.
         public var name: String
         /// The value; `null` when the field has none.
         public var value: JSONValue
-        /// The members that have no property here, by name. They are sent back unchanged.
+        /// The members that have no property here, by name.
+        ///
+        /// They are sent back unchanged.
         public var otherMembers: [String: JSONValue] = [:]
         /// A Boolean value that indicates whether the field has a value, which may be null.
         var hasValue = true
@@ -105,9 +119,11 @@ public struct JourneyCallback: Sendable, Hashable {
         input?[0].value = value
     }
 
-    /// Returns the index of the input whose name has this ending. Servers name the inputs of one callback alike up to a number
-    /// and add different endings: `IDToken3question`, `IDToken3answer`. The plain input has the empty ending. The names in the
-    /// answer must be those of the response, so this function never creates an input.
+    /// Returns the index of the input whose name has this ending.
+    ///
+    /// Servers name the inputs of one callback alike up to a number and add different endings: `IDToken3question`,
+    /// `IDToken3answer`. The plain input has the empty ending. The names in the answer must be those of the response, so this
+    /// function never creates an input.
     package func inputIndex(_ ending: String) -> Int? {
         guard let input, !input.isEmpty else { return nil }
         guard !ending.isEmpty else { return input.indices.min { input[$0].name.utf8.count < input[$1].name.utf8.count } }

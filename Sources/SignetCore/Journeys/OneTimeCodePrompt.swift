@@ -1,7 +1,8 @@
 extension StringProtocol {
-    /// A Boolean value that indicates whether the text asks for a one-time code, as the prompts of servers do:
-    /// `Enter verification code`, `One Time Password`, `Recovery Code`, `PIN`. Servers ask for codes in callbacks for names,
-    /// passwords and texts, so the prompt is the only indication.
+    /// A Boolean value that indicates whether the text asks for a one-time code, as the prompts of servers do: `Enter
+    /// verification code`, `One Time Password`, `Recovery Code`, `PIN`.
+    ///
+    /// Servers ask for codes in callbacks for names, passwords and texts, so the prompt is the only indication.
     package var asksForOneTimeCode: Bool {
         let text = lowercased()
         let letters = text.filter { $0.isLetter || $0.isNumber }

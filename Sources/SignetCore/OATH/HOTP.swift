@@ -2,7 +2,9 @@ import Crypto
 
 /// HMAC-based one-time passwords (RFC 4226).
 public enum HOTP {
-    /// Returns the code of one counter value. The secret is used unchanged with every algorithm: short keys are not padded.
+    /// Returns the code of one counter value.
+    ///
+    /// The secret is used unchanged with every algorithm: short keys are not padded.
     public static func code(
         secret: Secret, counter: UInt64, digits: OTPDigits = .six, algorithm: OTPAlgorithm = .sha1
     ) -> String {

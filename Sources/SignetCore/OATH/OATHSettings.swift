@@ -15,7 +15,9 @@ public struct OATHSettings: Sendable, Hashable {
     /// The moving factor: time or counter.
     public var factor: MovingFactor
 
-    /// Creates settings. The defaults are SHA-1, six digits and a period of 30 seconds.
+    /// Creates settings.
+    ///
+    /// The defaults are SHA-1, six digits and a period of 30 seconds.
     public init(
         secret: Secret, algorithm: OTPAlgorithm = .sha1, digits: OTPDigits = .six,
         factor: MovingFactor = .time(period: .thirtySeconds)
@@ -26,8 +28,9 @@ public struct OATHSettings: Sendable, Hashable {
         self.factor = factor
     }
 
-    /// Returns the code at `date`. For HOTP it is the code of the next counter, which the caller must have reserved; see
-    /// ``reserveCounter()``.
+    /// Returns the code at `date`.
+    ///
+    /// For HOTP it is the code of the next counter, which the caller must have reserved; see ``reserveCounter()``.
     public func code(at date: Date) -> OneTimeCode {
         switch factor {
         case .time(let period):
@@ -43,8 +46,10 @@ public struct OATHSettings: Sendable, Hashable {
         }
     }
 
-    /// Reserves the next HOTP counter. Returns settings with the reserved counter, and increments the counter of these settings
-    /// by one. The caller must save these settings durably before it shows the reserved code, so that no counter is used twice.
+    /// Reserves the next HOTP counter.
+    ///
+    /// Returns settings with the reserved counter, and increments the counter of these settings by one. The caller must save
+    /// these settings durably before it shows the reserved code, so that no counter is used twice.
     ///
     /// Returns nil for TOTP, and for the maximum HOTP counter.
     public mutating func reserveCounter() -> OATHSettings? {

@@ -4,22 +4,29 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The server side of one-time codes: it verifies a code and detects replays. See protocol/authenticator.md section 2.5.
+/// The server side of one-time codes: it verifies a code and detects replays.
+///
+/// See protocol/authenticator.md section 2.5.
 ///
 /// A value is the stored record of one device. After ``verify(_:at:)`` returns `accepted`, the caller must store the changed
 /// value in the same transaction. Without that the code could be used again.
 public struct OATHVerifier: Sendable, Hashable {
-    /// The device's settings. For HOTP, `next` is the lowest counter that is still acceptable.
+    /// The device's settings.
+    ///
+    /// For HOTP, `next` is the lowest counter that is still acceptable.
     public private(set) var settings: OATHSettings
     /// The number of TOTP steps before and after the current one that are checked.
     public let timeWindow: Int
     /// The number of HOTP counters after the next one that are checked.
     public let counterWindow: Int
-    /// The TOTP step that was accepted last. That step and earlier steps are not accepted again.
+    /// The TOTP step that was accepted last.
+    ///
+    /// That step and earlier steps are not accepted again.
     public private(set) var lastAcceptedStep: UInt64?
 
-    /// Creates a verifier for a device that has not logged in yet. The default windows are those of OpenAM. A negative window
-    /// counts as zero.
+    /// Creates a verifier for a device that has not logged in yet.
+    ///
+    /// The default windows are those of OpenAM. A negative window counts as zero.
     public init(settings: OATHSettings, timeWindow: Int = 2, counterWindow: Int = 100) {
         self.settings = settings
         self.timeWindow = max(0, timeWindow)
@@ -32,7 +39,9 @@ public struct OATHVerifier: Sendable, Hashable {
         self.lastAcceptedStep = lastAcceptedStep
     }
 
-    /// Returns the same record with other windows. A negative window counts as zero.
+    /// Returns the same record with other windows.
+    ///
+    /// A negative window counts as zero.
     public func looking(timeWindow: Int, counterWindow: Int) -> OATHVerifier {
         var verifier = OATHVerifier(settings: settings, timeWindow: timeWindow, counterWindow: counterWindow)
         verifier.lastAcceptedStep = lastAcceptedStep
@@ -49,7 +58,9 @@ public struct OATHVerifier: Sendable, Hashable {
         case wrong
     }
 
-    /// Checks `code`. Each comparison takes constant time.
+    /// Checks `code`.
+    ///
+    /// Each comparison takes constant time.
     public mutating func verify(_ code: String, at date: Date) -> Outcome {
         switch settings.factor {
         case .time(let period): verifyTime(code, step: TOTP.step(at: date, period: period))

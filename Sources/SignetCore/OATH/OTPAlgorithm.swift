@@ -7,7 +7,9 @@ public enum OTPAlgorithm: String, Sendable, Hashable, CaseIterable {
     /// HMAC-SHA-512.
     case sha512 = "SHA512"
 
-    /// Parses the common spellings: any case, with or without the prefix `Hmac` and hyphens. Returns nil for any other algorithm.
+    /// Parses the common spellings: any case, with or without the prefix `Hmac` and hyphens.
+    ///
+    /// Returns nil for any other algorithm.
     public init?(spelling: String) {
         let letters = spelling.uppercased().filter { $0 != "-" }
         self.init(rawValue: letters.hasPrefix("HMAC") ? String(letters.dropFirst(4)) : letters)

@@ -1,4 +1,6 @@
-/// The length of a one-time code: 4 to 8 digits. A value of this type is always in range.
+/// The length of a one-time code: 4 to 8 digits.
+///
+/// A value of this type is always in range.
 public struct OTPDigits: Sendable, Hashable {
     /// The valid lengths.
     public static let range = 4...8
@@ -10,7 +12,9 @@ public struct OTPDigits: Sendable, Hashable {
     /// The number of digits.
     public let count: Int
 
-    /// Creates a length. Returns nil when `count` is outside ``range``.
+    /// Creates a length.
+    ///
+    /// Returns nil when `count` is outside ``range``.
     public init?(_ count: Int) {
         guard Self.range.contains(count) else { return nil }
         self.count = count

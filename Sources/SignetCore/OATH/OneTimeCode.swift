@@ -19,7 +19,9 @@ public struct OneTimeCode: Sendable, Hashable {
         case counter(UInt64)
     }
 
-    /// Returns true when the code is valid at `date`. This is always true for an HOTP code, which is valid until it is used.
+    /// Returns true when the code is valid at `date`.
+    ///
+    /// This is always true for an HOTP code, which is valid until it is used.
     public func isValid(at date: Date) -> Bool {
         switch basis {
         case .time(let start, let end): date >= start && date < end

@@ -6,7 +6,9 @@ public import Foundation
 
 /// Time-based one-time passwords (RFC 6238), with T0 = 0.
 public enum TOTP {
-    /// Returns the number of whole periods since 1970. A date before 1970 gives step 0.
+    /// Returns the number of whole periods since 1970.
+    ///
+    /// A date before 1970 gives step 0.
     public static func step(at date: Date, period: OTPPeriod) -> UInt64 {
         UInt64(max(0, (date.timeIntervalSince1970 / Double(period.seconds)).rounded(.down)))
     }

@@ -1,4 +1,6 @@
-/// A rule that an issuer may apply to an account by name. The account is locked while the device does not meet the rule.
+/// A rule that an issuer may apply to an account by name.
+///
+/// The account is locked while the device does not meet the rule.
 public protocol AccountPolicy: Sendable {
     /// The name by which issuers apply the policy, for example `biometricAvailable`.
     var name: String { get }
@@ -23,15 +25,17 @@ public struct AccountPolicies: Sendable {
         case enrollment([String: JSONValue])
     }
 
-    /// Creates policies with an evaluator that returns the name of the unmet policy. It serves the FRAuthenticator target, whose
-    /// evaluators evaluate whole accounts.
+    /// Creates policies with an evaluator that returns the name of the unmet policy.
+    ///
+    /// It serves the FRAuthenticator target, whose evaluators evaluate whole accounts.
     package init(evaluatedBy evaluator: @escaping @Sendable (Subject) async -> String?) {
         policies = []
         self.evaluator = evaluator
     }
 
-    /// Creates policies in evaluation order. Of two policies with the same name the last one counts, at the position of the
-    /// first.
+    /// Creates policies in evaluation order.
+    ///
+    /// Of two policies with the same name the last one counts, at the position of the first.
     public init(_ policies: [any AccountPolicy]) {
         var unique: [any AccountPolicy] = []
         for policy in policies {
@@ -44,10 +48,14 @@ public struct AccountPolicies: Sendable {
         self.policies = unique
     }
 
-    /// The empty list of policies. With it every policy of an issuer counts as met.
+    /// The empty list of policies.
+    ///
+    /// With it every policy of an issuer counts as met.
     public static let none = AccountPolicies([])
 
-    /// Returns these policies followed by `more`. A policy that has the name of another replaces it.
+    /// Returns these policies followed by `more`.
+    ///
+    /// A policy that has the name of another replaces it.
     public func adding(_ more: [any AccountPolicy]) -> AccountPolicies { AccountPolicies(policies + more) }
 
     /// A policy with the parameters that an account has for it.
@@ -64,8 +72,9 @@ public struct AccountPolicies: Sendable {
         }
     }
 
-    /// Returns the registered policies of an account with its parameters, in evaluation order. Names without a registered policy
-    /// are ignored.
+    /// Returns the registered policies of an account with its parameters, in evaluation order.
+    ///
+    /// Names without a registered policy are ignored.
     public func questions(_ accountPolicies: [String: JSONValue]) -> [Question] {
         guard !accountPolicies.isEmpty else { return [] }
         return policies.compactMap { policy in
@@ -73,7 +82,9 @@ public struct AccountPolicies: Sendable {
         }
     }
 
-    /// Returns the name of the first unmet policy; nil when all are met. The result is not stored.
+    /// Returns the name of the first unmet policy; nil when all are met.
+    ///
+    /// The result is not stored.
     public func violated(_ accountPolicies: [String: JSONValue]) async -> String? {
         if let evaluator { return await evaluator(.enrollment(accountPolicies)) }
         var answers: [Question.Key: Bool] = [:]
@@ -90,19 +101,25 @@ public struct AccountPolicies: Sendable {
         return nil
     }
 
-    /// Returns true when the account is known to be unlocked without evaluating any policy. No account is never locked.
+    /// Returns true when the account is known to be unlocked without evaluating any policy.
+    ///
+    /// No account is never locked.
     package func leaveFree(_ account: Account?) -> Bool {
         guard let account else { return true }
         return account.lockingPolicy == nil && evaluator == nil && questions(account.policies).isEmpty
     }
 
-    /// Returns the current lock of an account; nil when it is not locked. A manual lock comes before the policies.
+    /// Returns the current lock of an account; nil when it is not locked.
+    ///
+    /// A manual lock comes before the policies.
     public func lock(on account: Account) async -> AccountLock? {
         var answers: [Question.Key: Bool] = [:]
         return await lock(on: account, &answers)
     }
 
-    /// Determines the current lock of one of many accounts. Each policy is evaluated once for each distinct set of parameters.
+    /// Determines the current lock of one of many accounts.
+    ///
+    /// Each policy is evaluated once for each distinct set of parameters.
     /// - Parameters:
     ///   - account: The account.
     ///   - answers: The answers of policies that were evaluated for the other accounts.

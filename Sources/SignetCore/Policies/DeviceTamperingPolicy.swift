@@ -9,7 +9,9 @@ public struct DeviceTamperingPolicy: AccountPolicy {
     public static let defaultThreshold = 1.0
     private let readings: @Sendable () -> TamperingReadings
 
-    /// Creates the policy. It calls `readings` at each evaluation.
+    /// Creates the policy.
+    ///
+    /// It calls `readings` at each evaluation.
     public init(readings: @escaping @Sendable () -> TamperingReadings) {
         self.readings = readings
     }

@@ -12,7 +12,9 @@ package struct PolicyRequirement: Sendable, Hashable {
     }
 
     /// Parses `{"policyRequirement":"MIN_LENGTH","params":{"minLength":8}}`, or a string that contains this JSON; servers send
-    /// both. Any other string is taken as the name of a rule.
+    /// both.
+    ///
+    /// Any other string is taken as the name of a rule.
     package init?(_ value: JSONValue) {
         switch value {
         case .object(let members):

@@ -1,5 +1,6 @@
-/// Readings of the state of this process, from which tampering signals are derived. A reading that is not available is nil and
-/// gives no signal.
+/// Readings of the state of this process, from which tampering signals are derived.
+///
+/// A reading that is not available is nil and gives no signal.
 public struct TamperingReadings: Sendable, Hashable {
     /// The id of the process that traces this one (`TracerPid` of `/proc/self/status`); 0 when the process is not traced.
     public var tracer: Int?

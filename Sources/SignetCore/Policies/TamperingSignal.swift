@@ -1,4 +1,6 @@
-/// A sign that another party has tampered with this process, or could easily do so. docs/reference/policies.md explains each signal.
+/// A sign that another party has tampered with this process, or could easily do so.
+///
+/// docs/reference/policies.md explains each signal.
 public struct TamperingSignal: Sendable, Hashable {
     /// The name of a signal.
     public enum Name: String, Sendable, Hashable, CaseIterable {
@@ -24,9 +26,13 @@ public struct TamperingSignal: Sendable, Hashable {
 
     /// The name.
     public let name: Name
-    /// The weight, from 0 to 1. A weight of 1 is enough to lock an account whose issuer gives no threshold.
+    /// The weight, from 0 to 1.
+    ///
+    /// A weight of 1 is enough to lock an account whose issuer gives no threshold.
     public let weight: Double
-    /// A description for the user. It names files and variables, never their content.
+    /// A description for the user.
+    ///
+    /// It names files and variables, never their content.
     public let reason: String
 
     /// Creates a signal.

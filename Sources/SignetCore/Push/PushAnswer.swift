@@ -24,7 +24,9 @@ public struct PushRequestBody: Sendable, Hashable {
     }
 }
 
-/// The claims that a device signs. They contain a response to the server's challenge, computed with the shared secret.
+/// The claims that a device signs.
+///
+/// They contain a response to the server's challenge, computed with the shared secret.
 package enum PushClaims {
     /// The claims of a registration (section 3.3).
     package struct Registration: Sendable, Hashable {
@@ -81,7 +83,9 @@ package enum PushClaims {
         }
     }
 
-    /// Returns the body of a token update. It has the user's id under both names that the existing SDKs use.
+    /// Returns the body of a token update.
+    ///
+    /// It has the user's id under both names that the existing SDKs use.
     package static func updateBody(_ claims: Update, userID: String?, secret: Secret) -> [UInt8] {
         var members = Dictionary(texts: ["username": userID, "userId": userID])
         members["mechanismUid"] = .string(claims.mechanismUid)

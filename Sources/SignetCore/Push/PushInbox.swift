@@ -1,7 +1,8 @@
 import Crypto
 
-/// The inbox of one mechanism at a push gateway (docs/guides/push.md). The device gives its address to a server that has no push stream,
-/// in place of a phone's device token.
+/// The inbox of one mechanism at a push gateway (docs/guides/push.md).
+///
+/// The device gives its address to a server that has no push stream, in place of a phone's device token.
 ///
 /// The address is a public key. A client that can sign with the private key may read the inbox, so the gateway needs no
 /// registration and stores no secret. The key is derived from the mechanism's secret: nothing else has to be stored, and a

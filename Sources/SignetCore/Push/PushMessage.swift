@@ -52,7 +52,9 @@ public enum PushKind: Sendable, Hashable {
         }
     }
 
-    /// Reads the claims `k` and `n`. An unknown kind is answered by a tap.
+    /// Reads the claims `k` and `n`.
+    ///
+    /// An unknown kind is answered by a tap.
     init(wireName: String?, numbers: JSONValue?) throws(PushMessageError) {
         switch wireName?.lowercased() {
         case "challenge": self = .number(choices: try Self.choices(numbers))
@@ -61,8 +63,10 @@ public enum PushKind: Sendable, Hashable {
         }
     }
 
-    /// Parses `34,56,82`, or an array. Elements that are not numbers are ignored, as in the SDKs. A claim without any number is
-    /// an error, because without choices any number would be accepted.
+    /// Parses `34,56,82`, or an array.
+    ///
+    /// Elements that are not numbers are ignored, as in the SDKs. A claim without any number is an error, because without choices
+    /// any number would be accepted.
     private static func choices(_ numbers: JSONValue?) throws(PushMessageError) -> [Int] {
         guard let numbers else { return [] }
         let items = numbers.array ?? numbers.string?.split(separator: ",").map { .string($0.trimmingWhitespace()) } ?? []
@@ -85,8 +89,9 @@ public struct SealedPushMessage: Sendable {
         }
     }
 
-    /// Returns the id of the mechanism that the message names, without verification. Use it only to find the secret for
-    /// ``open(with:)``.
+    /// Returns the id of the mechanism that the message names, without verification.
+    ///
+    /// Use it only to find the secret for ``open(with:)``.
     public func claimedMechanismUID() throws(PushMessageError) -> String {
         do {
             let claims = try Self.claims(try jws.unverifiedPayload())

@@ -5,7 +5,9 @@ public import Foundation
 #endif
 
 extension PushMessage {
-    /// Reads the claims of a message whose signature has been verified. A claim that is null counts as absent.
+    /// Reads the claims of a message whose signature has been verified.
+    ///
+    /// A claim that is null counts as absent.
     /// - Throws: ``PushMessageError/claim(_:)`` for the first claim that is missing or invalid.
     package init(claims: [String: JSONValue]) throws(PushMessageError) {
         func claim(_ name: String) -> JSONValue? { claims[name].flatMap { $0 == .null ? nil : $0 } }
@@ -41,7 +43,9 @@ extension PushMessage {
         self.claims = claims
     }
 
-    /// Returns a claim that is JSON text on the wire. A server may also send the JSON value itself, which becomes text here.
+    /// Returns a claim that is JSON text on the wire.
+    ///
+    /// A server may also send the JSON value itself, which becomes text here.
     private static func text(of value: JSONValue) -> String {
         value.string ?? JSON.text(of: value)
     }
@@ -53,8 +57,9 @@ extension PushMessage {
 }
 
 extension PushMessage {
-    /// Creates a message that a server sends, or that came from another push platform. Absent values give no claims. Of OpenAM's
-    /// four claims (`c`, `l`, `t`, `u`) only `l` can be absent.
+    /// Creates a message that a server sends, or that came from another push platform.
+    ///
+    /// Absent values give no claims. Of OpenAM's four claims (`c`, `l`, `t`, `u`) only `l` can be absent.
     public init(
         mechanismUID: String, challenge: [UInt8], kind: PushKind, timeToLive: Int, sentAt: Date, text: String?,
         loadBalancerCookie: String? = nil, customPayload: String? = nil, contextInfo: String? = nil, userID: String? = nil

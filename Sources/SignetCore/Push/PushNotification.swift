@@ -8,7 +8,9 @@ public import Foundation
 
 /// A verified and stored push message, with its state.
 public struct PushNotification: Sendable, Hashable {
-    /// The id of the record, derived from the mechanism and the message id. The legacy SDKs derive their id from a time.
+    /// The id of the record, derived from the mechanism and the message id.
+    ///
+    /// The legacy SDKs derive their id from a time.
     public let id: String
     /// The server's id of the message, which is unique for a mechanism.
     public let messageID: String
@@ -56,8 +58,10 @@ public struct PushNotification: Sendable, Hashable {
         self.clockOffset = clockOffset
     }
 
-    /// Returns the id that a message has in every store. It is the same for the same mechanism and message id, and different for
-    /// every other pair, so that a message that arrives twice does not become two records.
+    /// Returns the id that a message has in every store.
+    ///
+    /// It is the same for the same mechanism and message id, and different for every other pair, so that a message that arrives
+    /// twice does not become two records.
     package static func id(mechanismUID: String, messageID: String) -> String {
         var identity: [UInt8] = []
         identity.reserveCapacity(16 + mechanismUID.utf8.count + messageID.utf8.count)
@@ -68,8 +72,9 @@ public struct PushNotification: Sendable, Hashable {
         return UUIDText.text(of: SHA256.hash(data: identity), version: 8)
     }
 
-    /// The time at which the server stops waiting, by this machine's clock. The time to live of a message that claims to be sent
-    /// after its arrival counts from the arrival.
+    /// The time at which the server stops waiting, by this machine's clock.
+    ///
+    /// The time to live of a message that claims to be sent after its arrival counts from the arrival.
     ///
     /// When the clock offset is not known, the time to live also counts from the arrival: this machine's clock may be wrong by
     /// ``maxClockOffset``, and only the server can decide whether an answer is too late. For a message that was sent earlier
@@ -79,7 +84,9 @@ public struct PushNotification: Sendable, Hashable {
         return min(sentAt, receivedAt).addingTimeInterval(Double(message.timeToLive))
     }
 
-    /// Returns the state at `date`. Expiry is computed and never stored.
+    /// Returns the state at `date`.
+    ///
+    /// Expiry is computed and never stored.
     public func state(at date: Date) -> State {
         switch decision {
         case .approved: .approved

@@ -2,7 +2,9 @@
 public struct PushSettings: Sendable, Hashable {
     /// The shared key, 32 bytes or more.
     public var secret: Secret
-    /// The address at which the device was registered. Device token updates also use it.
+    /// The address at which the device was registered.
+    ///
+    /// Device token updates also use it.
     public var registrationEndpoint: Endpoint
     /// The address for answers.
     public var authenticationEndpoint: Endpoint

@@ -1,5 +1,6 @@
-/// The proof that a desktop authenticator holds a mechanism's secret. It opens a push stream without sending the secret
-/// (docs/protocol/push-stream.md).
+/// The proof that a desktop authenticator holds a mechanism's secret.
+///
+/// It opens a push stream without sending the secret (docs/protocol/push-stream.md).
 ///
 /// The server issues a nonce, and the device signs it together with the mechanism's id. Each nonce is valid for one proof.
 package struct PushStreamProof: Sendable, Hashable {
@@ -19,6 +20,7 @@ package struct PushStreamProof: Sendable, Hashable {
     /// registration.
     package static let linkRelation = "signet-push-stream"
     /// The value of the `Prefer` header (RFC 7240) of a registration by a device that receives its messages from the push stream.
+    ///
     /// It tells a server that can also send to phones which way to use. Other servers must ignore it.
     package static let preference = "signet-push-stream"
     /// The name of the events that carry messages.

@@ -10,9 +10,13 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     public let url: String
     /// The scheme: `https` or `http`.
     public let scheme: String
-    /// The host in lower case. An IPv6 address has no brackets.
+    /// The host in lower case.
+    ///
+    /// An IPv6 address has no brackets.
     public let host: String
-    /// The port. The default is the port of the scheme.
+    /// The port.
+    ///
+    /// The default is the port of the scheme.
     public let port: Int
 
     /// Checks `url` against `policy`.
@@ -38,8 +42,9 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Returns true when a host has only literal characters in lower case. Escapes are rejected because a connecting client could
-    /// decode them differently.
+    /// Returns true when a host has only literal characters in lower case.
+    ///
+    /// Escapes are rejected because a connecting client could decode them differently.
     private static func isPlain(_ host: some Collection<UInt8>) -> Bool {
         host.allSatisfy { byte in
             switch byte {
@@ -72,8 +77,9 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         try self.init(url, policy: nil)
     }
 
-    /// Creates an endpoint from a stored address that passed every check when it was enrolled. The address is only split into its
-    /// parts, because full parsing takes longer than reading the rest of a record.
+    /// Creates an endpoint from a stored address that passed every check when it was enrolled.
+    ///
+    /// The address is only split into its parts, because full parsing takes longer than reading the rest of a record.
     package init(stored url: String) throws(EndpointError) {
         var url = url
         guard let parts = url.withUTF8({ Self.parts(of: $0) }) else { throw .notAWebAddress }
@@ -112,8 +118,9 @@ public struct EndpointPolicy: Sendable, Hashable {
     /// The policy that allows `https`, and `http` to a loopback address.
     public static let secure = EndpointPolicy(plainHTTPHosts: [])
 
-    /// Returns a policy like ``secure`` that also allows plain `http` to exactly these hosts. Use it in test networks only: the
-    /// traffic can be read in transit.
+    /// Returns a policy like ``secure`` that also allows plain `http` to exactly these hosts.
+    ///
+    /// Use it in test networks only: the traffic can be read in transit.
     public static func allowingPlainHTTP(to hosts: Set<String>) -> EndpointPolicy {
         EndpointPolicy(plainHTTPHosts: Set(hosts.map { $0.lowercased() }))
     }
@@ -122,7 +129,9 @@ public struct EndpointPolicy: Sendable, Hashable {
         Self.isLoopback(host) || plainHTTPHosts.contains(host)
     }
 
-    /// Returns true when `host` is `localhost`, in 127.0.0.0/8 (RFC 1122 section 3.2.1.3), or `::1`. Names are not resolved.
+    /// Returns true when `host` is `localhost`, in 127.0.0.0/8 (RFC 1122 section 3.2.1.3), or `::1`.
+    ///
+    /// Names are not resolved.
     package static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -131,7 +140,9 @@ public struct EndpointPolicy: Sendable, Hashable {
     }
 }
 
-/// The reason that an address isn't a valid ``Endpoint``. The address is not included because it may contain a secret.
+/// The reason that an address isn't a valid ``Endpoint``.
+///
+/// The address is not included because it may contain a secret.
 public struct EndpointError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of the error.
     public struct Code: ErrorCode {

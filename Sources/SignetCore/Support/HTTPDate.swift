@@ -8,7 +8,9 @@ package import Foundation
 package enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Parses a date such as `Sun, 06 Nov 1994 08:49:37 GMT`. Returns nil for any other form.
+    /// Parses a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    ///
+    /// Returns nil for any other form.
     package static func date(from text: String) -> Date? {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 6, parts[0].count == 4, parts[0].hasSuffix(","), parts[5] == "GMT",
@@ -24,7 +26,9 @@ package enum HTTPDate {
         return Date(timeIntervalSince1970: Double(seconds))
     }
 
-    /// Returns the header value for a date, in whole seconds. A date outside the representable range is clamped to it.
+    /// Returns the header value for a date, in whole seconds.
+    ///
+    /// A date outside the representable range is clamped to it.
     package static func text(of date: Date) -> String {
         let seconds = Int(min(max(date.timeIntervalSince1970.rounded(.down), 0), latest))
         let (days, time) = seconds.quotientAndRemainder(dividingBy: 86_400)
@@ -49,8 +53,9 @@ package enum HTTPDate {
 
 /// Conversions between calendar dates and day numbers.
 enum CalendarDays {
-    /// Returns the number of days since January 1, 1970. The calculation begins each year in March, so that a leap day is the
-    /// last day of its year.
+    /// Returns the number of days since January 1, 1970.
+    ///
+    /// The calculation begins each year in March, so that a leap day is the last day of its year.
     static func since1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month > 2 ? year : year - 1
         let monthsSinceMarch = (month + 9) % 12

@@ -30,8 +30,9 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes hexadecimal digits of either case. Returns nil when `text` has an odd length or a character that isn't a
-    /// hexadecimal digit.
+    /// Decodes hexadecimal digits of either case.
+    ///
+    /// Returns nil when `text` has an odd length or a character that isn't a hexadecimal digit.
     package static func bytes(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = Substring(text).utf8

@@ -4,7 +4,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads and writes all JSON of this package. Members are sorted and `/` is not escaped, so that equal values give equal bytes.
+/// Reads and writes all JSON of this package.
+///
+/// Members are sorted and `/` is not escaped, so that equal values give equal bytes.
 package enum JSON {
     package static func encode(_ value: some Encodable, pretty: Bool = false) throws -> [UInt8] {
         let encoder = JSONEncoder()
@@ -13,7 +15,9 @@ package enum JSON {
         return Array(try encoder.encode(value))
     }
 
-    /// Encodes a ``JSONValue``. It is several times as fast as the encoder for `Encodable` values.
+    /// Encodes a ``JSONValue``.
+    ///
+    /// It is several times as fast as the encoder for `Encodable` values.
     package static func encode(_ value: JSONValue) -> [UInt8] {
         var writer = JSONWriter()
         writer.write(value)
@@ -30,7 +34,9 @@ package enum JSON {
         try JSONDecoder().decode(type, from: Data(bytes))
     }
 
-    /// Parses any JSON document. It is several times as fast as the decoder for `Decodable` types.
+    /// Parses any JSON document.
+    ///
+    /// It is several times as fast as the decoder for `Decodable` types.
     package static func value(of bytes: some Sequence<UInt8>) throws(JSONSyntaxError) -> JSONValue {
         try JSONReader.value(of: Array(bytes))
     }

@@ -7,7 +7,9 @@ package protocol JSONObject {
     init(_ members: JSONMembers) throws
 }
 
-/// The members of a JSON object, read by name and required type. A member that is null counts as absent.
+/// The members of a JSON object, read by name and required type.
+///
+/// A member that is null counts as absent.
 ///
 /// The members are stored in a list: objects have few members, and hashing a name takes longer than comparing it with all of
 /// them.
@@ -87,7 +89,9 @@ package struct JSONMembers {
         Dictionary(members.map { ($0.name.string(in: text), value($0.content)) }, uniquingKeysWith: { _, last in last })
     }
 
-    /// Returns the index of a member. Of members with the same name the last one counts (RFC 7519 section 4).
+    /// Returns the index of a member.
+    ///
+    /// Of members with the same name the last one counts (RFC 7519 section 4).
     private func index(of name: String) -> Int? { members.indices.last { members[$0].name.equals(name, in: text) } }
 
     private func value(_ content: Content) -> JSONValue {
@@ -109,7 +113,9 @@ package struct JSONMembers {
     }
 }
 
-/// An error that reports a member that is missing or that can't be used. It never contains the member's content.
+/// An error that reports a member that is missing or that can't be used.
+///
+/// It never contains the member's content.
 package struct JSONMemberError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name of the member.
     package let name: String
@@ -148,7 +154,9 @@ extension JSONValue {
 }
 
 extension [String: JSONValue] {
-    /// Creates an object from texts. Members whose text is nil are left out.
+    /// Creates an object from texts.
+    ///
+    /// Members whose text is nil are left out.
     package init(texts: [String: String?]) {
         self = texts.compactMapValues { $0.map { .string($0) } }
     }

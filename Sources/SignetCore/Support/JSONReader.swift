@@ -1,13 +1,19 @@
-/// A parser that reads JSON text (RFC 8259, UTF-8) directly into a ``JSONValue``. docs/decisions/003-json-values.md explains why
-/// the package has it in addition to Foundation's decoder, and which tests keep the two consistent.
+/// A parser that reads JSON text (RFC 8259, UTF-8) directly into a ``JSONValue``.
+///
+/// docs/decisions/003-json-values.md explains why the package has it in addition to Foundation's decoder, and which tests keep
+/// the two consistent.
 struct JSONReader {
     private let text: [UInt8]
     private var position = 0
 
-    /// The maximum nesting depth. It is more than servers use, and small enough for the stack of any thread.
+    /// The maximum nesting depth.
+    ///
+    /// It is more than servers use, and small enough for the stack of any thread.
     private static let maxDepth = 512
 
-    /// Parses `text` into a value. Of members with the same name the last one counts (RFC 7519 section 4).
+    /// Parses `text` into a value.
+    ///
+    /// Of members with the same name the last one counts (RFC 7519 section 4).
     static func value(of text: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
         var reader = JSONReader(text: text)
         let value = try reader.value(depth: 0)
@@ -130,7 +136,9 @@ struct JSONReader {
         return .integer(whole)
     }
 
-    /// Skips digits. Returns their value when there are at most 18 of them, and nil otherwise.
+    /// Skips digits.
+    ///
+    /// Returns their value when there are at most 18 of them, and nil otherwise.
     private mutating func digits() throws(JSONSyntaxError) -> Int64? {
         let start = position
         var number: Int64 = 0
@@ -146,7 +154,9 @@ struct JSONReader {
 
     private mutating func string() throws(JSONSyntaxError) -> String { try spelling().string(in: text) }
 
-    /// Reads a string. A string of plain ASCII is not copied.
+    /// Reads a string.
+    ///
+    /// A string of plain ASCII is not copied.
     private mutating func spelling() throws(JSONSyntaxError) -> JSONSpelling {
         guard take(UInt8(ascii: "\"")) else { throw error("a string was expected") }
         let start = position
@@ -163,7 +173,9 @@ struct JSONReader {
         return .string(try escapedString(from: start))
     }
 
-    /// Reads the rest of a string. The current position is at an escape.
+    /// Reads the rest of a string.
+    ///
+    /// The current position is at an escape.
     private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
         var bytes = Array(text[start..<position])
         while let byte = next, byte >= 0x20 {
@@ -216,7 +228,9 @@ struct JSONReader {
         return unit
     }
 
-    /// Creates a string from bytes. Validation takes longer than all other steps, and plain ASCII does not need it.
+    /// Creates a string from bytes.
+    ///
+    /// Validation takes longer than all other steps, and plain ASCII does not need it.
     private func string(_ bytes: some Collection<UInt8>, isPlain: Bool) throws(JSONSyntaxError) -> String {
         if isPlain { return String(decoding: bytes, as: UTF8.self) }
         guard let string = String(validating: bytes, as: UTF8.self) else { throw error("a string is not UTF-8") }
@@ -273,7 +287,9 @@ enum JSONSpelling {
     }
 }
 
-/// An error in a JSON text. It gives the position and the reason, and never contains the text.
+/// An error in a JSON text.
+///
+/// It gives the position and the reason, and never contains the text.
 package struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The byte offset at which parsing stopped.
     package let offset: Int

@@ -1,7 +1,9 @@
 /// The conversion between JSON and the untyped values in which other SDKs and push services pass it: dictionaries, arrays, strings,
 /// numbers and Boolean values.
 extension JSONValue {
-    /// Creates a JSON value from an untyped value. Nil becomes null, also inside a collection. Members and elements that JSON can't express are left out.
+    /// Creates a JSON value from an untyped value.
+    ///
+    /// Nil becomes null, also inside a collection. Members and elements that JSON can't express are left out.
     ///
     /// Returns nil for a value that JSON can't express.
     package init?(any value: Any?) {

@@ -40,8 +40,9 @@ extension JSONValue {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The whole number when this value is one, or a string that contains one; otherwise nil. Existing servers and SDKs send
-    /// numbers in both forms.
+    /// The whole number when this value is one, or a string that contains one; otherwise nil.
+    ///
+    /// Existing servers and SDKs send numbers in both forms.
     public var wholeNumber: Int64? {
         switch self {
         case .integer(let value): value
@@ -88,7 +89,9 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Encodes the value as JSON. JSON has no infinite numbers and no NaN: they become `null`, as in JavaScript.
+    /// Encodes the value as JSON.
+    ///
+    /// JSON has no infinite numbers and no NaN: they become `null`, as in JavaScript.
     public func encode(to encoder: any Encoder) throws {
         var single = encoder.singleValueContainer()
         switch self {
@@ -112,8 +115,9 @@ package struct JSONKey: CodingKey {
 }
 
 extension JSONValue {
-    /// A Boolean value that indicates whether the nesting depth is at most 64. Records and archives wrap values from outside in
-    /// further levels, and the result must stay within the parser's limit.
+    /// A Boolean value that indicates whether the nesting depth is at most 64.
+    ///
+    /// Records and archives wrap values from outside in further levels, and the result must stay within the parser's limit.
     package var isStorable: Bool { nests(within: 64) }
 
     private func nests(within depth: Int) -> Bool {

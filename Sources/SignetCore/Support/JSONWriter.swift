@@ -1,5 +1,6 @@
-/// Writes a ``JSONValue`` as text. The output is identical to that of Foundation's encoder with the options of
-/// ``JSON/encode(_:pretty:)``.
+/// Writes a ``JSONValue`` as text.
+///
+/// The output is identical to that of Foundation's encoder with the options of ``JSON/encode(_:pretty:)``.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
 

@@ -7,7 +7,9 @@ package import Crypto
 public struct Secret: Sendable, Hashable {
     package let key: SymmetricKey
 
-    /// Creates a secret from a copy of `bytes`. Erasing the original bytes is the caller's responsibility.
+    /// Creates a secret from a copy of `bytes`.
+    ///
+    /// Erasing the original bytes is the caller's responsibility.
     public init(_ bytes: some Sequence<UInt8>) {
         key = SymmetricKey(data: Array(bytes))
     }
@@ -21,7 +23,9 @@ public struct Secret: Sendable, Hashable {
         self.key = key
     }
 
-    /// Creates a random secret of `byteCount` bytes. Pass a `SystemRandomNumberGenerator` outside of tests.
+    /// Creates a random secret of `byteCount` bytes.
+    ///
+    /// Pass a `SystemRandomNumberGenerator` outside of tests.
     public init(byteCount: Int, using generator: inout some RandomNumberGenerator) {
         self.init((0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
@@ -40,7 +44,9 @@ public struct Secret: Sendable, Hashable {
     /// The number of bytes.
     public var count: Int { key.bitCount / 8 }
 
-    /// Calls `body` with the bytes. They must not outlive the call.
+    /// Calls `body` with the bytes.
+    ///
+    /// They must not outlive the call.
     public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try key.withUnsafeBytes(body)
     }

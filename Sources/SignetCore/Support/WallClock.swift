@@ -4,7 +4,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A source of the current time. Rules that depend on the time take it as a parameter; only composition roots read a clock.
+/// A source of the current time.
+///
+/// Rules that depend on the time take it as a parameter; only composition roots read a clock.
 public protocol WallClock: Sendable {
     /// The current time.
     var now: Date { get }
@@ -12,7 +14,9 @@ public protocol WallClock: Sendable {
 
 /// The system clock of this machine.
 public struct SystemWallClock: WallClock {
-    /// Creates the clock. It has no state.
+    /// Creates the clock.
+    ///
+    /// It has no state.
     public init() {}
     /// The current time of this machine.
     public var now: Date { Date() }

@@ -64,8 +64,10 @@ public struct AccessToken: Sendable, Hashable {
         self.isRotated = isRotated
     }
 
-    /// The value of the `Authorization` header that presents the token: `Bearer …`. It contains the secret: send it, and do not
-    /// show or log it. Servers that return `bearer` in lower case still expect `Bearer` (RFC 6750).
+    /// The value of the `Authorization` header that presents the token: `Bearer …`.
+    ///
+    /// It contains the secret: send it, and do not show or log it. Servers that return `bearer` in lower case still expect
+    /// `Bearer` (RFC 6750).
     public var authorization: String {
         let scheme = tokenType.lowercased() == "bearer" || tokenType.isEmpty ? "Bearer" : tokenType
         return "\(scheme) \(value.text)"
@@ -111,7 +113,9 @@ extension AccessToken: Codable {
         case isRotated = "rotated"
     }
 
-    /// Reads a stored token. Times are seconds since 1970.
+    /// Reads a stored token.
+    ///
+    /// Times are seconds since 1970.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func secret(_ key: CodingKeys) throws -> Secret? {
@@ -148,7 +152,9 @@ extension AccessToken: Codable {
 }
 
 extension Date {
-    /// The date as it is after conversion to seconds since 1970 and back. `Date` counts from 2001, so the conversion rounds it.
+    /// The date as it is after conversion to seconds since 1970 and back.
+    ///
+    /// `Date` counts from 2001, so the conversion rounds it.
     var asStored: Date { Date(timeIntervalSince1970: timeIntervalSince1970) }
 }
 

@@ -1,11 +1,17 @@
 /// The values that a client generates for one authorization request and compares with the answers: the verifier (RFC 7636), the
 /// state (RFC 6749 section 10.12) and the nonce (OpenID Connect Core section 3.1.2.1).
 package struct AuthorizationAttempt: Sendable, Hashable {
-    /// The PKCE code verifier. It stays in the client until the code is exchanged.
+    /// The PKCE code verifier.
+    ///
+    /// It stays in the client until the code is exchanged.
     package let verifier: Secret
-    /// The state. The server returns it with the code.
+    /// The state.
+    ///
+    /// The server returns it with the code.
     package let state: String
-    /// The nonce. The server returns it in the id_token.
+    /// The nonce.
+    ///
+    /// The server returns it in the id_token.
     package let nonce: String
 
     /// Creates an attempt with 256 random bits for each of the three values.
@@ -25,8 +31,9 @@ package struct AuthorizationAttempt: Sendable, Hashable {
         return AuthorizationAttempt(using: &generator)
     }
 
-    /// Returns the parameters of the authorization request, in the order of protocol/journey.md section 4.2. The nonce is sent
-    /// only with the scope `openid`, which requests an id_token.
+    /// Returns the parameters of the authorization request, in the order of protocol/journey.md section 4.2.
+    ///
+    /// The nonce is sent only with the scope `openid`, which requests an id_token.
     package func parameters(
         clientID: String, redirectURI: String, scopes: [String], extra: [(name: String, value: String)] = []
     ) -> [(name: String, value: String)] {

@@ -39,8 +39,9 @@ package enum AuthorizationResponse {
         return Secret(text: code)
     }
 
-    /// Returns true when `location` is the client's redirect URI with an answer. A trailing slash is ignored, because some
-    /// servers add one (Glewlwyd does it with a custom scheme).
+    /// Returns true when `location` is the client's redirect URI with an answer.
+    ///
+    /// A trailing slash is ignored, because some servers add one (Glewlwyd does it with a custom scheme).
     package static func isAnswer(_ location: String, to redirectURI: String) -> Bool {
         func bare(_ text: String) -> Substring {
             let path = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }

@@ -8,17 +8,23 @@ public import Foundation
 public struct Cookie: Sendable, Hashable {
     /// The name.
     public let name: String
-    /// The value. In AM's session cookie it is the SSO token.
+    /// The value.
+    ///
+    /// In AM's session cookie it is the SSO token.
     public let value: Secret
     /// The host, or the domain whose subdomains also receive the cookie; in lower case, without a leading dot.
     public let domain: String
     /// A Boolean value that indicates whether the cookie is sent to exactly that host only.
     public let isHostOnly: Bool
-    /// The path. The cookie is sent for this path and all paths below it.
+    /// The path.
+    ///
+    /// The cookie is sent for this path and all paths below it.
     public let path: String
     /// A Boolean value that indicates whether the cookie is sent over `https` only.
     public let isSecure: Bool
-    /// A Boolean value that indicates whether scripts of a page may not read the cookie. It has no effect here.
+    /// A Boolean value that indicates whether scripts of a page may not read the cookie.
+    ///
+    /// It has no effect here.
     public let isHTTPOnly: Bool
     /// The expiry time; nil for a session cookie.
     public let expiry: Date?

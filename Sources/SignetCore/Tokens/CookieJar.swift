@@ -4,15 +4,18 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The cookies of one client, as a value. It stores the cookies that servers set and selects those to send, by the rules of RFC
-/// 6265 section 5.
+/// The cookies of one client, as a value.
+///
+/// It stores the cookies that servers set and selects those to send, by the rules of RFC 6265 section 5.
 ///
 /// A jar reads no clock and opens no file. It is Codable, so that any storage can hold it.
 public struct CookieJar: Sendable, Hashable, Codable {
     /// The stored cookies, oldest first.
     public private(set) var cookies: [Cookie]
 
-    /// The maximum number of cookies. The oldest are removed first (section 6.1 requires at least 50 for each domain).
+    /// The maximum number of cookies.
+    ///
+    /// The oldest are removed first (section 6.1 requires at least 50 for each domain).
     static let maxCookies = 300
 
     /// Creates a jar with these cookies.
@@ -20,8 +23,10 @@ public struct CookieJar: Sendable, Hashable, Codable {
         self.cookies = cookies
     }
 
-    /// Stores the cookie of a `Set-Cookie` header (section 5.3). Invalid headers, and cookies for a domain that the sender does
-    /// not belong to, are ignored. An expired cookie removes the stored cookie with its name, domain and path.
+    /// Stores the cookie of a `Set-Cookie` header (section 5.3).
+    ///
+    /// Invalid headers, and cookies for a domain that the sender does not belong to, are ignored. An expired cookie removes the
+    /// stored cookie with its name, domain and path.
     /// - Parameters:
     ///   - header: The value of the `Set-Cookie` header.
     ///   - url: The address of the request.
@@ -47,8 +52,9 @@ public struct CookieJar: Sendable, Hashable, Codable {
         }
     }
 
-    /// Returns the `Cookie` header for a request; nil when the jar has no cookie for it. It contains secrets: send it, and do not
-    /// show or log it.
+    /// Returns the `Cookie` header for a request; nil when the jar has no cookie for it.
+    ///
+    /// It contains secrets: send it, and do not show or log it.
     public func header(for url: String, now: Date) -> String? {
         let cookies = cookies(for: url, now: now)
         return cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value.text)" }.joined(separator: "; ")
@@ -72,7 +78,9 @@ public struct CookieJar: Sendable, Hashable, Codable {
 /// The parts of a request address that cookies depend on.
 private struct CookieRequest {
     let isSecure: Bool
-    /// The host in lower case. An IPv6 address has no brackets.
+    /// The host in lower case.
+    ///
+    /// An IPv6 address has no brackets.
     let host: String
     let path: String
 
@@ -97,8 +105,9 @@ private struct CookieRequest {
         host.contains(":") || host.split(separator: ".").allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
     }
 
-    /// Returns true when the host is the domain or a name below it (section 5.1.3). Bytes are compared, because names that
-    /// Unicode considers equivalent are different host names.
+    /// Returns true when the host is the domain or a name below it (section 5.1.3).
+    ///
+    /// Bytes are compared, because names that Unicode considers equivalent are different host names.
     func isWithin(_ domain: String) -> Bool {
         let (ours, theirs) = (host.utf8, domain.utf8)
         if ours.elementsEqual(theirs) { return true }

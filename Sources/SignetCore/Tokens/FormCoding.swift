@@ -1,8 +1,10 @@
-/// Encodes and decodes `application/x-www-form-urlencoded` fields, for queries and request bodies. It works on bytes: separators
-/// and escapes are ASCII, and processing characters takes several times as long.
+/// Encodes and decodes `application/x-www-form-urlencoded` fields, for queries and request bodies.
+///
+/// It works on bytes: separators and escapes are ASCII, and processing characters takes several times as long.
 package enum FormCoding {
-    /// Encodes the fields in order. All characters except the unreserved ones are escaped. A space becomes `%20`, which both
-    /// kinds of form decoders accept.
+    /// Encodes the fields in order.
+    ///
+    /// All characters except the unreserved ones are escaped. A space becomes `%20`, which both kinds of form decoders accept.
     package static func encode(_ fields: [(name: String, value: String)]) -> String {
         var form: [UInt8] = []
         form.reserveCapacity(fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 16 })
@@ -32,7 +34,9 @@ package enum FormCoding {
         return decode(Substring(address[address.index(after: mark)...]))
     }
 
-    /// Decodes the fields of a query. Of two fields with the same name the first counts. Invalid escapes are kept as they are.
+    /// Decodes the fields of a query.
+    ///
+    /// Of two fields with the same name the first counts. Invalid escapes are kept as they are.
     package static func decode(_ query: some StringProtocol) -> [String: String] {
         var fields: [String: String] = [:]
         for part in query.utf8.split(separator: UInt8(ascii: "&")) {

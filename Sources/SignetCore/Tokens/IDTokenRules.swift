@@ -8,7 +8,9 @@ package import Foundation
 
 /// An error that reports an invalid id_token (OpenID Connect Core section 3.1.3.7).
 public struct IDTokenError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of the error. Its raw value appears in descriptions.
+    /// The kind of the error.
+    ///
+    /// Its raw value appears in descriptions.
     public struct Code: ErrorCode {
         /// The token isn't a signed JWT.
         public static let form = Code(rawValue: "form")
@@ -135,7 +137,9 @@ package struct IDTokenRules: Sendable, Hashable {
         }
     }
 
-    /// The accepted signature algorithms, which are asymmetric. `none` and the algorithms with a shared key are not accepted.
+    /// The accepted signature algorithms, which are asymmetric.
+    ///
+    /// `none` and the algorithms with a shared key are not accepted.
     package static let algorithms: Set<String> = [
         "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
     ]

@@ -6,14 +6,17 @@ import Foundation
 
 /// An error of an OAuth 2.0 request, with the server's error name and explanation if it sent them.
 public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
-    /// The kind of the error. The raw values of errors that a server sends are their registered names (RFC 6749, 6750, 7009,
-    /// 8628, OpenID Connect).
+    /// The kind of the error.
+    ///
+    /// The raw values of errors that a server sends are their registered names (RFC 6749, 6750, 7009, 8628, OpenID Connect).
     public struct Code: ErrorCode {
         /// The request is invalid for the server.
         public static let invalidRequest = Code(rawValue: "invalid_request")
         /// The server does not know the client, or client authentication failed.
         public static let invalidClient = Code(rawValue: "invalid_client")
-        /// The code or the refresh token was used, was revoked or has expired. The grant has ended.
+        /// The code or the refresh token was used, was revoked or has expired.
+        ///
+        /// The grant has ended.
         public static let invalidGrant = Code(rawValue: "invalid_grant")
         /// The client is not allowed to make this request.
         public static let unauthorizedClient = Code(rawValue: "unauthorized_client")
@@ -111,8 +114,9 @@ public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
         }
     }
 
-    /// A Boolean value that indicates whether a token endpoint reported that the grant has ended. No other error ends a grant: a
-    /// status alone may come from a gateway, and an unreadable response from any host.
+    /// A Boolean value that indicates whether a token endpoint reported that the grant has ended.
+    ///
+    /// No other error ends a grant: a status alone may come from a gateway, and an unreadable response from any host.
     package var endsGrant: Bool {
         code == .invalidGrant && status.map { (400..<500).contains($0) } ?? false
     }
@@ -131,7 +135,9 @@ public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
 }
 
 extension OAuthError {
-    /// Creates the error for an error name of the server. An unknown name becomes `other`.
+    /// Creates the error for an error name of the server.
+    ///
+    /// An unknown name becomes `other`.
     package init(
         name: String, explanation: String?, status: Int?, retryAfter: Duration? = nil
     ) {

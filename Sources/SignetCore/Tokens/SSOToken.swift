@@ -40,8 +40,9 @@ extension SSOToken: Codable {
     }
 }
 
-/// The identity of the session from which an access token was obtained. It is the SHA-256 of the SSO token, so that the token is
-/// not stored twice.
+/// The identity of the session from which an access token was obtained.
+///
+/// It is the SHA-256 of the SSO token, so that the token is not stored twice.
 package struct SessionIdentity: Sendable, Hashable {
     /// The digest in base64url.
     package let digest: String

@@ -4,7 +4,9 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// One `Set-Cookie` header, parsed as RFC 6265 section 5.2 specifies. Unknown attributes are ignored.
+/// One `Set-Cookie` header, parsed as RFC 6265 section 5.2 specifies.
+///
+/// Unknown attributes are ignored.
 package struct SetCookie: Sendable, Hashable {
     package var name = ""
     package var value = ""
@@ -17,7 +19,9 @@ package struct SetCookie: Sendable, Hashable {
     package var isSecure = false
     package var isHTTPOnly = false
 
-    /// Parses a header. Returns nil when it sets no cookie.
+    /// Parses a header.
+    ///
+    /// Returns nil when it sets no cookie.
     package init?(_ header: String) {
         // A control character could end the `Cookie` header that sends the cookie back.
         guard header.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
@@ -45,8 +49,9 @@ package struct SetCookie: Sendable, Hashable {
         }
     }
 
-    /// Parses `Max-Age` (section 5.2.2): digits with an optional minus sign. A number that does not fit 64 bits becomes the
-    /// maximum, or -1 if it is negative.
+    /// Parses `Max-Age` (section 5.2.2): digits with an optional minus sign.
+    ///
+    /// A number that does not fit 64 bits becomes the maximum, or -1 if it is negative.
     private static func seconds(_ text: String) -> Int64? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -54,11 +59,15 @@ package struct SetCookie: Sendable, Hashable {
     }
 }
 
-/// The date of a cookie (RFC 6265 section 5.1.1). The algorithm accepts many formats.
+/// The date of a cookie (RFC 6265 section 5.1.1).
+///
+/// The algorithm accepts many formats.
 package enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
-    /// Parses a date. Returns nil when the text contains no valid date.
+    /// Parses a date.
+    ///
+    /// Returns nil when the text contains no valid date.
     package static func date(from text: String) -> Date? {
         var time: (hour: Int, minute: Int, second: Int)?
         var (day, month, year): (Int?, Int?, Int?)

@@ -4,8 +4,10 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Parses the responses of token endpoints. It accepts the deviations of real servers: content types other than JSON, numbers as
-/// strings, a missing `expires_in`, error names of their own, and empty bodies.
+/// Parses the responses of token endpoints.
+///
+/// It accepts the deviations of real servers: content types other than JSON, numbers as strings, a missing `expires_in`, error
+/// names of their own, and empty bodies.
 package enum TokenResponse {
     /// Returns the token of a token endpoint's response (RFC 6749 section 5.1).
     /// - Parameters:

@@ -33,7 +33,9 @@ package enum RefreshFailure: String, Sendable, Hashable {
     case authorize
 }
 
-/// The rules for the lifecycle of an access token. They use no network and no storage.
+/// The rules for the lifecycle of an access token.
+///
+/// They use no network and no storage.
 package enum TokenRules {
     /// Returns the action for a stored token.
     /// - Parameters:
@@ -56,8 +58,9 @@ package enum TokenRules {
         return isRefused ? .logIn : .use
     }
 
-    /// Returns the time before its expiry at which a token is renewed: `threshold`, but at most half of its lifetime. Without
-    /// this limit a token whose lifetime does not exceed the threshold would be renewed at every call.
+    /// Returns the time before its expiry at which a token is renewed: `threshold`, but at most half of its lifetime.
+    ///
+    /// Without this limit a token whose lifetime does not exceed the threshold would be renewed at every call.
     package static func lead(_ threshold: Duration, of token: AccessToken) -> Duration {
         guard let end = token.expiresAt else { return threshold }
         return min(threshold, .seconds(max(0, end.timeIntervalSince(token.issuedAt)) / 2))
@@ -69,8 +72,10 @@ package enum TokenRules {
     }
 
     /// Returns true when the server may already have used up the refresh token and issued the next one, which the client never
-    /// saved. When refresh tokens are used once, sending one again looks like theft, and the server ends the whole grant (RFC
-    /// 9700 section 4.14.2).
+    /// saved.
+    ///
+    /// When refresh tokens are used once, sending one again looks like theft, and the server ends the whole grant (RFC 9700
+    /// section 4.14.2).
     private static func mayBeUsedUp(_ token: AccessToken) -> Bool {
         token.renewalBegun != nil && token.isRotated != false
     }
@@ -81,8 +86,9 @@ package enum TokenRules {
         return failure.refusesRefreshToken && hasSession ? .authorize : .keep
     }
 
-    /// Returns the token to store after a refresh. The old scope, refresh token and id_token are kept when the response has no
-    /// new ones.
+    /// Returns the token to store after a refresh.
+    ///
+    /// The old scope, refresh token and id_token are kept when the response has no new ones.
     package static func merged(_ new: AccessToken, into old: AccessToken) -> AccessToken {
         var token = new
         if token.scope.isEmpty { token.scope = old.scope }
@@ -104,8 +110,10 @@ package enum SessionUpgrade: String, Sendable, Hashable {
     /// session has set its cookie.
     case endStoredSession
 
-    /// Returns the steps in order. Nothing is removed before the new session is stored. The result of the requests does not
-    /// change the steps. A session with an empty token is returned to the caller and changes nothing in the storage.
+    /// Returns the steps in order.
+    ///
+    /// Nothing is removed before the new session is stored. The result of the requests does not change the steps. A session with
+    /// an empty token is returned to the caller and changes nothing in the storage.
     package static func steps(stored: SSOToken?, hasTokens: Bool, delivered: SSOToken) -> [SessionUpgrade] {
         guard delivered.value.count > 0 else { return [] }
         if let stored, stored.value == delivered.value { return [.store] }

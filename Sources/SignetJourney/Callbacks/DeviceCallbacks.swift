@@ -16,7 +16,9 @@ public struct DeviceProfileCallback: TypedCallback {
     /// The message to show while the app collects the data.
     public var message: String { callback.text("message") }
 
-    /// Enters a device profile. Omits the parts that the server didn't request.
+    /// Enters a device profile.
+    ///
+    /// Omits the parts that the server didn't request.
     public mutating func fill(_ profile: DeviceProfile) {
         callback.set(.string(JSON.text(of: profile.json(metadata: wantsMetadata, location: wantsLocation))))
     }
@@ -81,7 +83,9 @@ extension DeviceKeyCallback {
     }
 }
 
-/// A callback that asks for a key that is bound to the device. `DeviceBinding` answers it.
+/// A callback that asks for a key that is bound to the device.
+///
+/// `DeviceBinding` answers it.
 public struct DeviceBindingCallback: DeviceKeyCallback {
     /// The callback type in the protocol.
     public static let type = "DeviceBindingCallback"
@@ -111,7 +115,9 @@ public struct DeviceBindingCallback: DeviceKeyCallback {
     }
 }
 
-/// A callback that asks for a signature with a key that was bound to the device before. `DeviceBinding` answers it.
+/// A callback that asks for a signature with a key that was bound to the device before.
+///
+/// `DeviceBinding` answers it.
 public struct DeviceSigningVerifierCallback: DeviceKeyCallback {
     /// The callback type in the protocol.
     public static let type = "DeviceSigningVerifierCallback"
@@ -158,7 +164,9 @@ public struct AppIntegrityCallback: TypedCallback {
         callback.set("token", .string(token))
     }
 
-    /// Enters the results of App Attest. Skips a result for which the callback has no input.
+    /// Enters the results of App Attest.
+    ///
+    /// Skips a result for which the callback has no input.
     public mutating func fill(token: String, attestToken: String, keyID: String, clientData: String) {
         callback.set("token", .string(token))
         callback.set("attestToken", .string(attestToken))
@@ -236,9 +244,13 @@ public struct ProtectSettings: Sendable, Hashable {
     public var customHost: String { all["customHost"]?.string ?? "" }
     /// True when PingOne Protect collects device metadata only on request.
     public var isLazy: Bool { all["lazyMetadata"]?.truth ?? false }
-    /// True when PingOne Protect collects data about the user's typing and movements. The default is true.
+    /// True when PingOne Protect collects data about the user's typing and movements.
+    ///
+    /// The default is true.
     public var collectsBehavioralData: Bool { all["behavioralDataCollection"]?.truth ?? true }
-    /// The number of days between two synchronizations of the device key. The default is 14.
+    /// The number of days between two synchronizations of the device key.
+    ///
+    /// The default is 14.
     public var keySyncDays: Int { all["deviceKeyRsyncIntervals"]?.wholeNumber.flatMap { Int(exactly: $0) } ?? 14 }
     /// True when PingOne Protect uses the device key.
     public var usesTrust: Bool { all["enableTrust"]?.truth ?? false }

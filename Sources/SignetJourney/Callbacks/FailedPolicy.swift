@@ -19,8 +19,9 @@ public struct FailedPolicy: Sendable, Hashable {
         self.init(requirement: rule.name, parameters: rule.parameters)
     }
 
-    /// An English sentence that tells the user how to correct the value, for the requirement names that servers use. An app with
-    /// its own texts uses ``requirement`` instead.
+    /// An English sentence that tells the user how to correct the value, for the requirement names that servers use.
+    ///
+    /// An app with its own texts uses ``requirement`` instead.
     public var message: String { PolicyRequirement(name: requirement, parameters: parameters).sentence }
 }
 

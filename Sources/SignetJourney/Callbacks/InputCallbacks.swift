@@ -12,15 +12,18 @@ public struct NameCallback: TypedCallback {
     /// The prompt, in the user's language.
     public var prompt: String { callback.text("prompt") }
 
-    /// The user name. The server may have filled in an initial value.
+    /// The user name.
+    ///
+    /// The server may have filled in an initial value.
     public var name: String {
         get { callback.value()?.string ?? "" }
         set { callback.set(.string(newValue)) }
     }
 }
 
-/// A callback that asks for a password, a one-time code, or the answer to a security question. For a security question, the
-/// prompt is the question.
+/// A callback that asks for a password, a one-time code, or the answer to a security question.
+///
+/// For a security question, the prompt is the question.
 public struct PasswordCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "PasswordCallback"
@@ -60,7 +63,9 @@ public struct TextInputCallback: TypedCallback {
     /// The text that the server proposes.
     public var defaultText: String { callback.text("defaultText") }
 
-    /// The text to send. In a step of a ``Journey``, the initial value is ``defaultText``.
+    /// The text to send.
+    ///
+    /// In a step of a ``Journey``, the initial value is ``defaultText``.
     public var text: String {
         get { callback.value()?.string ?? "" }
         set { callback.set(.string(newValue)) }
@@ -82,8 +87,9 @@ public struct ChoiceCallback: TypedCallback {
     public var choices: [String] { callback.texts("choices") }
     /// The index of the proposed choice; nil when the server proposes none.
     public var defaultChoice: Int? { callback.number("defaultChoice").flatMap { choices.indices.contains($0) ? $0 : nil } }
-    /// The index of the selected choice; nil while no choice is selected. In a step of a ``Journey``, the initial value is
-    /// ``defaultChoice``.
+    /// The index of the selected choice; nil while no choice is selected.
+    ///
+    /// In a step of a ``Journey``, the initial value is ``defaultChoice``.
     public var selectedIndex: Int? {
         callback.value()?.wholeNumber.flatMap { Int(exactly: $0) }.flatMap { choices.indices.contains($0) ? $0 : nil }
     }
@@ -128,8 +134,10 @@ public struct ConfirmationCallback: TypedCallback {
         return named.isEmpty ? defaultOptions.map(\.label) : named
     }
 
-    /// The numbers that the server expects for the buttons, in the order of ``options``. For buttons that the server names, the
-    /// number is the index. For the buttons of an `optionType`, it is the number that Java assigns to them.
+    /// The numbers that the server expects for the buttons, in the order of ``options``.
+    ///
+    /// For buttons that the server names, the number is the index. For the buttons of an `optionType`, it is the number that Java
+    /// assigns to them.
     private var allowed: [Int] {
         let named = callback.texts("options")
         return named.isEmpty ? defaultOptions.map(\.number) : Array(named.indices)
@@ -145,8 +153,10 @@ public struct ConfirmationCallback: TypedCallback {
         }
     }
 
-    /// The index of the pressed button; nil while no button is pressed. Servers fill in 100 to indicate that no button is
-    /// pressed. When a server fills in 0 instead, the value also means that the first button is pressed.
+    /// The index of the pressed button; nil while no button is pressed.
+    ///
+    /// Servers fill in 100 to indicate that no button is pressed. When a server fills in 0 instead, the value also means that the
+    /// first button is pressed.
     public var selectedIndex: Int? {
         callback.value()?.wholeNumber.flatMap { Int(exactly: $0) }.flatMap { allowed.firstIndex(of: $0) }
     }
@@ -195,7 +205,9 @@ public enum MessageType: Sendable, Hashable {
     }
 }
 
-/// A callback that asks for the user's language. OpenAM sends it.
+/// A callback that asks for the user's language.
+///
+/// OpenAM sends it.
 public struct LanguageCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "LanguageCallback"

@@ -6,8 +6,9 @@ extension JourneyStep {
     /// The number that the user must select on the phone while a push login waits.
     public var pushChallengeNumber: String? { hiddenValue("pushChallengeNumber") }
 
-    /// The enrollment URI that the step shows as a QR code: `otpauth://`, `pushauth://` or `mfauth://`. It contains a secret. The
-    /// URI is recognized by its scheme, because the ID of its callback differs between servers.
+    /// The enrollment URI that the step shows as a QR code: `otpauth://`, `pushauth://` or `mfauth://`.
+    ///
+    /// It contains a secret. The URI is recognized by its scheme, because the ID of its callback differs between servers.
     public var enrollmentURI: String? {
         callbacks(HiddenValueCallback.self).map(\.sentValue).first { value in
             ["otpauth://", "pushauth://", "mfauth://"].contains { value.lowercased().hasPrefix($0) }
@@ -72,14 +73,17 @@ extension JourneyStep {
 
     /// The recovery codes that a step shows once, and the name of the device that they replace.
     public struct RecoveryCodes: Sendable, Hashable {
-        /// The recovery codes. Each of them replaces the device as a credential: show them, and never log them.
+        /// The recovery codes.
+        ///
+        /// Each of them replaces the device as a credential: show them, and never log them.
         public let codes: [Secret]
         /// The name of the device.
         public let deviceName: String
     }
 
-    /// The recovery codes that the step shows; nil when it shows none. AM sends them inside a script for browsers, as string
-    /// literals that end with `\n`.
+    /// The recovery codes that the step shows; nil when it shows none.
+    ///
+    /// AM sends them inside a script for browsers, as string literals that end with `\n`.
     public var recoveryCodes: RecoveryCodes? {
         let scripts = callbacks(TextOutputCallback.self).filter { $0.messageType == .script }.map(\.message)
         guard let script = scripts.first(where: { $0.lowercased().contains("recovery codes") }) else { return nil }

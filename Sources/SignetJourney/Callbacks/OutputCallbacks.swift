@@ -1,6 +1,8 @@
 public import SignetCore
 
-/// A callback that shows a message to the user. It has no input.
+/// A callback that shows a message to the user.
+///
+/// It has no input.
 public struct TextOutputCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "TextOutputCallback"
@@ -11,14 +13,17 @@ public struct TextOutputCallback: TypedCallback {
     /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
-    /// The message, in the user's language. For ``MessageType/script``, a script that must not be shown.
+    /// The message, in the user's language.
+    ///
+    /// For ``MessageType/script``, a script that must not be shown.
     public var message: String { callback.text("message") }
     /// The kind of the message.
     public var messageType: MessageType { MessageType(number: callback.number("messageType")) }
 }
 
-/// A callback that announces the suspension of the journey. The user continues with a link from an email, which the app passes to
-/// ``Journey/resume(_:options:)``.
+/// A callback that announces the suspension of the journey.
+///
+/// The user continues with a link from an email, which the app passes to ``Journey/resume(_:options:)``.
 public struct SuspendedTextOutputCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "SuspendedTextOutputCallback"
@@ -35,7 +40,9 @@ public struct SuspendedTextOutputCallback: TypedCallback {
     public var messageType: MessageType { MessageType(number: callback.number("messageType")) }
 }
 
-/// A callback that carries a value that isn't shown to the user. Scripts produce or consume it.
+/// A callback that carries a value that isn't shown to the user.
+///
+/// Scripts produce or consume it.
 public struct HiddenValueCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "HiddenValueCallback"
@@ -46,13 +53,17 @@ public struct HiddenValueCallback: TypedCallback {
     /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
-    /// The ID that identifies the value, for example `webAuthnOutcome`. OpenAM sends it only as the value of the input.
+    /// The ID that identifies the value, for example `webAuthnOutcome`.
+    ///
+    /// OpenAM sends it only as the value of the input.
     public var id: String { callback.optionalText("id") ?? callback.value()?.string ?? "" }
 
     /// The value that the server sent.
     public var sentValue: String { callback.text("value") }
 
-    /// The value to send. Servers fill in the ID as the initial value.
+    /// The value to send.
+    ///
+    /// Servers fill in the ID as the initial value.
     public var value: String {
         get { callback.value()?.string ?? "" }
         set { callback.set(.string(newValue)) }
@@ -77,8 +88,9 @@ public struct PollingWaitCallback: TypedCallback {
     public var message: String { callback.text("message") }
 }
 
-/// A callback that carries data for the app. `WebAuthnRequest` and `JourneyStep.protectRequest` read the data of passkey and
-/// PingOne Protect requests.
+/// A callback that carries data for the app.
+///
+/// `WebAuthnRequest` and `JourneyStep.protectRequest` read the data of passkey and PingOne Protect requests.
 public struct MetadataCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "MetadataCallback"

@@ -1,9 +1,10 @@
 import SignetCore
 
 extension JourneyStep {
-    /// Returns the step with the server's proposals filled in as input values. A user interface shows these values. An input that
-    /// the user doesn't change therefore sends the value that was shown, and a text that the user clears is sent empty
-    /// (protocol/journey.md section 2.6).
+    /// Returns the step with the server's proposals filled in as input values.
+    ///
+    /// A user interface shows these values. An input that the user doesn't change therefore sends the value that was shown, and a
+    /// text that the user clears is sent empty (protocol/journey.md section 2.6).
     func proposing() -> JourneyStep {
         var step = self
         for (index, callback) in callbacks.enumerated() {

@@ -13,7 +13,9 @@ public struct SelectIdPCallback: TypedCallback {
     public struct Provider: Sendable, Hashable {
         /// The name, for example `google`; `localAuthentication` for an account of the server itself.
         public let name: String
-        /// The appearance: `buttonDisplayName`, `buttonImage` and so on. May be empty.
+        /// The appearance: `buttonDisplayName`, `buttonImage` and so on.
+        ///
+        /// May be empty.
         public let look: [String: JSONValue]
     }
 
@@ -85,8 +87,9 @@ public struct IdPCallback: TypedCallback {
     }
 }
 
-/// A callback that redirects the user to another site in a browser. After the user returns, continue with
-/// ``Journey/next(_:returnedTo:of:options:)``.
+/// A callback that redirects the user to another site in a browser.
+///
+/// After the user returns, continue with ``Journey/next(_:returnedTo:of:options:)``.
 public struct RedirectCallback: TypedCallback {
     /// The callback type in the protocol.
     public static let type = "RedirectCallback"

@@ -84,7 +84,9 @@ public struct StringAttributeInputCallback: AttributeInputCallback {
     /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
-    /// The text to send. In a step of a ``Journey``, the initial value is the server's current value.
+    /// The text to send.
+    ///
+    /// In a step of a ``Journey``, the initial value is the server's current value.
     public var value: String {
         get { callback.value()?.string ?? "" }
         set { callback.set(.string(newValue)) }
@@ -100,8 +102,9 @@ public struct NumberAttributeInputCallback: AttributeInputCallback {
     /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
-    /// The number to send; nil when no number is set. In a step of a ``Journey``, the initial value is the server's current
-    /// value.
+    /// The number to send; nil when no number is set.
+    ///
+    /// In a step of a ``Journey``, the initial value is the server's current value.
     public var value: Double? { callback.value()?.double }
 
     /// Enters a number.
@@ -121,7 +124,9 @@ public struct BooleanAttributeInputCallback: AttributeInputCallback {
     /// Creates the typed view of a callback without checking it.
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
-    /// The Boolean value to send. In a step of a ``Journey``, the initial value is the server's current value.
+    /// The Boolean value to send.
+    ///
+    /// In a step of a ``Journey``, the initial value is the server's current value.
     public var value: Bool {
         get { callback.value()?.truth ?? false }
         set { callback.set(.bool(newValue)) }
@@ -143,7 +148,9 @@ public struct KbaCreateCallback: TypedCallback {
     public var prompt: String { callback.text("prompt") }
     /// The questions that the server proposes.
     public var predefinedQuestions: [String] { callback.texts("predefinedQuestions") }
-    /// True when the user may enter their own question. A server that doesn't send this output accepts any question.
+    /// True when the user may enter their own question.
+    ///
+    /// A server that doesn't send this output accepts any question.
     public var allowsOwnQuestion: Bool { callback.output("allowUserDefinedQuestions")?.truth ?? true }
 
     /// The question; empty while none is entered.

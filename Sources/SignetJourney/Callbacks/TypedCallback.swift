@@ -26,7 +26,9 @@ extension TypedCallback {
     }
 }
 
-/// The error for a callback that can't be filled in as requested. It doesn't contain the value.
+/// The error for a callback that can't be filled in as requested.
+///
+/// It doesn't contain the value.
 public struct CallbackError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of error.
     public struct Code: ErrorCode {
@@ -96,8 +98,9 @@ extension JourneyStep {
 }
 
 extension JourneyCallback {
-    /// The typed view of the callback; nil for a type that this version doesn't know. An app can show the outputs of such a
-    /// callback and fill in its inputs.
+    /// The typed view of the callback; nil for a type that this version doesn't know.
+    ///
+    /// An app can show the outputs of such a callback and fill in its inputs.
     public var typed: (any TypedCallback)? { Self.views[type]?.init(self) }
 
     private static let views: [String: any TypedCallback.Type] = {
@@ -134,7 +137,9 @@ extension JourneyCallback {
     /// Returns the value of an input: the one that the app entered, or the one that the server filled in.
     package func value(_ ending: String = "") -> JSONValue? { inputIndex(ending).flatMap { input?[$0].value } }
 
-    /// Fills in an input. Does nothing when the callback has no such input.
+    /// Fills in an input.
+    ///
+    /// Does nothing when the callback has no such input.
     package mutating func set(_ ending: String, _ value: JSONValue) {
         guard let index = inputIndex(ending) else { return }
         input?[index].value = value
@@ -154,8 +159,9 @@ extension JourneyCallback {
 }
 
 extension JSONValue {
-    /// The Boolean value; nil for other values. Strings and numbers that represent one are accepted, because older servers send
-    /// strings.
+    /// The Boolean value; nil for other values.
+    ///
+    /// Strings and numbers that represent one are accepted, because older servers send strings.
     package var truth: Bool? {
         switch self {
         case .bool(let value): value

@@ -23,13 +23,17 @@ public struct DeviceBinding: Sendable {
 
     /// The data about the device and the app that the server receives.
     public struct Device: Sendable, Hashable {
-        /// The ID of the device. It must stay the same over time.
+        /// The ID of the device.
+        ///
+        /// It must stay the same over time.
         public var identifier: String
         /// The name that the user gives to the device.
         public var name: String
         /// The value of the claim `iss`, which identifies the app: the bundle ID on Apple platforms, the package name on Android.
         public var application: String
-        /// The platform. The ForgeRock SDKs send `ios` and `android`, and a server may have rules for these values.
+        /// The platform.
+        ///
+        /// The ForgeRock SDKs send `ios` and `android`, and a server may have rules for these values.
         public var platform: String
 
         /// Creates the description of a device.
@@ -60,8 +64,10 @@ public struct DeviceBinding: Sendable {
         self.timer = timer
     }
 
-    /// Creates a key for a user and signs the server's challenge with it. The user's earlier keys stay, and continue to sign
-    /// until the new key is confirmed. A server that rejects the new key therefore still knows them.
+    /// Creates a key for a user and signs the server's challenge with it.
+    ///
+    /// The user's earlier keys stay, and continue to sign until the new key is confirmed. A server that rejects the new key
+    /// therefore still knows them.
     ///
     /// Report the result afterwards: call ``confirm(_:)`` when the journey continues, and ``discard(_:)`` when the server rejects
     /// the key.
@@ -86,7 +92,9 @@ public struct DeviceBinding: Sendable {
         }
     }
 
-    /// Marks a key as accepted by the server. From now on, it takes precedence over the user's older and unconfirmed keys.
+    /// Marks a key as accepted by the server.
+    ///
+    /// From now on, it takes precedence over the user's older and unconfirmed keys.
     /// - Throws: The errors of the key store.
     public func confirm(_ key: DeviceKey) async throws {
         try await keys.confirm(key)
@@ -98,8 +106,9 @@ public struct DeviceBinding: Sendable {
         try await keys.remove(key)
     }
 
-    /// Removes a key that the server never received, even when the calling task is canceled. A key that can't be removed stays
-    /// unconfirmed, so it doesn't take precedence over another key.
+    /// Removes a key that the server never received, even when the calling task is canceled.
+    ///
+    /// A key that can't be removed stays unconfirmed, so it doesn't take precedence over another key.
     private func forget(_ key: DeviceKey) async {
         await Task { try? await keys.remove(key) }.value
     }
@@ -133,7 +142,9 @@ public struct DeviceBinding: Sendable {
     }
 
     /// Returns the keys that may sign, the newest last: the keys of this server and realm, and of the user when the request names
-    /// one. When a user has a confirmed key, the user's unconfirmed keys are excluded.
+    /// one.
+    ///
+    /// When a user has a confirmed key, the user's unconfirmed keys are excluded.
     private func candidates(for userID: String?) async throws -> [DeviceKey] {
         let mine = try await keys.keys().filter {
             $0.owner.server == server && $0.owner.realm == realm && (userID == nil || $0.owner.userID == userID)
@@ -172,8 +183,9 @@ public struct DeviceBinding: Sendable {
         ]
     }
 
-    /// Runs `body`, and throws ``DeviceClientError/timeout`` when it takes longer than `limit`. Waits for a body that ignores its
-    /// cancellation, and then undoes its result.
+    /// Runs `body`, and throws ``DeviceClientError/timeout`` when it takes longer than `limit`.
+    ///
+    /// Waits for a body that ignores its cancellation, and then undoes its result.
     private func within<Value: Sendable>(
         _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value,
         tooLate undo: @Sendable (Value) async -> Void = { _ in }

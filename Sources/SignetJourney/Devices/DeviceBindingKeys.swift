@@ -6,7 +6,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The owner of a device key: one user of one realm of one server. Two servers may use the same ID for different users.
+/// The owner of a device key: one user of one realm of one server.
+///
+/// Two servers may use the same ID for different users.
 public struct DeviceKeyOwner: Sendable, Hashable {
     /// The address of the server, as in `ServerProfile.url`.
     public let server: String
@@ -38,7 +40,9 @@ public struct DeviceKey: Sendable, Hashable {
     public let createdAt: Date
     /// The public key, a point of P-256 (X9.63, 65 bytes).
     public let publicKey: [UInt8]
-    /// True when the server has accepted the key. Until then, the key signs only when its user has no confirmed key.
+    /// True when the server has accepted the key.
+    ///
+    /// Until then, the key signs only when its user has no confirmed key.
     public let isConfirmed: Bool
 
     /// Creates the description of a key.
@@ -55,8 +59,9 @@ public struct DeviceKey: Sendable, Hashable {
     }
 }
 
-/// A store for device keys that also asks for user authentication before it uses a key. ``VaultDeviceKeys`` is one
-/// implementation. An app with hardware keys supplies its own.
+/// A store for device keys that also asks for user authentication before it uses a key.
+///
+/// ``VaultDeviceKeys`` is one implementation. An app with hardware keys supplies its own.
 ///
 /// The methods throw ``DeviceClientError`` to report a specific error to the server. Any other error is reported to the server as
 /// ``DeviceClientError/abort``, and the app receives it unchanged in ``DeviceFailure/cause``.

@@ -2,7 +2,9 @@ public import SignetCore
 
 /// The description and location of a device: the answer to a ``DeviceProfileCallback`` (protocol/journey.md section 2.8).
 public struct DeviceProfile: Sendable, Hashable {
-    /// The ID of the device. It must stay the same over time.
+    /// The ID of the device.
+    ///
+    /// It must stay the same over time.
     public var identifier: String
     /// The description of the device in sections: `platform`, `hardware`, `browser`, `network` and so on.
     public var metadata: [String: JSONValue]

@@ -7,9 +7,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Collects a description of this machine, as far as an unprivileged program can read it on Linux. The description has the
-/// sections of the ForgeRock SDKs, and omits values that can't be determined. On other systems, the files contain little
-/// information, and the app adds its own.
+/// Collects a description of this machine, as far as an unprivileged program can read it on Linux.
+///
+/// The description has the sections of the ForgeRock SDKs, and omits values that can't be determined. On other systems, the files
+/// contain little information, and the app adds its own.
 public struct DeviceProfileCollector: Sendable {
     private let identifier: String
     private let environment: [String: String]
@@ -36,9 +37,10 @@ public struct DeviceProfileCollector: Sendable {
         self.folder = folder
     }
 
-    /// Returns an ID of this machine for one app: a hash of the machine ID and the app's name. Two apps, or two servers that
-    /// exchange data, therefore can't recognize the same machine (machine-id(5)). The ID stays the same until the system is
-    /// reinstalled.
+    /// Returns an ID of this machine for one app: a hash of the machine ID and the app's name.
+    ///
+    /// Two apps, or two servers that exchange data, therefore can't recognize the same machine (machine-id(5)). The ID stays the
+    /// same until the system is reinstalled.
     /// - Parameter application: The name of the app, for example `org.example.app`.
     /// - Returns: 64 hexadecimal digits; nil when the system has no machine ID.
     public static func identifier(for application: String) -> String? {
@@ -85,8 +87,9 @@ public struct DeviceProfileCollector: Sendable {
         ]
     }
 
-    /// Returns the number of devices of a class that the kernel exposes. The number is 0 when the kernel has no directory for the
-    /// class, and nil when the directories can't be read.
+    /// Returns the number of devices of a class that the kernel exposes.
+    ///
+    /// The number is 0 when the kernel has no directory for the class, and nil when the directories can't be read.
     private func devices(_ kind: String) -> Int? {
         if let devices = folder("/sys/class/\(kind)") { return devices.count }
         return folder("/sys/class").flatMap { $0.contains(kind) ? nil : 0 }
@@ -106,7 +109,9 @@ public struct DeviceProfileCollector: Sendable {
         return text.isEmpty ? nil : .string(text)
     }
 
-    /// Returns the `NAME=value` pairs of a file. The values may be in quotes.
+    /// Returns the `NAME=value` pairs of a file.
+    ///
+    /// The values may be in quotes.
     private func pairs(_ path: String) -> [String: String] {
         let lines = (file(path) ?? "").split(separator: "\n").compactMap { line -> (String, String)? in
             let parts = line.split(separator: "=", maxSplits: 1)

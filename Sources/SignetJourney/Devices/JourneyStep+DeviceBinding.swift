@@ -5,8 +5,9 @@ import SignetStorage
 public struct DeviceFailure: Error, Sendable, CustomStringConvertible {
     /// The error that the server receives.
     public let clientError: DeviceClientError
-    /// The local error of the key store, which isn't sent to the server, for example the `StoreError` of a locked vault. Nil when
-    /// ``clientError`` contains all information.
+    /// The local error of the key store, which isn't sent to the server, for example the `StoreError` of a locked vault.
+    ///
+    /// Nil when ``clientError`` contains all information.
     public let cause: (any Error)?
 
     /// The description of the cause, or only its type when the error isn't Signet's own, and the error that the server receives.
@@ -44,8 +45,9 @@ public enum DeviceBindingOutcome: Sendable {
 }
 
 extension JourneyStep {
-    /// Binds the device as the step requests, and enters the result. A failure is entered as an error name, and the journey
-    /// decides how to continue.
+    /// Binds the device as the step requests, and enters the result.
+    ///
+    /// A failure is entered as an error name, and the journey decides how to continue.
     /// - Returns: The key, or the failure: the error that the server receives and the local cause.
     /// - Throws: ``CallbackError/Code/noSuchCallback`` when the step doesn't request a binding; `CancellationError` when the task
     ///   is canceled, and then nothing is entered.
@@ -68,8 +70,9 @@ extension JourneyStep {
         return outcome
     }
 
-    /// Signs as the step requests, and enters the result. A failure is entered as an error name, and the journey decides how to
-    /// continue.
+    /// Signs as the step requests, and enters the result.
+    ///
+    /// A failure is entered as an error name, and the journey decides how to continue.
     /// - Parameters:
     ///   - binding: The device binding client that signs.
     ///   - claims: Additional claims to sign.

@@ -1,7 +1,8 @@
 import SignetCore
 
-/// A piece of JavaScript from which values are read by the names before them. The script isn't executed, and only the forms that
-/// AM writes are supported.
+/// A piece of JavaScript from which values are read by the names before them.
+///
+/// The script isn't executed, and only the forms that AM writes are supported.
 struct ScriptText {
     private let text: Substring
 
@@ -74,8 +75,9 @@ struct ScriptText {
         return strings
     }
 
-    /// The array of credentials at the beginning of the text, in which each credential is an object with an array of bytes. Nil
-    /// when the text doesn't begin with such an array, or when a credential can't be read.
+    /// The array of credentials at the beginning of the text, in which each credential is an object with an array of bytes.
+    ///
+    /// Nil when the text doesn't begin with such an array, or when a credential can't be read.
     var credentials: [[UInt8]]? {
         let list = text.upToClosing
         guard list.hasPrefix("["), list.count(where: { $0 == "[" }) == list.count(where: { $0 == "]" }) else { return nil }

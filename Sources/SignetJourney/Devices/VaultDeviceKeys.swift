@@ -9,9 +9,11 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A store for device keys in software. The private keys are sealed in a vault, and are in this process's memory while they sign.
-/// They have the protection of the vault, for example a TPM, and any process that can open the vault can copy them. Tell this to
-/// the operator of a server that requires hardware keys.
+/// A store for device keys in software.
+///
+/// The private keys are sealed in a vault, and are in this process's memory while they sign. They have the protection of the
+/// vault, for example a TPM, and any process that can open the vault can copy them. Tell this to the operator of a server that
+/// requires hardware keys.
 ///
 /// A key that requires user authentication is created only when a ``DevicePresence`` supports that type of authentication. A
 /// weaker type is never used instead.
@@ -30,7 +32,9 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
         self.presence = presence
     }
 
-    /// Creates and stores a key. The key is durable when this method returns.
+    /// Creates and stores a key.
+    ///
+    /// The key is durable when this method returns.
     /// - Throws: ``DeviceClientError/unsupported``, ``DeviceClientError/abort``; `StoreError`.
     public func makeKey(
         for owner: DeviceKeyOwner, protection: DeviceAuthenticationType, at now: Date
@@ -45,7 +49,9 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
         return key
     }
 
-    /// Marks a key as accepted by the server. Does nothing when the key doesn't exist.
+    /// Marks a key as accepted by the server.
+    ///
+    /// Does nothing when the key doesn't exist.
     /// - Throws: `StoreError`.
     public func confirm(_ key: DeviceKey) async throws {
         try await change { stored in stored = stored.map { $0.key.id == key.id ? $0.confirmed : $0 } }
@@ -57,7 +63,9 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
         try await stored().map(\.key)
     }
 
-    /// Signs bytes. Asks the user first when the key is protected.
+    /// Signs bytes.
+    ///
+    /// Asks the user first when the key is protected.
     /// - Throws: ``DeviceClientError/clientNotRegistered`` when the key doesn't exist any more,
     ///   ``DeviceClientError/unsupported``, ``DeviceClientError/abort``; `StoreError`.
     public func sign(_ bytes: [UInt8], with key: DeviceKey) async throws -> [UInt8] {
@@ -69,13 +77,17 @@ public struct VaultDeviceKeys: DeviceBindingKeys {
         return Array(try secret.signature(for: bytes).rawRepresentation)
     }
 
-    /// Removes a key. Does nothing when the key doesn't exist.
+    /// Removes a key.
+    ///
+    /// Does nothing when the key doesn't exist.
     /// - Throws: `StoreError`.
     public func remove(_ key: DeviceKey) async throws {
         try await change { $0.removeAll { $0.key.id == key.id } }
     }
 
-    /// Changes the stored keys. Writes nothing when the keys stay the same.
+    /// Changes the stored keys.
+    ///
+    /// Writes nothing when the keys stay the same.
     private func change(_ body: @escaping @Sendable (inout [StoredKey]) -> Void) async throws(StoreError) {
         try await keychain.write { (records) throws(StoreError) in
             let stored = try Self.read(records)

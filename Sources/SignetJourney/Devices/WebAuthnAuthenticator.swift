@@ -1,7 +1,8 @@
 public import SignetCore
 
-/// An authenticator that creates passkeys and signs with them. The app supplies it: a USB security key, a phone, or the
-/// platform's authenticator.
+/// An authenticator that creates passkeys and signs with them.
+///
+/// The app supplies it: a USB security key, a phone, or the platform's authenticator.
 public protocol WebAuthnAuthenticator: Sendable {
     /// Creates a passkey.
     /// - Parameter request: The user and the requirements for the passkey.
@@ -174,8 +175,10 @@ public enum WebAuthnOutcome: Sendable, Hashable {
 }
 
 extension JourneyStep {
-    /// Creates or uses a passkey as the step requests, and enters the outcome. A failure is reported to the server, and the
-    /// journey decides how to continue. Without an authenticator, the server is told that the device has none.
+    /// Creates or uses a passkey as the step requests, and enters the outcome.
+    ///
+    /// A failure is reported to the server, and the journey decides how to continue. Without an authenticator, the server is told
+    /// that the device has none.
     /// - Parameters:
     ///   - authenticator: The authenticator that creates passkeys and signs with them; nil when the device has none.
     ///   - deviceName: The user's name for the device in which a passkey is created.

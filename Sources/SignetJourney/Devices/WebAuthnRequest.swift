@@ -1,16 +1,19 @@
 public import SignetCore
 
 extension JourneyStep {
-    /// True when the step asks for a passkey in the form of any server. Its `PasswordCallback`s are then not for the password of
-    /// an account.
+    /// True when the step asks for a passkey in the form of any server.
+    ///
+    /// Its `PasswordCallback`s are then not for the password of an account.
     public var asksForPasskey: Bool {
         WebAuthnRequest(self) != nil || webAuthnModuleOptions != nil
             || callbacks(HiddenValueCallback.self).contains { $0.id == WebAuthnOutcome.callbackID }
     }
 
-    /// The WebAuthn options of a step of OpenAM's WebAuthn modules; nil for all other steps. OpenAM sends the options as JSON in
-    /// a text, with a `PasswordCallback` for the credential as JSON (protocol/journey.md section 2.7). Signet doesn't support
-    /// these modules. Never enter an account's password into that callback, because OpenAM writes its value to the debug log.
+    /// The WebAuthn options of a step of OpenAM's WebAuthn modules; nil for all other steps.
+    ///
+    /// OpenAM sends the options as JSON in a text, with a `PasswordCallback` for the credential as JSON (protocol/journey.md
+    /// section 2.7). Signet doesn't support these modules. Never enter an account's password into that callback, because OpenAM
+    /// writes its value to the debug log.
     public var webAuthnModuleOptions: JSONValue? {
         guard callback(PasswordCallback.type) != nil else { return nil }
         return callbacks(TextOutputCallback.self).lazy.compactMap { text in
@@ -20,8 +23,9 @@ extension JourneyStep {
     }
 }
 
-/// The request of a step to create a passkey or to sign with one (protocol/journey.md section 2.7). Servers write it in three
-/// forms, and a step may contain two of them. The newest form takes precedence.
+/// The request of a step to create a passkey or to sign with one (protocol/journey.md section 2.7).
+///
+/// Servers write it in three forms, and a step may contain two of them. The newest form takes precedence.
 public enum WebAuthnRequest: Sendable, Hashable {
     /// A request to create a passkey.
     case registration(WebAuthnRegistration)
@@ -33,8 +37,9 @@ public enum WebAuthnRequest: Sendable, Hashable {
 public struct WebAuthnRegistration: Sendable, Hashable {
     /// The challenge that the passkey signs.
     public let challenge: [UInt8]
-    /// The domain of the relying party, for which the passkey is valid. Nil when the server leaves it to the web page. An app has
-    /// no web page and uses its own domain.
+    /// The domain of the relying party, for which the passkey is valid.
+    ///
+    /// Nil when the server leaves it to the web page. An app has no web page and uses its own domain.
     public let relyingPartyID: String?
     /// The name of the relying party, for display.
     public let relyingPartyName: String
@@ -55,7 +60,9 @@ public struct WebAuthnRegistration: Sendable, Hashable {
     public let residentKey: String?
     /// The kind of authenticator: `platform` or `cross-platform`; nil for any kind.
     public let attachment: String?
-    /// The existing passkeys. An authenticator that holds one of them must not create another one.
+    /// The existing passkeys.
+    ///
+    /// An authenticator that holds one of them must not create another one.
     public let excludedCredentials: [[UInt8]]
     /// The time that the user has to respond.
     public let timeout: Duration
@@ -67,8 +74,9 @@ public struct WebAuthnRegistration: Sendable, Hashable {
 public struct WebAuthnAuthentication: Sendable, Hashable {
     /// The challenge that the passkey signs.
     public let challenge: [UInt8]
-    /// The domain of the relying party, for which the passkey is valid. Nil when the server leaves it to the web page. An app has
-    /// no web page and uses its own domain.
+    /// The domain of the relying party, for which the passkey is valid.
+    ///
+    /// Nil when the server leaves it to the web page. An app has no web page and uses its own domain.
     public let relyingPartyID: String?
     /// The passkeys that may sign; empty when any passkey is acceptable.
     public let allowedCredentials: [[UInt8]]
@@ -158,7 +166,9 @@ extension WebAuthnRegistration {
     }
 }
 
-/// Readers for the members of a request. Each member has a newer form (`_name`), and an older form that is a piece of JavaScript.
+/// Readers for the members of a request.
+///
+/// Each member has a newer form (`_name`), and an older form that is a piece of JavaScript.
 private enum WebAuthnMembers {
     /// Reads the domain, from `example.com` or from the script text `rpId: "example.com",`.
     static func relyingParty(_ data: [String: JSONValue]) -> String? {
@@ -167,8 +177,9 @@ private enum WebAuthnMembers {
         return text.contains(":") ? ScriptText(text).strings.first : text
     }
 
-    /// Reads the listed credentials; nil when one of them can't be read. To skip a credential would change the request: an empty
-    /// list allows every passkey.
+    /// Reads the listed credentials; nil when one of them can't be read.
+    ///
+    /// To skip a credential would change the request: an empty list allows every passkey.
     static func credentials(_ data: [String: JSONValue], _ names: [String]) -> [[UInt8]]? {
         for name in names {
             guard let listed = data["_\(name)"], listed != .null else { continue }

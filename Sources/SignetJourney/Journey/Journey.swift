@@ -8,7 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The journeys of one server. Start a journey and answer its steps; it ends with a session or an error.
+/// The journeys of one server.
+///
+/// Start a journey and answer its steps; it ends with a session or an error.
 ///
 ///     let journeys = Journey(profile, transport: transport)
 ///     var state = try await journeys.start("Login")
@@ -84,7 +86,9 @@ public struct Journey: Sendable {
             query: [("suspendedId", id)] + options.query, body: Self.nothing, for: .resumeAuthenticate, options)
     }
 
-    /// Sends a step whose callbacks have been filled in. Send a step that only waits unchanged.
+    /// Sends a step whose callbacks have been filled in.
+    ///
+    /// Send a step that only waits unchanged.
     /// - Parameters:
     ///   - step: The step.
     ///   - index: The index with which the journey was started. Interceptors receive it; the server identifies the journey by the
@@ -184,9 +188,10 @@ public struct Journey: Sendable {
 }
 
 extension JourneyStep {
-    /// Returns the step in the form in which it is sent back (protocol/journey.md section 2.1). For AM, this omits a
-    /// `TextOutputCallback` that contains a script (type 4), because it is for browsers and AM doesn't read it. OpenAM counts the
-    /// callbacks and requires all of them.
+    /// Returns the step in the form in which it is sent back (protocol/journey.md section 2.1).
+    ///
+    /// For AM, this omits a `TextOutputCallback` that contains a script (type 4), because it is for browsers and AM doesn't read
+    /// it. OpenAM counts the callbacks and requires all of them.
     func echoed(to dialect: ServerProfile.Dialect) -> JourneyStep {
         guard dialect == .accessManager, callbacks.contains(where: \.isScript) else { return self }
         var step = self

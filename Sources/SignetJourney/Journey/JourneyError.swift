@@ -8,7 +8,9 @@ public struct JourneyError: RetryableError, Hashable, CustomStringConvertible {
         /// The server rejected the login, for example because of a wrong password, a denied push notification, or a code that was
         /// already used.
         public static let loginFailed = Code(rawValue: "loginFailed")
-        /// The journey took longer than the server allows. Start it again.
+        /// The journey took longer than the server allows.
+        ///
+        /// Start it again.
         public static let timedOut = Code(rawValue: "timedOut")
         /// The link to a suspended journey has expired or was already used.
         public static let suspensionExpired = Code(rawValue: "suspensionExpired")
@@ -16,17 +18,27 @@ public struct JourneyError: RetryableError, Hashable, CustomStringConvertible {
         public static let policyFailed = Code(rawValue: "policyFailed")
         /// The server rejected the request.
         public static let refused = Code(rawValue: "refused")
-        /// The server failed or is overloaded. The same step may succeed later.
+        /// The server failed or is overloaded.
+        ///
+        /// The same step may succeed later.
         public static let serverFailed = Code(rawValue: "serverFailed")
         /// The response isn't a valid response of AM, for example an HTML page or a redirect.
         public static let serverMisbehaved = Code(rawValue: "serverMisbehaved")
-        /// The step isn't the current one, because another step was answered in the meantime. Nothing was sent.
+        /// The step isn't the current one, because another step was answered in the meantime.
+        ///
+        /// Nothing was sent.
         public static let staleStep = Code(rawValue: "staleStep")
-        /// The previous step is still being sent. Nothing was sent.
+        /// The previous step is still being sent.
+        ///
+        /// Nothing was sent.
         public static let busy = Code(rawValue: "busy")
-        /// The address has no `suspendedId`. Nothing was sent.
+        /// The address has no `suspendedId`.
+        ///
+        /// Nothing was sent.
         public static let invalidResumeURI = Code(rawValue: "invalidResumeURI")
-        /// The session token is empty or contains a character that can't be sent. Nothing was sent.
+        /// The session token is empty or contains a character that can't be sent.
+        ///
+        /// Nothing was sent.
         public static let invalidRequest = Code(rawValue: "invalidRequest")
 
         /// All codes of this version.

@@ -1,14 +1,19 @@
 public import SignetCore
 public import SignetNetwork
 
-/// The options of a journey. The same options are sent with each of its steps.
+/// The options of a journey.
+///
+/// The same options are sent with each of its steps.
 public struct JourneyOptions: Sendable, Hashable {
     /// True to run the journey even when the given session already satisfies it (`ForceAuth`).
     public var forceAuthentication = false
-    /// True to request no session at the end (`noSession`). An existing session stays unchanged.
+    /// True to request no session at the end (`noSession`).
+    ///
+    /// An existing session stays unchanged.
     public var withoutSession = false
-    /// An existing session. The journey upgrades it, or ends immediately with it. It is sent in a header that has the name of the
-    /// session cookie.
+    /// An existing session.
+    ///
+    /// The journey upgrades it, or ends immediately with it. It is sent in a header that has the name of the session cookie.
     public var session: Secret?
     /// The timeout of one request; nil for the profile's timeout.
     public var timeout: Duration?
@@ -65,12 +70,16 @@ public struct AuthenticationIndex: Sendable, Hashable {
 }
 
 extension RequestAction {
-    /// Returns the action for the start of a journey. The payload names the journey.
+    /// Returns the action for the start of a journey.
+    ///
+    /// The payload names the journey.
     public static func startAuthenticate(_ index: AuthenticationIndex) -> RequestAction {
         RequestAction(name: "START_AUTHENTICATE", payload: index.payload)
     }
 
-    /// Returns the action for the answer to a step. The payload names the journey.
+    /// Returns the action for the answer to a step.
+    ///
+    /// The payload names the journey.
     public static func authenticate(_ index: AuthenticationIndex) -> RequestAction {
         RequestAction(name: "AUTHENTICATE", payload: index.payload)
     }

@@ -51,8 +51,9 @@ public actor JourneySession {
         self.clock = clock
     }
 
-    /// Returns a stream of the current state and all later states. Any number of listeners is allowed. A slow listener misses no
-    /// state.
+    /// Returns a stream of the current state and all later states.
+    ///
+    /// Any number of listeners is allowed. A slow listener misses no state.
     public func states() -> AsyncStream<State> {
         let (stream, listener) = AsyncStream<State>.makeStream()
         listenerCount += 1
@@ -69,7 +70,9 @@ public actor JourneySession {
 
     deinit { for listener in listeners.values { listener.finish() } }
 
-    /// Starts or restarts the run. The previous state is discarded.
+    /// Starts or restarts the run.
+    ///
+    /// The previous state is discarded.
     /// - Returns: The new state.
     /// - Throws: ``JourneyError/Code/busy`` while a request is in progress; the errors of
     ///   ``Journey/start(_:options:)-(AuthenticationIndex,_)``.
@@ -111,9 +114,10 @@ public actor JourneySession {
         }
     }
 
-    /// Waits for the time that the step requests and sends the step, until the server sends a step that requests no wait. During
-    /// the wait, the step stays current, so another answer to it can be sent; this method then returns the new state. It may be
-    /// called again after a failure, and then continues.
+    /// Waits for the time that the step requests and sends the step, until the server sends a step that requests no wait.
+    ///
+    /// During the wait, the step stays current, so another answer to it can be sent; this method then returns the new state. It
+    /// may be called again after a failure, and then continues.
     /// - Parameter maxDelay: The maximum time of each wait, even when the server requests more.
     /// - Returns: The state after the last wait: a step that requests no wait, the end of the journey, or the state after another
     ///   answer.
@@ -158,8 +162,9 @@ public actor JourneySession {
         return state
     }
 
-    /// Returns true when the error means that the server has ended the journey. After other errors, the same step may still be
-    /// valid.
+    /// Returns true when the error means that the server has ended the journey.
+    ///
+    /// After other errors, the same step may still be valid.
     private static func isEnd(_ error: any Error) -> Bool {
         guard let error = error as? JourneyError else { return false }
         return [.loginFailed, .timedOut, .suspensionExpired, .refused].contains(error.code)

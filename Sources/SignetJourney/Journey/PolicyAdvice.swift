@@ -46,8 +46,10 @@ public struct PolicyAdvice: Sendable, Hashable {
     /// The ID of the transaction that must be confirmed; nil for other advice.
     public var transactionID: String? { attributes.first { $0.name == Self.transaction }?.values.first }
 
-    /// Returns the address for repeating a request after the journey is completed. For a transaction, this adds its ID as `_txid`
-    /// after the existing query parameters. For other advice, the address stays unchanged.
+    /// Returns the address for repeating a request after the journey is completed.
+    ///
+    /// For a transaction, this adds its ID as `_txid` after the existing query parameters. For other advice, the address stays
+    /// unchanged.
     public func address(confirming address: String) -> String {
         transactionID.map { FormCoding.address(address, adding: [("_txid", $0)]) } ?? address
     }
@@ -64,7 +66,9 @@ public struct PolicyAdvice: Sendable, Hashable {
     }
 
     /// Reads the advice from a response that denies a request: from the address of its redirect, from its challenge, or from its
-    /// body. Nil when the response contains no advice.
+    /// body.
+    ///
+    /// Nil when the response contains no advice.
     public init?(_ response: HTTPResponse) {
         let challenge = response.headers.all("WWW-Authenticate").lazy.compactMap { PolicyAdvice(challenge: $0) }.first
         let found: PolicyAdvice? =
@@ -116,8 +120,9 @@ public struct PolicyAdvice: Sendable, Hashable {
             })
     }
 
-    /// Reads the format of ``xml``, including the white space and the XML attributes that other servers may add. This isn't a
-    /// general XML parser. Nil when the text contains no advice in this format.
+    /// Reads the format of ``xml``, including the white space and the XML attributes that other servers may add.
+    ///
+    /// This isn't a general XML parser. Nil when the text contains no advice in this format.
     public init?(xml: String) {
         var attributes: [Attribute] = []
         for pair in xml.pieces(between: "<AttributeValuePair>", "</AttributeValuePair>") {

@@ -4,7 +4,9 @@ public import SignetOAuth
 public import SignetStorage
 
 /// The connection of one app to one server: the journeys, the session and the tokens of one profile, with one transport and one
-/// store. An app creates one client for each server and keeps it.
+/// store.
+///
+/// An app creates one client for each server and keeps it.
 ///
 ///     let app = try IdentityClient(profile, account: "com.example.app")
 ///     var state = try await app.journeys.start("Login")

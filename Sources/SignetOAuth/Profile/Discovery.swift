@@ -2,9 +2,10 @@ public import SignetCore
 public import SignetNetwork
 
 extension ServerProfile {
-    /// Returns the profile with the addresses from the OpenID provider's discovery document (OpenID Connect Discovery 1.0). An
-    /// override of the profile takes precedence over a discovered address. The addresses of authenticate and session aren't part
-    /// of the document and stay unchanged.
+    /// Returns the profile with the addresses from the OpenID provider's discovery document (OpenID Connect Discovery 1.0).
+    ///
+    /// An override of the profile takes precedence over a discovered address. The addresses of authenticate and session aren't
+    /// part of the document and stay unchanged.
     ///
     /// The providers of Ping have two logout addresses. This method uses `end_session_endpoint`; the other address is
     /// ``providerEndSession``. A profile that is used without this method requests the document when it needs a missing address.
@@ -22,8 +23,10 @@ extension ServerProfile {
         return try completed(by: await described(at: url, RequestPipeline(transport, interceptors: interceptors)))
     }
 
-    /// Returns a profile that is created from a discovery document alone. The issuer of an AM contains the server's address and
-    /// the realm: `https://am.example.com/am/oauth2/realms/root/realms/alpha`.
+    /// Returns a profile that is created from a discovery document alone.
+    ///
+    /// The issuer of an AM contains the server's address and the realm:
+    /// `https://am.example.com/am/oauth2/realms/root/realms/alpha`.
     /// - Parameters:
     ///   - url: The address of the discovery document.
     ///   - transport: The transport that sends the request.
@@ -67,8 +70,9 @@ extension ServerProfile {
     }
 }
 
-/// The discovery document of an OpenID provider (OpenID Connect Discovery 1.0). Profiles and tokens both use this type to read
-/// it.
+/// The discovery document of an OpenID provider (OpenID Connect Discovery 1.0).
+///
+/// Profiles and tokens both use this type to read it.
 struct ProviderDescription: Sendable, Hashable {
     let issuer: String
     let addresses: [ServerEndpoint: String]

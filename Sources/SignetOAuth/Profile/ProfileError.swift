@@ -1,7 +1,8 @@
 public import SignetCore
 
-/// The error for a profile that can't be used: the setting, and the fault of its value. It contains the value only when the value
-/// is a name that can't be a secret.
+/// The error for a profile that can't be used: the setting, and the fault of its value.
+///
+/// It contains the value only when the value is a name that can't be a secret.
 public struct ProfileError: RetryableError, Hashable, CustomStringConvertible {
     /// The fault of a value.
     public enum Fault: Sendable, Hashable {
@@ -23,14 +24,18 @@ public struct ProfileError: RetryableError, Hashable, CustomStringConvertible {
         case refused(OAuthError)
     }
 
-    /// The name of the setting as in a document: `url`, `endpoints.authorize`. Empty for the document itself.
+    /// The name of the setting as in a document: `url`, `endpoints.authorize`.
+    ///
+    /// Empty for the document itself.
     public let key: String
     /// The kind of error.
     public let fault: Fault
     /// The position of the setting in a text document; nil for other sources.
     public let position: SourcePosition?
 
-    /// True when the same call may succeed later without a change. Only the errors of a server can be retryable.
+    /// True when the same call may succeed later without a change.
+    ///
+    /// Only the errors of a server can be retryable.
     public var isRetryable: Bool {
         if case .refused(let error) = fault { error.isRetryable } else { false }
     }

@@ -96,7 +96,9 @@ struct ProfileSettings {
         }
     }
 
-    /// Reads an object of strings. A string value is read as a URL query, for sources that support only strings.
+    /// Reads an object of strings.
+    ///
+    /// A string value is read as a URL query, for sources that support only strings.
     private func texts(_ setting: ProfileSetting) throws(ProfileError) -> [String: String]? {
         switch value(setting.rawValue) {
         case nil, .null?: return nil
@@ -167,7 +169,7 @@ struct ProfileSettings {
 }
 
 extension ServerProfile {
-    /// Creates a profile from a JSON document, for example
+    /// Creates a profile from a JSON document.
     ///
     ///     {"url": "https://am.example.com/am", "realm": "alpha", "timeout": 30, "endpoints": {"authorize": "custom/authorize"}}
     ///
@@ -210,10 +212,11 @@ extension ServerProfile {
     }
 
     /// Creates a profile from environment variables: `SIGNET_URL`, `SIGNET_REALM`, `SIGNET_COOKIE_NAME`, `SIGNET_TIMEOUT`,
-    /// `SIGNET_PINS`, `SIGNET_ENDPOINTS_AUTHORIZE`, `SIGNET_CLIENT_ID` and so on. Each variable has the name of a property in
-    /// upper case. Lists have spaces or commas as separators. `SIGNET_CLIENT_PARAMETERS` is a URL query:
-    /// `acr_values=push&prompt=login`. An empty variable counts as unset. Unknown variables are ignored, because they may belong
-    /// to another program.
+    /// `SIGNET_PINS`, `SIGNET_ENDPOINTS_AUTHORIZE`, `SIGNET_CLIENT_ID` and so on.
+    ///
+    /// Each variable has the name of a property in upper case. Lists have spaces or commas as separators.
+    /// `SIGNET_CLIENT_PARAMETERS` is a URL query: `acr_values=push&prompt=login`. An empty variable counts as unset. Unknown
+    /// variables are ignored, because they may belong to another program.
     /// - Parameters:
     ///   - environment: The variables by name.
     ///   - prefix: The prefix of the variable names.

@@ -24,8 +24,9 @@ public struct Realm: Sendable, Hashable, CustomStringConvertible, ExpressibleByS
         self.init(text)
     }
 
-    /// Returns true when `realms` precedes every name, as in the path of an address. A realm that is itself named `realms` must
-    /// be written `root/realms`.
+    /// Returns true when `realms` precedes every name, as in the path of an address.
+    ///
+    /// A realm that is itself named `realms` must be written `root/realms`.
     private static func isMarked(_ parts: ArraySlice<String>) -> Bool {
         !parts.isEmpty && parts.count.isMultiple(of: 2)
             && stride(from: parts.startIndex, to: parts.endIndex, by: 2).allSatisfy { parts[$0] == "realms" }
@@ -38,8 +39,9 @@ public struct Realm: Sendable, Hashable, CustomStringConvertible, ExpressibleByS
     /// The names, each with a leading slash; `/` for the top-level realm.
     public var description: String { names.isEmpty ? "/" : names.map { "/\($0)" }.joined() }
 
-    /// Returns the part of an address that names the realm, in one of the forms that servers accept. It has no slash at either
-    /// end, and may be empty.
+    /// Returns the part of an address that names the realm, in one of the forms that servers accept.
+    ///
+    /// It has no slash at either end, and may be empty.
     public func path(_ form: PathForm = .full) -> String {
         let names = names.map { $0.percentEncoded() }
         return switch form {

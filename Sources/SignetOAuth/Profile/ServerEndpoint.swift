@@ -1,6 +1,8 @@
 import SignetCore
 
-/// The endpoints of a server. Each of them has its own address (protocol/journey.md section 1.1).
+/// The endpoints of a server.
+///
+/// Each of them has its own address (protocol/journey.md section 1.1).
 public enum ServerEndpoint: String, Sendable, CaseIterable {
     /// The endpoint that runs journeys.
     case authenticate
@@ -58,7 +60,9 @@ public enum ServerEndpoint: String, Sendable, CaseIterable {
 public struct EndpointOverrides: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     private(set) var texts: [ServerEndpoint: String]
 
-    /// Creates the overrides. For duplicate endpoints, the last one takes precedence.
+    /// Creates the overrides.
+    ///
+    /// For duplicate endpoints, the last one takes precedence.
     public init(dictionaryLiteral elements: (ServerEndpoint, String)...) {
         texts = Dictionary(elements, uniquingKeysWith: { $1 })
     }

@@ -1,8 +1,9 @@
 public import SignetCore
 public import SignetNetwork
 
-/// The address, realm and settings of a server, which configure journeys, sessions and tokens. An app may use several profiles of
-/// several servers at the same time.
+/// The address, realm and settings of a server, which configure journeys, sessions and tokens.
+///
+/// An app may use several profiles of several servers at the same time.
 ///
 ///     let profile = try ServerProfile(url: "https://am.example.com/am", realm: "alpha") {
 ///         $0.cookieName = "46b42b4229cd7a3"
@@ -20,21 +21,29 @@ public struct ServerProfile: Sendable, Hashable {
     public let realm: Realm
     /// The form of the realm in addresses.
     public let realmForm: Realm.PathForm
-    /// The policy that decides which addresses are allowed. Every override satisfies it.
+    /// The policy that decides which addresses are allowed.
+    ///
+    /// Every override satisfies it.
     public let policy: EndpointPolicy
 
     /// The name of the cookie, and of the header, that contains the session token.
     public var cookieName = "iPlanetDirectoryPro"
     /// The timeout of one request.
     public var timeout: Duration = .seconds(30)
-    /// The time before its expiration at which a token is renewed. The iOS SDK also uses 60 seconds.
+    /// The time before its expiration at which a token is renewed.
+    ///
+    /// The iOS SDK also uses 60 seconds.
     public var refreshThreshold: Duration = .seconds(60)
-    /// The pins of the server's public keys. The server must present one of these keys. When the set is empty, any certificate of
-    /// a trusted authority is accepted. With a transport that can't check keys, requests with pins fail and nothing is sent.
+    /// The pins of the server's public keys.
+    ///
+    /// The server must present one of these keys. When the set is empty, any certificate of a trusted authority is accepted. With
+    /// a transport that can't check keys, requests with pins fail and nothing is sent.
     public var pins: Set<PublicKeyPin> = []
     /// The OAuth 2.0 client of the app; nil for an app that uses sessions without tokens.
     public var client: OAuthClient?
-    /// True to store the server's cookies and send them back. The session is sent in a header in both cases.
+    /// True to store the server's cookies and send them back.
+    ///
+    /// The session is sent in a header in both cases.
     public var keepsCookies = true
     /// The default journey for login.
     public var authenticationService = "Login"
@@ -42,11 +51,14 @@ public struct ServerProfile: Sendable, Hashable {
     public var registrationService = "Registration"
     /// The variant of the protocol that the server implements.
     public var dialect: Dialect = .accessManager
-    /// The value of `X-Requested-With`. AM rejects requests from browsers without it, and scripts in journeys may read it. The
-    /// ForgeRock SDKs send `forgerock-sdk`, the Ping SDKs `ping-sdk`.
+    /// The value of `X-Requested-With`.
+    ///
+    /// AM rejects requests from browsers without it, and scripts in journeys may read it. The ForgeRock SDKs send
+    /// `forgerock-sdk`, the Ping SDKs `ping-sdk`.
     public var requestedWith = "signet"
-    /// The issuer of tokens; nil before discovery, which is done when the issuer is needed. A provider with another issuer is
-    /// rejected.
+    /// The issuer of tokens; nil before discovery, which is done when the issuer is needed.
+    ///
+    /// A provider with another issuer is rejected.
     public var issuer: String?
 
     /// The address at which a session of a Ping provider ends without a browser (`ping_end_idp_session_endpoint`); nil before
@@ -58,7 +70,9 @@ public struct ServerProfile: Sendable, Hashable {
     private let overrides: [ServerEndpoint: String]
     /// The realm path for addresses, which is computed once.
     private let realmPath: String
-    /// The result of discovery. An override takes precedence over it.
+    /// The result of discovery.
+    ///
+    /// An override takes precedence over it.
     var discovered: ProviderDescription?
 
     /// The variants of the protocol, which differ in the requests that servers accept (protocol/journey.md section 8).

@@ -1,8 +1,9 @@
 public import SignetCore
 public import SignetNetwork
 
-/// A login in the user's own browser (RFC 8252), for desktop programs. The server's page interacts with the user. The response
-/// returns to a port of this machine that is open only for this login.
+/// A login in the user's own browser (RFC 8252), for desktop programs.
+///
+/// The server's page interacts with the user. The response returns to a port of this machine that is open only for this login.
 ///
 ///     let login = BrowserLogin(tokens)
 ///     let token = try await login.logIn()
@@ -38,8 +39,10 @@ public struct BrowserLogin: Sendable {
         try await logIn(returningTo: nil)
     }
 
-    /// Logs in with a redirect URI of the app's own scheme (RFC 8252 section 7.1). The app passes the response to `receiver`. With
-    /// nil, the redirect URI is a loopback address. The parameters are added to the authorization request.
+    /// Logs in with a redirect URI of the app's own scheme (RFC 8252 section 7.1).
+    ///
+    /// The app passes the response to `receiver`. With nil, the redirect URI is a loopback address. The parameters are added to
+    /// the authorization request.
     package func logIn(
         returningTo receiver: RedirectReceiver?, adding parameters: [String: String] = [:]
     ) async throws(TokenError) -> AccessToken {

@@ -13,7 +13,9 @@ public import Foundation
 ///     show("Open \(invitation.verificationURI) and enter \(invitation.userCode)")
 ///     let token = try await login.finish(invitation)
 public struct DeviceLogin: Sendable {
-    /// A function that waits. It throws when the wait is canceled.
+    /// A function that waits.
+    ///
+    /// It throws when the wait is canceled.
     public typealias Sleep = @Sendable (Duration) async throws -> Void
 
     private let tokens: TokenSource
@@ -62,8 +64,9 @@ public struct DeviceLogin: Sendable {
         }
     }
 
-    /// Waits until the user has completed the login, and stores the tokens. After a network failure that may pass, the wait
-    /// continues.
+    /// Waits until the user has completed the login, and stores the tokens.
+    ///
+    /// After a network failure that may pass, the wait continues.
     /// - Throws: ``TokenError``: ``TokenError/Code/cancelled`` when the task is canceled; ``TokenError/Code/refused`` with
     ///   `access_denied` when the user declined, with `expired_token` when the code has expired.
     public func finish(_ invitation: Invitation) async throws(TokenError) -> AccessToken {

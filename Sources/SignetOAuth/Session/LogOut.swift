@@ -1,8 +1,9 @@
 public import SignetCore
 import SignetStorage
 
-/// The result of a logout, step by step. Regardless of the results at the server, all items are removed from this machine, unless
-/// ``local`` reports a failure.
+/// The result of a logout, step by step.
+///
+/// Regardless of the results at the server, all items are removed from this machine, unless ``local`` reports a failure.
 public struct LogOutReport: Sendable, Hashable {
     /// The outcome of a step.
     public enum Outcome: Sendable, Hashable {
@@ -18,8 +19,9 @@ public struct LogOutReport: Sendable, Hashable {
         /// True when the step was done or wasn't needed.
         public var isOver: Bool { self == .done || self == .notNeeded }
 
-        /// The address at which the user must confirm the step; nil when no confirmation is needed. It contains the ID token:
-        /// open it, and don't show or log it.
+        /// The address at which the user must confirm the step; nil when no confirmation is needed.
+        ///
+        /// It contains the ID token: open it, and don't show or log it.
         public var address: String? { if case .needsBrowser(let address) = self { address.text } else { nil } }
     }
 
@@ -51,7 +53,9 @@ extension TokenSource {
         await end(await removeAll(), endsOpenIDSession: endsOpenIDSession)
     }
 
-    /// The items that were removed from this machine. An item that couldn't be read is assumed to have existed.
+    /// The items that were removed from this machine.
+    ///
+    /// An item that couldn't be read is assumed to have existed.
     package struct RemovedCredentials: Sendable {
         fileprivate let token: Result<AccessToken?, TokenError>
         fileprivate let session: Result<SSOToken?, TokenError>
@@ -74,8 +78,10 @@ extension TokenSource {
         }
     }
 
-    /// Performs the first half of a logout: removes all stored items. The token, the session and the cookies are removed
-    /// independently, so a failure for one of them doesn't stop the others. A lease that was revoked doesn't stop it either.
+    /// Performs the first half of a logout: removes all stored items.
+    ///
+    /// The token, the session and the cookies are removed independently, so a failure for one of them doesn't stop the others. A
+    /// lease that was revoked doesn't stop it either.
     package func removeAll() async -> RemovedCredentials {
         do {
             return try await store.withLock { await removeAllNow() }
@@ -116,7 +122,9 @@ extension TokenSource {
         return await LogOutReport(local: removed.local, tokens: revoked, session: ended, openIDSession: openID)
     }
 
-    /// Ends a stored item at the server. An item that couldn't be read fails, and may stay valid at the server.
+    /// Ends a stored item at the server.
+    ///
+    /// An item that couldn't be read fails, and may stay valid at the server.
     func outcome<Value: Sendable>(
         of found: Result<Value?, TokenError>, _ end: @Sendable (AuthorizationServerClient, Value) async throws -> Void
     ) async -> LogOutReport.Outcome {

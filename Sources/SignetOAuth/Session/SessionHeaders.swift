@@ -7,8 +7,9 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// The header fields that send the session with a request, for journeys and tokens. The session is sent in a header with the name
-/// of its cookie, and as a cookie together with the stored cookies.
+/// The header fields that send the session with a request, for journeys and tokens.
+///
+/// The session is sent in a header with the name of its cookie, and as a cookie together with the stored cookies.
 package struct SessionHeaders {
     let cookieName: String
     let keepsCookies: Bool

@@ -4,15 +4,19 @@ import SignetStorage
 import Synchronization
 
 extension TokenSource {
-    /// Returns the stored session; nil when none is stored. The server isn't asked whether the session is still valid.
+    /// Returns the stored session; nil when none is stored.
+    ///
+    /// The server isn't asked whether the session is still valid.
     /// - Throws: ``TokenError/Code/storage``.
     public func session() async throws(TokenError) -> SSOToken? {
         do throws(StoreError) { return try await store.session() } catch { throw TokenError(error) }
     }
 
-    /// Stores the session of a journey and replaces the previous one (protocol/journey.md section 3.2). The stored tokens are
-    /// removed and revoked, and the previous session is ended at the server. When the previous session has the same value, its
-    /// tokens stay and nothing is ended. An empty session, from a journey that ends without a session, changes nothing.
+    /// Stores the session of a journey and replaces the previous one (protocol/journey.md section 3.2).
+    ///
+    /// The stored tokens are removed and revoked, and the previous session is ended at the server. When the previous session has
+    /// the same value, its tokens stay and nothing is ended. An empty session, from a journey that ends without a session,
+    /// changes nothing.
     ///
     /// The new session is stored even when the previous one couldn't be ended at the server.
     /// - Returns: The report about the previous session and its tokens at the server. ``replaced`` keeps it.
@@ -53,8 +57,9 @@ extension TokenSource {
         }
     }
 
-    /// The report about the session and the tokens that the last login of this source replaced; nil when it replaced none. When
-    /// the report is incomplete, they stay valid at the server until they expire.
+    /// The report about the session and the tokens that the last login of this source replaced; nil when it replaced none.
+    ///
+    /// When the report is incomplete, they stay valid at the server until they expire.
     public var replaced: LogOutReport? { replacement.withLock { $0 } }
 
     /// Returns the stored cookies; nil when cookies aren't stored for this server.
@@ -84,8 +89,9 @@ extension TokenSource {
         var token: AccessToken?
     }
 
-    /// Ends the removed items at the server. The cookies of the responses are ignored, because they would remove the cookie of
-    /// the new session.
+    /// Ends the removed items at the server.
+    ///
+    /// The cookies of the responses are ignored, because they would remove the cookie of the new session.
     private func end(_ superseded: SupersededCredentials) async -> LogOutReport {
         guard superseded.session != nil || superseded.token != nil else {
             replacement.withLock { $0 = nil }
@@ -98,8 +104,9 @@ extension TokenSource {
         return report
     }
 
-    /// Stores the tokens from a login in a browser or on another device. The previous tokens are revoked, and ``replaced``
-    /// reports the outcome.
+    /// Stores the tokens from a login in a browser or on another device.
+    ///
+    /// The previous tokens are revoked, and ``replaced`` reports the outcome.
     func adopt(_ token: AccessToken) async throws(TokenError) -> AccessToken {
         do {
             let (token, old) = try await store.withLock {
@@ -118,8 +125,9 @@ extension TokenSource {
         }
     }
 
-    /// Requests the claims about the user (OpenID Connect Core section 5.3). When the server rejects the token, it is renewed
-    /// once.
+    /// Requests the claims about the user (OpenID Connect Core section 5.3).
+    ///
+    /// When the server rejects the token, it is renewed once.
     /// - Throws: ``TokenError``.
     public func userInfo() async throws(TokenError) -> UserInfo {
         var token = try await token()
@@ -138,7 +146,9 @@ extension TokenSource {
         }
     }
 
-    /// Revokes and removes the access token and the refresh token. The session stays.
+    /// Revokes and removes the access token and the refresh token.
+    ///
+    /// The session stays.
     /// - Throws: ``TokenError``. The stored tokens are removed even when the request to the server fails.
     public func revoke() async throws(TokenError) {
         do {

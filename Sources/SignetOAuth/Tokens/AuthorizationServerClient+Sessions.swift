@@ -43,14 +43,16 @@ extension AuthorizationServerClient {
         }
     }
 
-    /// Returns true for AM's own error `{"code":401,"reason":"Unauthorized",…}`. The error of a proxy in front of AM has another
-    /// form.
+    /// Returns true for AM's own error `{"code":401,"reason":"Unauthorized",…}`.
+    ///
+    /// The error of a proxy in front of AM has another form.
     private func isSessionGone(_ response: HTTPResponse) -> Bool {
         (try? JSON.value(of: response.body))?["code"]?.wholeNumber == 401
     }
 
-    /// Sends a request to the sessions resource. Uses version 2.0 when the server responds with 404 to 3.1, and keeps using it
-    /// when that succeeds.
+    /// Sends a request to the sessions resource.
+    ///
+    /// Uses version 2.0 when the server responds with 404 to 3.1, and keeps using it when that succeeds.
     private func ask(
         _ session: SSOToken, _ action: String, _ cookies: CookieJar, for purpose: RequestAction
     ) async throws -> HTTPResponse {

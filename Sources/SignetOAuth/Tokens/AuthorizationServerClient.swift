@@ -8,7 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The requests to an OAuth 2.0 server, one per method. It stores only the metadata and the keys of the server.
+/// The requests to an OAuth 2.0 server, one per method.
+///
+/// It stores only the metadata and the keys of the server.
 final class AuthorizationServerClient: Sendable {
     let clock: any WallClock
     private let registration: OAuthClient?
@@ -88,14 +90,17 @@ final class AuthorizationServerClient: Sendable {
         return endpoints
     }
 
-    /// Returns the issuer, and whether the server sends it in authorization responses. The issuer is nil when neither the app nor
-    /// the server states it.
+    /// Returns the issuer, and whether the server sends it in authorization responses.
+    ///
+    /// The issuer is nil when neither the app nor the server states it.
     func issuer() async throws -> (name: String?, isNamed: Bool) {
         let endpoints = known.issuer == nil ? try await described() : known
         return (endpoints.issuer, endpoints.namesIssuer)
     }
 
-    /// Returns the server's keys. Requests them when they are unknown, and again when they don't contain a key with this ID.
+    /// Returns the server's keys.
+    ///
+    /// Requests them when they are unknown, and again when they don't contain a key with this ID.
     func keys(for identifier: String?) async throws -> ServerKeys {
         if let keys = cache.withLock({ $0.keys }), keys.hasKey(identifier) { return keys }
         let url = try await address(\.jwks, "keys to check an id_token with")
@@ -108,8 +113,9 @@ final class AuthorizationServerClient: Sendable {
     /// True when the keys of the server are known, so that an ID token can be checked without a request.
     var hasKeys: Bool { cache.withLock { $0.keys != nil } }
 
-    /// Fetches the keys and the issuer for the check of an ID token. This happens before a request that works only once, because
-    /// without them its response couldn't be used.
+    /// Fetches the keys and the issuer for the check of an ID token.
+    ///
+    /// This happens before a request that works only once, because without them its response couldn't be used.
     private func prepareToCheck() async throws {
         if !hasKeys { _ = try await keys(for: nil) }
         _ = try await issuer()
@@ -117,7 +123,9 @@ final class AuthorizationServerClient: Sendable {
 
     // MARK: Codes and tokens
 
-    /// Requests an authorization code for a session (protocol/journey.md section 4.2). Returns the code and the updated cookies.
+    /// Requests an authorization code for a session (protocol/journey.md section 4.2).
+    ///
+    /// Returns the code and the updated cookies.
     func code(
         for session: SSOToken, _ attempt: AuthorizationAttempt, cookies: CookieJar
     ) async throws -> (code: Secret, cookies: CookieJar) {
@@ -170,7 +178,9 @@ final class AuthorizationServerClient: Sendable {
         return try await taken(answer, nonce: attempt.nonce)
     }
 
-    /// Exchanges a refresh token for tokens. Checks a new ID token against the previous one.
+    /// Exchanges a refresh token for tokens.
+    ///
+    /// Checks a new ID token against the previous one.
     func refresh(_ token: AccessToken, with refreshToken: Secret) async throws -> AccessToken {
         // The keys are fetched first, so that nothing delays the storage of the response.
         if token.idToken != nil {
@@ -197,7 +207,9 @@ final class AuthorizationServerClient: Sendable {
         }
     }
 
-    /// Exchanges the code of a device login (RFC 8628 section 3.4). Pass the result to ``taken(_:nonce:)``.
+    /// Exchanges the code of a device login (RFC 8628 section 3.4).
+    ///
+    /// Pass the result to ``taken(_:nonce:)``.
     func exchange(deviceCode: Secret) async throws -> TokenAnswer {
         let client = try client
         if client.scopes.contains("openid") { try await prepareToCheck() }
@@ -208,7 +220,9 @@ final class AuthorizationServerClient: Sendable {
             ], scope: client.scope, for: .exchangeToken)
     }
 
-    /// Returns the tokens of a new grant after checking them. When the check fails, they are revoked if possible.
+    /// Returns the tokens of a new grant after checking them.
+    ///
+    /// When the check fails, they are revoked if possible.
     func taken(_ answer: TokenAnswer, nonce: String? = nil) async throws -> AccessToken {
         do {
             try await check(answer, nonce: nonce, requiresIDToken: true)
@@ -253,8 +267,10 @@ final class AuthorizationServerClient: Sendable {
         return TokenAnswer(token: token, now: response.date ?? now)
     }
 
-    /// Verifies the signature of an ID token and returns its claims. When the verification with known keys fails, the keys are
-    /// requested once more, because the server may have replaced a key and kept its ID.
+    /// Verifies the signature of an ID token and returns its claims.
+    ///
+    /// When the verification with known keys fails, the keys are requested once more, because the server may have replaced a key
+    /// and kept its ID.
     private func verified(_ idToken: Secret) async throws -> SignedClaims {
         let header = try SignedClaims.header(of: idToken)
         let wereKnown = hasKeys
@@ -307,8 +323,9 @@ extension AuthorizationServerClient {
         ).response
     }
 
-    /// Revokes the refresh token, which also revokes the access token. Without a refresh token, revokes the access token (RFC
-    /// 7009).
+    /// Revokes the refresh token, which also revokes the access token.
+    ///
+    /// Without a refresh token, revokes the access token (RFC 7009).
     func revoke(_ token: AccessToken) async throws {
         let url = try await address(\.revoke, "revocation endpoint")
         let fields = [
@@ -324,8 +341,9 @@ extension AuthorizationServerClient {
         try mustBeDone(response)
     }
 
-    /// Throws when a response without significant content isn't a success. Any content is accepted except a page, which may come
-    /// from a captive portal.
+    /// Throws when a response without significant content isn't a success.
+    ///
+    /// Any content is accepted except a page, which may come from a captive portal.
     func mustBeDone(_ response: HTTPResponse) throws(OAuthError) {
         let retryAfter = response.retryAfter(now: clock.now)
         if let error = TokenResponse.error(status: response.status, body: response.body, retryAfter: retryAfter) { throw error }

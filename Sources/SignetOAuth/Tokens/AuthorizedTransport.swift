@@ -14,7 +14,9 @@ public struct AuthorizedTransport: Sendable {
     /// A server that may receive the token.
     package struct Origin: Sendable {
         let address: Endpoint
-        /// The pins of the server, which must present one of these keys. Empty when only the pins of the request apply.
+        /// The pins of the server, which must present one of these keys.
+        ///
+        /// Empty when only the pins of the request apply.
         let pins: Set<PublicKeyPin>
 
         /// Creates a server.
@@ -48,7 +50,9 @@ public struct AuthorizedTransport: Sendable {
         self.init(transport, tokens: tokens, origins: origins.map { Origin(address: $0, pins: pins) }) {}
     }
 
-    /// Creates a transport that runs `prepare` before each request. When it throws, no token is requested.
+    /// Creates a transport that runs `prepare` before each request.
+    ///
+    /// When it throws, no token is requested.
     package init(
         _ transport: any HTTPTransport, tokens: TokenSource, origins: [Origin],
         after prepare: @escaping @Sendable () async throws -> Void
@@ -59,8 +63,10 @@ public struct AuthorizedTransport: Sendable {
         self.prepare = prepare
     }
 
-    /// Sends a request with the token. After a response with status 401, the token is renewed and the request is sent once more.
-    /// The second response is returned in all cases.
+    /// Sends a request with the token.
+    ///
+    /// After a response with status 401, the token is renewed and the request is sent once more. The second response is returned
+    /// in all cases.
     /// - Throws: ``TokenError`` when no token is available, or when its renewal fails for a reason that doesn't come from the
     ///   server; `TransportError`, with `TransportError.Code.invalidRequest` for a server that may not receive the token, and
     ///   `TransportError.Code.cannotPin` when the server has pins and the transport can't check keys.

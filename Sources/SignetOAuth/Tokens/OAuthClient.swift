@@ -2,15 +2,17 @@
 public struct OAuthClient: Sendable, Hashable {
     /// The client ID on the server.
     public let clientID: String
-    /// The redirect URI, which receives authorization responses. A listener at this address is needed only for a login in a
-    /// browser.
+    /// The redirect URI, which receives authorization responses.
+    ///
+    /// A listener at this address is needed only for a login in a browser.
     public let redirectURI: String
     /// The scopes to request.
     public let scopes: [String]
     /// The address to which the server redirects the browser after logout.
     public let signOutRedirectURI: String?
-    /// Additional parameters of the authorization request, for example `acr_values`. They can't replace the parameters that
-    /// protect the request.
+    /// Additional parameters of the authorization request, for example `acr_values`.
+    ///
+    /// They can't replace the parameters that protect the request.
     public let authorizationParameters: [String: String]
 
     /// Creates a client.

@@ -1,8 +1,9 @@
 public import SignetCore
 public import SignetNetwork
 
-/// The endpoints of an OAuth 2.0 server and the settings for requests to it. They come from a ``ServerProfile``, or are given
-/// directly for a provider that isn't AM.
+/// The endpoints of an OAuth 2.0 server and the settings for requests to it.
+///
+/// They come from a ``ServerProfile``, or are given directly for a provider that isn't AM.
 ///
 /// When an endpoint is nil, an operation that needs it requests the address from ``discovery``, or fails when that address is nil
 /// too.
@@ -35,14 +36,17 @@ public struct OAuthEndpoints: Sendable, Hashable {
     public var keepsCookies = true
     /// The variant of the protocol that the server implements.
     public var dialect = ServerProfile.Dialect.accessManager
-    /// The pins of the server's public keys. The server must present one of these keys. When the set is empty, any valid
-    /// certificate for the server is accepted.
+    /// The pins of the server's public keys.
+    ///
+    /// The server must present one of these keys. When the set is empty, any valid certificate for the server is accepted.
     public var pins: Set<PublicKeyPin>
     /// The timeout of one request.
     public var timeout: Duration
     /// The policy that decides which of these addresses may use plain `http`.
     public var policy: EndpointPolicy { didSet { checked = [] } }
-    /// The addresses that were checked with the profile. A replaced address is checked when it is used.
+    /// The addresses that were checked with the profile.
+    ///
+    /// A replaced address is checked when it is used.
     private(set) var checked: Set<String> = []
 
     /// Creates endpoints from addresses.
@@ -70,9 +74,10 @@ public struct OAuthEndpoints: Sendable, Hashable {
         self.policy = policy
     }
 
-    /// Creates the endpoints of a profile: its overrides, the discovered addresses, and the default addresses of AM. When the
-    /// profile has an override for ``ServerEndpoint/discovery`` and wasn't discovered yet, the addresses are requested from there
-    /// and the default addresses aren't used.
+    /// Creates the endpoints of a profile: its overrides, the discovered addresses, and the default addresses of AM.
+    ///
+    /// When the profile has an override for ``ServerEndpoint/discovery`` and wasn't discovered yet, the addresses are requested
+    /// from there and the default addresses aren't used.
     public init(_ profile: ServerProfile) {
         let isToBeDiscovered = profile.discovered == nil && profile.endpoints[.discovery] != nil
         func address(_ endpoint: ServerEndpoint) -> String? {
@@ -114,8 +119,10 @@ public struct OAuthEndpoints: Sendable, Hashable {
 }
 
 extension ProviderDescription {
-    /// Returns the address that ends the session of an ID token. Ping's own address needs no browser, so it takes precedence when
-    /// the client has no sign-out redirect URI (protocol/journey.md section 5.4).
+    /// Returns the address that ends the session of an ID token.
+    ///
+    /// Ping's own address needs no browser, so it takes precedence when the client has no sign-out redirect URI
+    /// (protocol/journey.md section 5.4).
     fileprivate func endSession(for client: OAuthClient?) -> String? {
         (client?.signOutRedirectURI == nil ? providerEndSession : nil) ?? addresses[.endSession]
     }

@@ -1,7 +1,9 @@
 import JWTKit
 import SignetCore
 
-/// The signature keys of a server from its JWKS. Keys that can't be read are skipped.
+/// The signature keys of a server from its JWKS.
+///
+/// Keys that can't be read are skipped.
 struct ServerKeys: Sendable {
     fileprivate struct Key: Sendable {
         let jwk: JWK
@@ -53,7 +55,9 @@ struct ServerKeys: Sendable {
         }
 
         func encode(to encoder: any Encoder) throws { try claims.encode(to: encoder) }
-        /// Does nothing. Signet checks the claims with its own rules after the signature is verified.
+        /// Does nothing.
+        ///
+        /// Signet checks the claims with its own rules after the signature is verified.
         func verify(using algorithm: some JWTAlgorithm) {}
     }
 }

@@ -32,7 +32,9 @@ public final class SessionStore: Sendable {
         }
     }
 
-    /// Creates a store with storages of the app. The app must not use them elsewhere afterwards.
+    /// Creates a store with storages of the app.
+    ///
+    /// The app must not use them elsewhere afterwards.
     /// - Parameters:
     ///   - tokens: The storage for the tokens.
     ///   - session: The storage for the session.
@@ -55,8 +57,9 @@ public final class SessionStore: Sendable {
         self.lease = lease
     }
 
-    /// Returns a store of the same items that reads and saves only while the lease is valid. It can always remove items. With
-    /// nil, it isn't limited.
+    /// Returns a store of the same items that reads and saves only while the lease is valid.
+    ///
+    /// It can always remove items. With nil, it isn't limited.
     package func leased(_ lease: SessionLease?) -> SessionStore { SessionStore(items, lease) }
 
     /// Creates a store in memory, which is lost when the process ends.
@@ -65,7 +68,9 @@ public final class SessionStore: Sendable {
             tokens: MemorySlot<AccessToken>(), session: MemorySlot<SSOToken>(), cookies: MemorySlot<CookieJar>())
     }
 
-    /// Creates a store in the user's vault. The vault's key protector holds the key that seals the data.
+    /// Creates a store in the user's vault.
+    ///
+    /// The vault's key protector holds the key that seals the data.
     /// - Parameters:
     ///   - account: A name of the app, for example `com.example.app`. Stores with the same name share their data.
     ///   - keychain: The user's vault.
@@ -84,16 +89,19 @@ public final class SessionStore: Sendable {
             lockFile: path)
     }
 
-    /// Returns the path of a lock file beside the user's vault. The file name is a hash of the account, so the account may
-    /// contain any character.
+    /// Returns the path of a lock file beside the user's vault.
+    ///
+    /// The file name is a hash of the account, so the account may contain any character.
     package static func lockFile(for account: String) throws(StoreError) -> String {
         let digest = Hexadecimal.text(of: Array(SHA256.hash(data: Array(account.utf8))).prefix(8))
         return try VaultDirectory.default().path + "/session-\(digest).lock"
     }
 }
 
-/// The permission to read and save the items of a session store, until it is revoked. A client whose settings were replaced by
-/// those of another server loses it, so that work that is still in progress neither reads nor overwrites the new session.
+/// The permission to read and save the items of a session store, until it is revoked.
+///
+/// A client whose settings were replaced by those of another server loses it, so that work that is still in progress neither
+/// reads nor overwrites the new session.
 package final class SessionLease: Sendable {
     private let revoked = Atomic(false)
 
@@ -102,7 +110,9 @@ package final class SessionLease: Sendable {
     /// True when the permission was revoked.
     package var isRevoked: Bool { revoked.load(ordering: .acquiring) }
 
-    /// Revokes the permission. It cannot be granted again.
+    /// Revokes the permission.
+    ///
+    /// It cannot be granted again.
     package func revoke() { revoked.store(true, ordering: .releasing) }
 
     /// Checks the permission.
@@ -128,7 +138,9 @@ package struct StoredSession: Sendable, Hashable {
     /// True when a user is logged in.
     package var hasUser: Bool { session != nil || ownToken != nil }
 
-    /// The token, unless it came from a session other than the stored one. Apps that share a session log one another out.
+    /// The token, unless it came from a session other than the stored one.
+    ///
+    /// Apps that share a session log one another out.
     package var ownToken: AccessToken? { token.flatMap { $0.session == session.map(SessionIdentity.init) ? $0 : nil } }
 }
 
@@ -186,15 +198,18 @@ extension SessionStore {
         try await access("remove the cookies", isRemoval: true) { try await $0.cookies.delete() }
     }
 
-    /// A number that changes with the stored token and session, as far as this is known without reading them. Compare it only
-    /// with an earlier value of the same store.
+    /// A number that changes with the stored token and session, as far as this is known without reading them.
+    ///
+    /// Compare it only with an earlier value of the same store.
     package var generation: Int64 { items.fileLock?.generation ?? items.changes.load(ordering: .acquiring) }
 
     private func incrementGeneration() {
         if let fileLock = items.fileLock { fileLock.incrementGeneration() } else { items.changes.add(1, ordering: .releasing) }
     }
 
-    /// Runs `body` while no other task or process uses this store. Waits for other processes up to `timeout`.
+    /// Runs `body` while no other task or process uses this store.
+    ///
+    /// Waits for other processes up to `timeout`.
     /// - Throws: ``StoreError/Code/busy`` when another process held the lock for that long; the error of `body`.
     func withLock<Value>(timeout: Duration = .seconds(120), _ body: () async throws -> Value) async throws -> Value {
         if let fileLock = items.fileLock { return try await fileLock.withLock(timeout: timeout, body) }
@@ -203,8 +218,9 @@ extension SessionStore {
         return try await body()
     }
 
-    /// Runs an operation of a storage and converts its errors. An app's storage may throw any error, and the error may contain
-    /// the data, so only its type is reported.
+    /// Runs an operation of a storage and converts its errors.
+    ///
+    /// An app's storage may throw any error, and the error may contain the data, so only its type is reported.
     private func access<Value: Sendable>(
         _ operation: String, isRemoval: Bool = false, changes: Bool = false,
         _ body: @Sendable (isolated Items) async throws -> Value
@@ -222,8 +238,10 @@ extension SessionStore {
 }
 
 extension SessionStore {
-    /// Creates a store in the user's vault for one app and one server. Profiles with the same server, realm and client ID use the
-    /// same store, even when they write the address or the realm differently. All other profiles use other stores.
+    /// Creates a store in the user's vault for one app and one server.
+    ///
+    /// Profiles with the same server, realm and client ID use the same store, even when they write the address or the realm
+    /// differently. All other profiles use other stores.
     /// - Parameters:
     ///   - account: A name of the app.
     ///   - profile: The profile of the server and the OAuth 2.0 client.

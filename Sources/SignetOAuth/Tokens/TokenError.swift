@@ -6,17 +6,24 @@ public import SignetStorage
 public struct TokenError: RetryableError, Hashable, CustomStringConvertible {
     /// The meaning of the error for the app.
     public struct Code: ErrorCode {
-        /// The stored items can't provide a token any more. The user must log in.
+        /// The stored items can't provide a token any more.
+        ///
+        /// The user must log in.
         public static let loginRequired = Code(rawValue: "loginRequired")
         /// The server requires an interaction with the user before it issues a token, for example a consent or a stronger login.
+        ///
         /// The session is valid, or the server didn't request a new one. The stored items were kept. A login in a browser
         /// (``BrowserLogin``) lets the user interact with the server; another journey doesn't help.
         public static let interactionRequired = Code(rawValue: "interactionRequired")
-        /// The server rejected the request. The stored items were kept. See ``TokenError/cause``.
+        /// The server rejected the request.
+        ///
+        /// The stored items were kept. See ``TokenError/cause``.
         public static let refused = Code(rawValue: "refused")
         /// The check of the ID token failed, and the tokens weren't accepted.
         public static let idTokenRefused = Code(rawValue: "idTokenRefused")
-        /// No response arrived, or the response didn't come from the server. The stored items were kept. Try again later.
+        /// No response arrived, or the response didn't come from the server.
+        ///
+        /// The stored items were kept. Try again later.
         public static let unreachable = Code(rawValue: "unreachable")
         /// The stored items can't be read or written.
         public static let storage = Code(rawValue: "storage")
@@ -96,7 +103,9 @@ public struct TokenError: RetryableError, Hashable, CustomStringConvertible {
 }
 
 extension TokenError {
-    /// Converts an error of any lower layer. The errors of a storage or an interceptor may have any type.
+    /// Converts an error of any lower layer.
+    ///
+    /// The errors of a storage or an interceptor may have any type.
     init(_ error: any Error) {
         switch error {
         case let error as TokenError: self = error

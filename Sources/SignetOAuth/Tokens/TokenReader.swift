@@ -1,8 +1,9 @@
 public import SignetCore
 import SignetStorage
 
-/// A reader of the stored items that never sends a request. Use it in a window that shows the logged-in user, or in a program
-/// that must not wait.
+/// A reader of the stored items that never sends a request.
+///
+/// Use it in a window that shows the logged-in user, or in a program that must not wait.
 public struct TokenReader: Sendable {
     private let store: SessionStore
     private let clock: any WallClock

@@ -9,7 +9,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A source of valid access tokens. Ask it for a token whenever you need one, and don't keep the token.
+/// A source of valid access tokens.
+///
+/// Ask it for a token whenever you need one, and don't keep the token.
 ///
 ///     let tokens = try TokenSource(profile, store: store, transport: transport)
 ///     let token = try await tokens.token()
@@ -49,7 +51,9 @@ public final class TokenSource: Sendable {
         var generation: Int64 = 0
     }
 
-    /// Creates a source for the client and the server of a profile. Without a client, it stores a session and provides no tokens.
+    /// Creates a source for the client and the server of a profile.
+    ///
+    /// Without a client, it stores a session and provides no tokens.
     /// - Parameters:
     ///   - profile: The profile of the server and the OAuth 2.0 client.
     ///   - store: The store for the tokens and the session.
@@ -136,8 +140,9 @@ public final class TokenSource: Sendable {
         return memory.withLock { $0.generation == generation && now <= $0.until ? $0.token : nil }
     }
 
-    /// Keeps a token in memory until `end`, or until it is due for renewal. A token that is due and that can't be renewed is kept
-    /// until it expires.
+    /// Keeps a token in memory until `end`, or until it is due for renewal.
+    ///
+    /// A token that is due and that can't be renewed is kept until it expires.
     private func remember(_ token: AccessToken, generation: Int64, until end: Date? = nil) -> AccessToken {
         let lead = TokenRules.isDue(token, now: clock.now, threshold: threshold) ? .zero : TokenRules.lead(threshold, of: token)
         let until = end ?? token.expiresAt.map { $0 - lead.seconds } ?? .distantFuture
@@ -152,7 +157,9 @@ public final class TokenSource: Sendable {
 
     // MARK: Renewal
 
-    /// Returns the stored token, or a new one. Callers that come while another one's renewal is running share its result.
+    /// Returns the stored token, or a new one.
+    ///
+    /// Callers that come while another one's renewal is running share its result.
     private func obtain(rejected: AccessToken?) async throws(TokenError) -> AccessToken {
         do {
             return try await renewal.run { [self] in
@@ -187,7 +194,9 @@ public final class TokenSource: Sendable {
         case foreign(AccessToken)
     }
 
-    /// Applies the token rules to the stored items. The caller holds the lock, so they can't change in the meantime.
+    /// Applies the token rules to the stored items.
+    ///
+    /// The caller holds the lock, so they can't change in the meantime.
     private func renew(rejected: AccessToken?) async throws -> Renewal {
         let stored = try await store.contents()
         let (token, session) = (stored.token, stored.session)
@@ -210,8 +219,10 @@ public final class TokenSource: Sendable {
         forget()
     }
 
-    /// Revokes a token of another session. A failure is reported to the caller (protocol/journey.md section 4.4), because the
-    /// token may belong to another user and stays valid.
+    /// Revokes a token of another session.
+    ///
+    /// A failure is reported to the caller (protocol/journey.md section 4.4), because the token may belong to another user and
+    /// stays valid.
     private func revoke(foreign token: AccessToken) async throws {
         do {
             try await server.revoke(token)
@@ -257,9 +268,10 @@ public final class TokenSource: Sendable {
         return try usable(old, after: failure, isRejected: isRejected)
     }
 
-    /// Returns a token that couldn't be renewed now and hasn't expired, for use until the next attempt. This also applies when
-    /// the server requires an interaction with the user and doesn't state that the session has ended. Throws `failure` in all
-    /// other cases.
+    /// Returns a token that couldn't be renewed now and hasn't expired, for use until the next attempt.
+    ///
+    /// This also applies when the server requires an interaction with the user and doesn't state that the session has ended.
+    /// Throws `failure` in all other cases.
     private func usable(_ old: AccessToken?, after failure: TokenError, isRejected: Bool) throws(TokenError) -> AccessToken {
         let now = clock.now
         let mayPass = [.unreachable, .loginRequired, .interactionRequired].contains(failure.code)
@@ -289,10 +301,11 @@ public final class TokenSource: Sendable {
         }
     }
 
-    /// Returns the error to report when the server responds with a login page and not with a code. Such a page has several
-    /// possible reasons. The session and its tokens are removed only when the server states that the session has ended. When the
-    /// session is valid, a new session wouldn't help, because the server requires an interaction with the user. When the state
-    /// request fails with a temporary error, that error is returned and no login is required.
+    /// Returns the error to report when the server responds with a login page and not with a code.
+    ///
+    /// Such a page has several possible reasons. The session and its tokens are removed only when the server states that the
+    /// session has ended. When the session is valid, a new session wouldn't help, because the server requires an interaction with
+    /// the user. When the state request fails with a temporary error, that error is returned and no login is required.
     /// - Throws: `failure` when the session has ended; `StoreError` when its items can't be removed.
     private func endIfOver(_ session: SSOToken, _ failure: TokenError) async throws -> TokenError {
         let cookies = (try? await store.cookies()) ?? CookieJar()

@@ -2,9 +2,13 @@ import HTTPTypes
 import Hummingbird
 import SignetCore
 
-/// Admits programs on this machine that know the administration token. For other clients the addresses don't exist.
+/// Admits programs on this machine that know the administration token.
+///
+/// For other clients the addresses don't exist.
 struct AdminAccessMiddleware: RouterMiddleware {
-    /// The minimum length of a token, in bytes. A shorter token is never accepted.
+    /// The minimum length of a token, in bytes.
+    ///
+    /// A shorter token is never accepted.
     static let minTokenLength = 16
 
     let server: ServerContext

@@ -220,7 +220,9 @@ extension AdminController {
     /// The maximum size of a snapshot to restore, in bytes.
     private static let maxSnapshotSize = 64 * 1024 * 1024
 
-    /// The key of snapshots. It is derived from the administration token, so a client of the API can read them.
+    /// The key of snapshots.
+    ///
+    /// It is derived from the administration token, so a client of the API can read them.
     private var snapshotKey: Secret {
         get throws {
             guard let token = server.configuration.adminToken else { throw APIError.resourceNotFound }

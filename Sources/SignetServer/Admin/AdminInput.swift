@@ -8,8 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The JSON body of a request to the administration API. An unknown member is an error, because a misspelled member would be
-/// ignored otherwise.
+/// The JSON body of a request to the administration API.
+///
+/// An unknown member is an error, because a misspelled member would be ignored otherwise.
 struct AdminBody: Sendable {
     private var members: [String: JSONValue]
 

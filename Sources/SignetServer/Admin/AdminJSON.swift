@@ -7,7 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Encodes the responses of the administration API as JSON. Members without a value are omitted.
+/// Encodes the responses of the administration API as JSON.
+///
+/// Members without a value are omitted.
 enum AdminJSON {
     static func clock(_ clock: AdjustableClock) -> JSONValue {
         let now = clock.now
@@ -85,7 +87,9 @@ enum AdminJSON {
         return members
     }
 
-    /// Describes an unreadable row. Its name is not secret, because the database stores it in clear text.
+    /// Describes an unreadable row.
+    ///
+    /// Its name is not secret, because the database stores it in clear text.
     static func brokenRow(_ entry: BrokenRows.Entry) -> JSONValue {
         .object([
             "kind": .string(entry.key.kind), "name": .string(entry.key.name), "reason": .string("\(entry.error)"),

@@ -8,7 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The operations for testers. The console, the administration API and ``DevServer`` use them.
+/// The operations for testers.
+///
+/// The console, the administration API and ``DevServer`` use them.
 struct AdminOperations: Sendable {
     let server: ServerContext
 
@@ -58,7 +60,9 @@ struct AdminOperations: Sendable {
         case broken
     }
 
-    /// Ends the session with a key, as an expiry would. Returns nil when it doesn't exist.
+    /// Ends the session with a key, as an expiry would.
+    ///
+    /// Returns nil when it doesn't exist.
     func endSession(_ key: TokenHash) async throws -> EndedSession? {
         let ended = try await server.store.write { tx -> EndedSession? in
             if try tx.sessions.endBroken(key) { return .broken }
@@ -72,7 +76,9 @@ struct AdminOperations: Sendable {
         return ended
     }
 
-    /// Ends all sessions of a user, or of all users when `user` is nil. Returns their number.
+    /// Ends all sessions of a user, or of all users when `user` is nil.
+    ///
+    /// Returns their number.
     func endSessions(of user: UserKey?) async throws -> Int {
         var count = 0
         while true {
@@ -86,14 +92,17 @@ struct AdminOperations: Sendable {
 
     // MARK: Users
 
-    /// Creates a user. Returns false when the name is taken.
+    /// Creates a user.
+    ///
+    /// Returns false when the name is taken.
     func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) async throws -> Bool {
         guard server.has(user.realm) else { throw APIError.unknownRealm(user.realm) }
         return try await server.store.write { tx in try tx.directory.add(user, password: password, claims: claims) }
     }
 
-    /// Locks or unlocks a user, or changes the password; nil values leave a property as it is. Returns false when the user
-    /// doesn't exist.
+    /// Locks or unlocks a user, or changes the password; nil values leave a property as it is.
+    ///
+    /// Returns false when the user doesn't exist.
     func change(_ user: UserKey, isLocked: Bool?, password: Secret?) async throws -> Bool {
         try await server.store.write { tx in
             guard try tx.directory.contains(user) else { return false }
@@ -104,7 +113,9 @@ struct AdminOperations: Sendable {
         }
     }
 
-    /// Removes one device or all devices of a user. Returns their number.
+    /// Removes one device or all devices of a user.
+    ///
+    /// Returns their number.
     func removeDevices(of user: UserKey, kind: DeviceKind? = nil, id: String? = nil) async throws -> Int {
         try await server.store.write { tx in
             // Unreadable devices have no known kind or ID, so they are removed only together with all devices.
@@ -122,7 +133,9 @@ struct AdminOperations: Sendable {
 
     // MARK: State
 
-    /// Resets the state and the clock, and switches all faults off. The request log continues.
+    /// Resets the state and the clock, and switches all faults off.
+    ///
+    /// The request log continues.
     func reset() async throws {
         try await server.reset()
         server.faults.disableAll()
@@ -136,7 +149,9 @@ struct AdminOperations: Sendable {
 }
 
 extension ServerTransaction {
-    /// Removes a device with everything that waits for it. Returns its description, or nil when it doesn't exist.
+    /// Removes a device with everything that waits for it.
+    ///
+    /// Returns its description, or nil when it doesn't exist.
     @discardableResult
     mutating func removeDevice(_ kind: DeviceKind, _ id: String, of owner: UserKey) throws -> JSONValue? {
         let device = try devices.description(kind, id, of: owner)

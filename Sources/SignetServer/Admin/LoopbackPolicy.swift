@@ -42,7 +42,9 @@ struct LoopbackPolicy: Sendable {
     }
 }
 
-/// Rejects clients that aren't on this machine. They get the same response as for an unknown address.
+/// Rejects clients that aren't on this machine.
+///
+/// They get the same response as for an unknown address.
 struct LoopbackMiddleware: RouterMiddleware {
     let server: ServerContext
 

@@ -1,13 +1,17 @@
 import SignetCore
 
-/// Rules for strings in the file. They prevent a server from starting with URLs or header values that clients could not use.
+/// Rules for strings in the file.
+///
+/// They prevent a server from starting with URLs or header values that clients could not use.
 enum TextRule {
     /// Returns true for an HTTP URL to which paths can be appended.
     static func isBase(_ text: String) -> Bool {
         (try? Endpoint(unchecked: text)) != nil && !text.contains("?") && !text.contains("#")
     }
 
-    /// Returns true for a path whose segments need no escaping. It does not accept `.` and `..`, which clients remove.
+    /// Returns true for a path whose segments need no escaping.
+    ///
+    /// It does not accept `.` and `..`, which clients remove.
     static func isPath(_ text: String) -> Bool {
         let segments = text.split(separator: "/")
         return !segments.contains { $0 == "." || $0 == ".." }
@@ -30,8 +34,9 @@ enum TextRule {
     /// Returns true for the domain of a server, as a WebAuthn relying party id requires.
     static func isHost(_ text: String) -> Bool { isDomain(text) && !text.hasPrefix(".") }
 
-    /// Returns true for a redirect URI (RFC 6749 section 3.1.2): an absolute URI of a website or an app, without a fragment. It
-    /// rejects schemes that a browser would execute or display itself, such as `javascript`.
+    /// Returns true for a redirect URI (RFC 6749 section 3.1.2): an absolute URI of a website or an app, without a fragment.
+    ///
+    /// It rejects schemes that a browser would execute or display itself, such as `javascript`.
     static func isRedirect(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), let first = text.utf8.first, isLetter(first) else { return false }
         let (scheme, rest) = (text[..<colon].lowercased(), text[colon...].dropFirst())
@@ -46,8 +51,9 @@ enum TextRule {
 }
 
 extension ConfigurationDecoder {
-    /// Reports a string that a rule rejects. A missing or mistyped value is not reported here, because it was reported when it was
-    /// read.
+    /// Reports a string that a rule rejects.
+    ///
+    /// A missing or mistyped value is not reported here, because it was reported when it was read.
     /// - Parameters:
     ///   - name: The name of the setting.
     ///   - text: The string.

@@ -10,8 +10,10 @@ struct Setting: Sendable, Hashable {
     let defaultValue: String?
 }
 
-/// Decodes a mapping of a configuration file, setting by setting. Problems are collected, and a usable value is returned in place
-/// of a wrong one, so that one pass finds all problems. Settings that were never requested are also problems.
+/// Decodes a mapping of a configuration file, setting by setting.
+///
+/// Problems are collected, and a usable value is returned in place of a wrong one, so that one pass finds all problems. Settings
+/// that were never requested are also problems.
 struct ConfigurationDecoder {
     /// The name of the section for messages.
     let subject: String?
@@ -22,7 +24,9 @@ struct ConfigurationDecoder {
     private let entries: [MarkedValue.Entry]
     private var ignoresUnknown = false
 
-    /// Creates a decoder of a section. If the value is nil, all settings have their defaults.
+    /// Creates a decoder of a section.
+    ///
+    /// If the value is nil, all settings have their defaults.
     init(_ value: MarkedValue?, subject: String?) {
         self.subject = subject
         position = value?.position ?? .start
@@ -48,7 +52,9 @@ struct ConfigurationDecoder {
         problems += others
     }
 
-    /// Reports a value of another type than a setting has. The result is always nil, in place of the value.
+    /// Reports a value of another type than a setting has.
+    ///
+    /// The result is always nil, in place of the value.
     private mutating func reportType<Value>(_ value: MarkedValue, _ name: String, _ kind: String) -> Value? {
         report(.wrongType, at: value.position, "`\(name)` must be \(kind), not \(value.kind)")
         return nil
@@ -78,8 +84,9 @@ struct ConfigurationDecoder {
             }
     }
 
-    /// Stops the reporting of settings that were never requested. It is used when the node type is unknown, and with it the valid
-    /// settings.
+    /// Stops the reporting of settings that were never requested.
+    ///
+    /// It is used when the node type is unknown, and with it the valid settings.
     mutating func ignoreUnknownSettings() { ignoresUnknown = true }
 
     // MARK: Settings

@@ -1,6 +1,8 @@
 public import SignetCore
 
-/// The error of a configuration file that could not be read. It contains all problems, in the order of the file.
+/// The error of a configuration file that could not be read.
+///
+/// It contains all problems, in the order of the file.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The problems; at least one.
     public let problems: [ConfigurationProblem]
@@ -13,9 +15,13 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
-/// A problem in a configuration file, with a hint for its correction. It never contains a password from the file.
+/// A problem in a configuration file, with a hint for its correction.
+///
+/// It never contains a password from the file.
 public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
-    /// The kind of a problem. Codes are stable; messages can change.
+    /// The kind of a problem.
+    ///
+    /// Codes are stable; messages can change.
     public struct Code: RawRepresentable, Sendable, Hashable {
         /// The name of the code.
         public let rawValue: String

@@ -261,7 +261,9 @@ struct ConfigurationReader {
         return (text, realm(&reader), self.secret(secret, &reader))
     }
 
-    /// Reads a secret in clear text. The problems never contain its value.
+    /// Reads a secret in clear text.
+    ///
+    /// The problems never contain its value.
     private func secret(_ name: String, _ reader: inout ConfigurationDecoder) -> Secret? {
         let kind = "a string, in quotes if it could be read as another type"
         guard let value = reader.value(name, kind: kind) else { return nil }

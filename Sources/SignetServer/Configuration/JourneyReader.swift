@@ -1,7 +1,9 @@
 import SignetCore
 import YAMLText
 
-/// Reads the section `journeys`. It reads each journey first, and then checks the connections between nodes and between journeys.
+/// Reads the section `journeys`.
+///
+/// It reads each journey first, and then checks the connections between nodes and between journeys.
 struct JourneyReader {
     private(set) var problems: [ConfigurationProblem] = []
     private let context: NodeContext
@@ -13,7 +15,9 @@ struct JourneyReader {
         self.realms = realms
     }
 
-    /// Reads the section. If there are problems, the trees are incomplete.
+    /// Reads the section.
+    ///
+    /// If there are problems, the trees are incomplete.
     mutating func trees(_ section: MarkedValue) -> [JourneyTree] {
         guard let entries = section.mapping else {
             problems.append(
@@ -117,7 +121,9 @@ struct JourneyReader {
         }
     }
 
-    /// Reports journeys that can loop forever without asking the user. The server would stop such a run with an error.
+    /// Reports journeys that can loop forever without asking the user.
+    ///
+    /// The server would stop such a run with an error.
     private mutating func checkLoops() {
         let nonInteractive = nonInteractiveJourneys()
         for draft in drafts {

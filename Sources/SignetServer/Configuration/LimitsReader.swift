@@ -21,7 +21,9 @@ extension ConfigurationDecoder {
         (server.limits, server.maxBodySize) = (limits, maxBodySize)
     }
 
-    /// Decodes `none` or the rate limits by name. A limit that is omitted has its default.
+    /// Decodes `none` or the rate limits by name.
+    ///
+    /// A limit that is omitted has its default.
     private mutating func rateLimits() -> RateLimits? {
         section(
             "rateLimits", kind: "`none`, or limits by name", default: "depends on the address that the server listens on",
@@ -56,8 +58,9 @@ extension ConfigurationDecoder {
         }
     }
 
-    /// Reads the origins that may send cross-origin requests. Each has a scheme, a host and an optional port, in the form that
-    /// browsers use.
+    /// Reads the origins that may send cross-origin requests.
+    ///
+    /// Each has a scheme, a host and an optional port, in the form that browsers use.
     /// - Parameters:
     ///   - name: The name of the setting.
     ///   - ofApps: True to also accept the origins of Android apps.

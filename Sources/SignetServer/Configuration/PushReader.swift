@@ -12,7 +12,9 @@ struct PushReader {
         self.environment = environment
     }
 
-    /// Reads the section. The parts that the section omits are nil.
+    /// Reads the section.
+    ///
+    /// The parts that the section omits are nil.
     mutating func read(_ value: MarkedValue?) -> (sns: SNSConfiguration?, gateway: PushGatewayConfiguration?) {
         guard let value else { return (nil, nil) }
         var reader = ConfigurationDecoder(value, subject: "push")
@@ -24,7 +26,9 @@ struct PushReader {
 
     // MARK: SNS
 
-    /// Reads the SNS configuration. The settings have the names of AM's Push Notification Service.
+    /// Reads the SNS configuration.
+    ///
+    /// The settings have the names of AM's Push Notification Service.
     private mutating func readSNS(_ value: MarkedValue) -> SNSConfiguration {
         var reader = ConfigurationDecoder(value, subject: "push, sns")
         var sns = SNSConfiguration()
@@ -79,7 +83,9 @@ struct PushReader {
         }
     }
 
-    /// Reads an access key. The problems never contain its value.
+    /// Reads an access key.
+    ///
+    /// The problems never contain its value.
     private func credentials(_ reader: inout ConfigurationDecoder, areNeeded: Bool) -> AWSCredentials? {
         let id = string("accessKey", "the id of an access key", &reader)
         let secret = string("secret", "the secret of the access key", &reader)
@@ -96,8 +102,9 @@ struct PushReader {
         return nil
     }
 
-    /// Reads the access key from the environment variables of AWS if the file has none. Command-line
-    /// arguments are not used, because they must not contain secrets.
+    /// Reads the access key from the environment variables of AWS if the file has none.
+    ///
+    /// Command-line arguments are not used, because they must not contain secrets.
     private func credentialsOutside(_ reader: inout ConfigurationDecoder) -> AWSCredentials? {
         let isInFile = ["accessKey", "secret", "sessionToken"].contains { reader.isGiven($0) }
         guard let environment, !isInFile else { return nil }

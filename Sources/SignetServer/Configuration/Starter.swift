@@ -2,7 +2,9 @@
 enum Starter {
     static let text = people + journeys + StarterCallbacks.text
 
-    /// The configuration in the starter file. If it cannot be read, a server with it fails to start (``Journeys/defect``).
+    /// The configuration in the starter file.
+    ///
+    /// If it cannot be read, a server with it fails to start (``Journeys/defect``).
     static let configuration = configuration(of: text)
 
     static func configuration(of text: String) -> ServerConfiguration {

@@ -5,8 +5,10 @@ import NIOHTTP1
 import SignetCore
 import Synchronization
 
-/// Applies faults to responses. It is the only layer between the connection and the controllers that knows of faults.
-/// ``FaultedDelivery`` applies the faults of messages on push streams.
+/// Applies faults to responses.
+///
+/// It is the only layer between the connection and the controllers that knows of faults. ``FaultedDelivery`` applies the faults
+/// of messages on push streams.
 struct FaultMiddleware: RouterMiddleware {
     let server: ServerContext
 
@@ -75,7 +77,9 @@ private struct FaultInjector: Sendable {
         return entries.filter { $0.rule.client?.matches(client) ?? true }
     }
 
-    /// Identifies the client, as far as `matches` need it. A body that is read for this is put back.
+    /// Identifies the client, as far as `matches` need it.
+    ///
+    /// A body that is read for this is put back.
     private func client(of request: inout Request, for matches: [ClientMatch]) async throws -> RequestLogEntry.Client {
         var client = RequestLogEntry.Client()
         client.address = context.client.address
@@ -99,7 +103,9 @@ private struct FaultInjector: Sendable {
         return FormCoding.decode(String(decoding: try await collect(&request), as: UTF8.self))["client_id"]
     }
 
-    /// Returns the mechanism that a device claims to be. The claim isn't verified here, because a fault grants no access.
+    /// Returns the mechanism that a device claims to be.
+    ///
+    /// The claim isn't verified here, because a fault grants no access.
     private func device(of request: inout Request) async throws -> String? {
         switch context.route {
         case .pushStream: return request.credentials(PushStreamProof.scheme).flatMap(Self.mechanismUID)
@@ -121,7 +127,9 @@ private struct FaultInjector: Sendable {
 // MARK: - Applying faults
 
 extension FaultInjector {
-    /// Applies a fault to a response. Returns nil when the fault doesn't apply to this response.
+    /// Applies a fault to a response.
+    ///
+    /// Returns nil when the fault doesn't apply to this response.
     private func tamper(_ answer: Response, _ rule: FaultRule, _ method: HTTPRequest.Method) async throws -> Response? {
         switch rule.kind {
         case .status(let status, let retryAfter): return try failure(status, retryAfter, method)
@@ -185,7 +193,9 @@ extension FaultInjector {
 
     // MARK: Codes
 
-    /// Changes a query parameter of the `Location` header. Returns nil when the parameter is missing.
+    /// Changes a query parameter of the `Location` header.
+    ///
+    /// Returns nil when the parameter is missing.
     private static func changed(_ response: Response, _ name: String, _ change: (String) -> String) -> Response? {
         guard let location = response.headers[.location], let start = location.firstIndex(of: "?") else { return nil }
         let end = location.firstIndex(of: "#") ?? location.endIndex

@@ -23,7 +23,9 @@ public struct FaultRule: Sendable, Hashable {
         case untilSwitchedOff
     }
 
-    /// The name in the request log. Switching on a rule replaces the rule with the same name.
+    /// The name in the request log.
+    ///
+    /// Switching on a rule replaces the rule with the same name.
     public var name: String
     /// The kind of fault.
     public var kind: FaultKind
@@ -34,8 +36,10 @@ public struct FaultRule: Sendable, Hashable {
     /// The duration of the fault.
     public var extent: Extent
     /// True when the request is carried out before its response is replaced, so that the client gets no confirmation of its
-    /// effect. The kinds `status`, `html` and `cut` allow a choice; the others are always carried out. The default is true for
-    /// `cut`, false for `status` and `html`.
+    /// effect.
+    ///
+    /// The kinds `status`, `html` and `cut` allow a choice; the others are always carried out. The default is true for `cut`,
+    /// false for `status` and `html`.
     public var isCarriedOut: Bool?
 
     /// Creates a rule.
@@ -92,7 +96,9 @@ public struct FaultRoute: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The name or the path; empty for everywhere.
     public let text: String
 
-    /// Creates a route from a name or a path. It is validated when the fault is switched on.
+    /// Creates a route from a name or a path.
+    ///
+    /// It is validated when the fault is switched on.
     public init(_ text: String) { self.text = text }
 
     /// Creates a route from a string literal.

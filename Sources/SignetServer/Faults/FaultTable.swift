@@ -7,7 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The faults that are switched on. They are in the memory of one process: servers that share their state have separate faults.
+/// The faults that are switched on.
+///
+/// They are in the memory of one process: servers that share their state have separate faults.
 public final class FaultTable: Sendable {
     /// The maximum number of faults that can be on.
     public static let size = 100
@@ -69,7 +71,9 @@ public final class FaultTable: Sendable {
     /// The names of the routes at which faults are possible on this server.
     var routes: [String] { FaultRoute.names.filter { hasPushGateway || $0 != Route.gateway.rawValue } }
 
-    /// Switches a fault on. It replaces a fault with the same name.
+    /// Switches a fault on.
+    ///
+    /// It replaces a fault with the same name.
     /// - Throws: The error in the rule, for example ``FaultError/unknownRoute(_:)``.
     public func enable(_ rule: FaultRule) throws(FaultError) {
         let now = clock.now
@@ -108,7 +112,9 @@ public final class FaultTable: Sendable {
     /// Returns the faults that are on and match a condition.
     func candidates(where isMeant: (FaultRule) -> Bool) -> [Entry] { entries.filter { isMeant($0.rule) } }
 
-    /// Uses one of the times of a fault. Returns false when concurrent requests have used the last one.
+    /// Uses one of the times of a fault.
+    ///
+    /// Returns false when concurrent requests have used the last one.
     func take(_ entry: Entry) -> Bool {
         table.withLock { table in
             guard let index = table.entries.firstIndex(where: { $0.id == entry.id }) else { return false }

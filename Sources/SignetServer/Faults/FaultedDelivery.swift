@@ -1,4 +1,6 @@
-/// The events that a push stream sends, after its delivery faults. Each stream has its own.
+/// The events that a push stream sends, after its delivery faults.
+///
+/// Each stream has its own.
 struct FaultedDelivery: Sendable {
     /// A message as an event of the stream.
     struct Event: Sendable {
@@ -37,7 +39,9 @@ struct FaultedDelivery: Sendable {
         self.client = client
     }
 
-    /// Returns the events to send for new messages. The array may be empty, because faults can send earlier messages.
+    /// Returns the events to send for new messages.
+    ///
+    /// The array may be empty, because faults can send earlier messages.
     mutating func events(for pushes: [PendingPush]) async throws -> [Event] {
         guard !server.faults.isIdle || held != nil else {
             remember(pushes)

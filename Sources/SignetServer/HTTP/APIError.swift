@@ -27,7 +27,9 @@ struct APIError: Error, Sendable, Hashable {
         return .object(body)
     }
 
-    /// AM's response to every push request that it rejects. It never contains the reason.
+    /// AM's response to every push request that it rejects.
+    ///
+    /// It never contains the reason.
     static let badRequest = APIError(.badRequest, "Bad request.")
     static func tooLarge(_ limit: Int) -> APIError {
         APIError(.contentTooLarge, "The request's body is larger than \(limit) bytes.")
@@ -41,7 +43,9 @@ struct APIError: Error, Sendable, Hashable {
     static let foreignJourney = APIError(.badRequest, "Authentication Error: the journey belongs to another realm")
     static let invalidAuthID = APIError(.badRequest, "Authentication Error: Invalid AuthId Signature")
 
-    /// The state could not be read or written. The failed transaction left nothing half done.
+    /// The state could not be read or written.
+    ///
+    /// The failed transaction left nothing half done.
     static let stateFailed = APIError(
         .serviceUnavailable, "The state of the server cannot be used now. Try again later.", headers: [.retryAfter: "1"])
 

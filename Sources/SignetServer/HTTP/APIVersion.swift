@@ -52,7 +52,9 @@ struct AcceptAPIVersion: Sendable, Hashable {
         }
     }
 
-    /// Checks that the client accepts version `served` of the resource. A request without the header asks for the newest version.
+    /// Checks that the client accepts version `served` of the resource.
+    ///
+    /// A request without the header asks for the newest version.
     static func check(_ header: String?, served: APIVersion) throws(APIError) {
         _ = try check(header, served: [served])
     }

@@ -5,7 +5,9 @@ import SignetCore
 /// The next middleware, or the controller, in the chain that answers a request.
 typealias NextResponder = @concurrent (Request, AppRequestContext) async throws -> Response
 
-/// The properties of a request that the middleware and the controllers share. ``RealmResponder`` fills in the address.
+/// The properties of a request that the middleware and the controllers share.
+///
+/// ``RealmResponder`` fills in the address.
 struct AppRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let client: ClientConnection
@@ -30,8 +32,10 @@ struct AppRequestContext: RequestContext {
         client = ClientConnection(source.channel)
     }
 
-    /// True for a request to the console or the administration API. A tester that reads the request log doesn't need the tester's
-    /// own requests in it, unless they failed. Faults don't apply to them, so that a fault can always be switched off.
+    /// True for a request to the console or the administration API.
+    ///
+    /// A tester that reads the request log doesn't need the tester's own requests in it, unless they failed. Faults don't apply
+    /// to them, so that a fault can always be switched off.
     var isForTesters: Bool { family == .console || family == .admin }
 
     /// Returns a parameter of the path, decoded.

@@ -7,17 +7,22 @@ struct ClientConnection: Sendable {
     let channel: any Channel
     /// True when the client runs in this process and connects without a socket.
     let isInProcess: Bool
-    /// The client's IP address. An IPv4 address is written as IPv4 also when an IPv6 socket accepted it. Empty for a socket
-    /// without an address, nil for a client in this process.
+    /// The client's IP address.
+    ///
+    /// An IPv4 address is written as IPv4 also when an IPv6 socket accepted it. Empty for a socket without an address, nil for a
+    /// client in this process.
     let address: String?
     /// True when the other end of the connection is on this machine.
     private let isFromHere: Bool
-    /// The key for rate limits: an IPv4 address, or the network half of an IPv6 address. Nil for a client without an address.
+    /// The key for rate limits: an IPv4 address, or the network half of an IPv6 address.
+    ///
+    /// Nil for a client without an address.
     let network: String?
 
-    /// Reads the properties from a channel. A channel that a listener accepted has the listener as its parent; a channel without
-    /// a parent was created in this process. An accepted channel may have lost its address when the other end has disconnected.
-    /// It then counts as remote.
+    /// Reads the properties from a channel.
+    ///
+    /// A channel that a listener accepted has the listener as its parent; a channel without a parent was created in this process.
+    /// An accepted channel may have lost its address when the other end has disconnected. It then counts as remote.
     init(_ channel: any Channel) {
         self.channel = channel
         isInProcess = channel.parent == nil
@@ -27,8 +32,9 @@ struct ClientConnection: Sendable {
         isFromHere = isInProcess || channel.remoteAddress.map { Self.isLoopback($0) } ?? false
     }
 
-    /// Returns an IPv4 address unchanged, and the first four groups of an IPv6 address. A client can choose the other groups
-    /// freely.
+    /// Returns an IPv4 address unchanged, and the first four groups of an IPv6 address.
+    ///
+    /// A client can choose the other groups freely.
     private static func network(_ address: String) -> String {
         guard address.contains(":") else { return address }
         let halves = address.prefix { $0 != "%" }.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
@@ -38,8 +44,9 @@ struct ClientConnection: Sendable {
         return (gateway + zeros + back).prefix(4).joined(separator: ":")
     }
 
-    /// Returns true when a request comes from this machine itself. The console and other parts for the machine's owner require
-    /// it.
+    /// Returns true when a request comes from this machine itself.
+    ///
+    /// The console and other parts for the machine's owner require it.
     ///
     /// A proxy on this machine forwards requests of remote clients. Requests with a proxy's header fields therefore don't count
     /// as local. A proxy that adds no such field must not be placed in front of this server.

@@ -3,8 +3,10 @@ import NIOCore
 import NIOHTTPTypes
 import SignetCore
 
-/// Sets each response's `Date` from the server's adjustable clock. Clients use `Date` to check the lifetime of tokens, so it must
-/// be the clock that tokens are issued by. Hummingbird would write the machine's time.
+/// Sets each response's `Date` from the server's adjustable clock.
+///
+/// Clients use `Date` to check the lifetime of tokens, so it must be the clock that tokens are issued by. Hummingbird would write
+/// the machine's time.
 final class DateHandler: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart

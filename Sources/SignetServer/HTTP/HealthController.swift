@@ -14,8 +14,9 @@ struct ReadinessCheck: Sendable {
     }
 }
 
-/// `/health` tells that the process responds, `/health/ready` tells if the server can do its work. Supervisors and load balancers
-/// use them.
+/// `/health` tells that the process responds, `/health/ready` tells if the server can do its work.
+///
+/// Supervisors and load balancers use them.
 struct HealthController: Sendable {
     let server: ServerContext
 
@@ -24,7 +25,9 @@ struct HealthController: Sendable {
         try JSONReply.make(.ok, JSONValue.object([:]))
     }
 
-    /// Runs the readiness checks. The status is 503 when one fails, or when the server shuts down.
+    /// Runs the readiness checks.
+    ///
+    /// The status is 503 when one fails, or when the server shuts down.
     func ready(_ request: Request, context: AppRequestContext) async throws -> Response {
         var checks: [String: JSONValue] = [:]
         var isReady = !Task.isShuttingDownGracefully

@@ -24,7 +24,9 @@ struct RealmResponder<Next: HTTPResponder<AppRequestContext>>: HTTPResponder {
         return try await next.respond(to: Request(head: head, body: request.body), context: context)
     }
 
-    /// Fills the context, and returns the path for the router. An unknown address gets a path that has no route.
+    /// Fills the context, and returns the path for the router.
+    ///
+    /// An unknown address gets a path that has no route.
     private func address(_ request: Request, _ context: inout AppRequestContext) -> String {
         let path = context.fullPath
         context.path = path

@@ -6,7 +6,9 @@ import NIOHTTPTypes
 /// The error for a request body that took too long.
 struct BodyTooSlow: Error {}
 
-/// Detects the first bytes of a request before the HTTP decoder has parsed them. It is the first handler at the socket.
+/// Detects the first bytes of a request before the HTTP decoder has parsed them.
+///
+/// It is the first handler at the socket.
 final class RequestStart: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -37,7 +39,9 @@ struct HeadRefusal: Sendable {
 }
 
 /// Rejects request heads that are too large or too slow, and bodies that are too slow, because each connection costs memory and
-/// their number is limited. It stands behind the HTTP decoder.
+/// their number is limited.
+///
+/// It stands behind the HTTP decoder.
 ///
 /// It answers a head itself with 408, 431 or 400, because no responder knows of the request yet. For a slow body, it raises an
 /// error in the responder that reads the body, which then answers.
@@ -58,7 +62,9 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReading = false
     /// True when the connection ends after the pending responses.
     private var isEnding = false
-    /// True after a head was rejected. Everything after it is ignored.
+    /// True after a head was rejected.
+    ///
+    /// Everything after it is ignored.
     private var isRefused = false
     /// A rejected head that waits until the requests before it are answered.
     private var waiting: HeadRefusal?
@@ -168,8 +174,10 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         if unanswered == 0 { answer(refusal, context) } else { waiting = refusal }
     }
 
-    /// Responds and closes the connection. The write half closes at once, the read half 5 seconds later, so that the client can
-    /// read the response. Closing both at once could discard the response for a client that is still sending.
+    /// Responds and closes the connection.
+    ///
+    /// The write half closes at once, the read half 5 seconds later, so that the client can read the response. Closing both at
+    /// once could discard the response for a client that is still sending.
     private func answer(_ refusal: HeadRefusal, _ context: ChannelHandlerContext) {
         let head = HTTPResponse(status: refusal.status, headerFields: [.connection: "close", .contentLength: "0"])
         context.write(wrapOutboundOut(.head(head)), promise: nil)

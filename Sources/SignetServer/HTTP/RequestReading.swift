@@ -5,13 +5,16 @@ import NIOHTTP1
 import SignetCore
 
 extension Request {
-    /// Returns the value of a header by its lowercase name. If the header occurs more than once, the first value is returned, as
-    /// in AM.
+    /// Returns the value of a header by its lowercase name.
+    ///
+    /// If the header occurs more than once, the first value is returned, as in AM.
     func header(_ name: String) -> String? {
         headers.first { $0.name.canonicalName == name }?.value
     }
 
-    /// Returns a decoded query parameter. If it occurs more than once, the first value is returned.
+    /// Returns a decoded query parameter.
+    ///
+    /// If it occurs more than once, the first value is returned.
     func query(_ name: String) -> String? {
         uri.queryParameters[Substring(name)].map(String.init)
     }
@@ -40,8 +43,9 @@ extension Request {
         }
     }
 
-    /// Reads the body as a JSON object. A missing or empty body is an empty object, because SDKs send no body, zero bytes, or
-    /// `{}` when they have no data.
+    /// Reads the body as a JSON object.
+    ///
+    /// A missing or empty body is an empty object, because SDKs send no body, zero bytes, or `{}` when they have no data.
     func json(_ context: AppRequestContext) async throws -> JSONValue {
         let bytes = try await bytes(context)
         guard saysJSON || (bytes.isEmpty && header("content-type") == nil) else {

@@ -14,7 +14,9 @@ extension Route {
             self.arguments = arguments
         }
 
-        /// Reads a path below the context path. Returns nil for an unknown resource.
+        /// Reads a path below the context path.
+        ///
+        /// Returns nil for an unknown resource.
         ///
         /// The realm may be written `/json/realms/root/realms/alpha`, `/json/realms/alpha`, `/json/alpha`, or be a query
         /// parameter; a realm in the path wins. The forms below `/oauth2` are the same.
@@ -33,8 +35,10 @@ extension Route {
             self.init(route, realm: realm == .root ? RealmPath(realmParameter ?? "/") : realm, arguments: arguments)
         }
 
-        /// The path below the context path. JSON resources use the short form that AM writes into enrollment URIs, OAuth 2.0
-        /// resources the long form of AM's discovery documents.
+        /// The path below the context path.
+        ///
+        /// JSON resources use the short form that AM writes into enrollment URIs, OAuth 2.0 resources the long form of AM's
+        /// discovery documents.
         var path: String { (route.family == .json ? "/json\(realm.urlPath)" : realm.issuerPath) + steps }
 
         /// The path for the router: the same resource without the realm.

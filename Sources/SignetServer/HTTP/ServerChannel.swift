@@ -60,8 +60,9 @@ extension ServerContext {
 }
 
 extension ServerLimits {
-    /// The maximum number of open connections. It stays 64 below the process's limit of open files, because a server without free
-    /// file descriptors would end.
+    /// The maximum number of open connections.
+    ///
+    /// It stays 64 below the process's limit of open files, because a server without free file descriptors would end.
     var openConnections: Int {
         let files = sysconf(CInt(_SC_OPEN_MAX))
         // A negative value means that the number of files is unlimited.

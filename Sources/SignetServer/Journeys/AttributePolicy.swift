@@ -15,7 +15,9 @@ enum AttributePolicy: Sendable, Hashable {
     /// The value has this JSON type.
     case validType(String)
 
-    /// Returns true when a value complies. As in AM, an empty value complies with every policy except ``required``.
+    /// Returns true when a value complies.
+    ///
+    /// As in AM, an empty value complies with every policy except ``required``.
     func accepts(_ value: JSONValue, attribute: String, in realm: RealmPath, _ tx: ServerTransaction) throws -> Bool {
         let text = value.string ?? ""
         if self == .required { return value != .null && value != .string("") }
@@ -106,7 +108,9 @@ enum AttributePolicy: Sendable, Hashable {
 }
 
 extension AttributePolicy {
-    /// The policies that a file can name. Their limits are placeholders.
+    /// The policies that a file can name.
+    ///
+    /// Their limits are placeholders.
     private static let named: [AttributePolicy] = [
         .required, .unique, .emailAddress, .minimumLength(0), .maximumLength(0), .capitals(0), .digits(0), .minimum(0),
         .maximum(0),
@@ -115,8 +119,9 @@ extension AttributePolicy {
     /// The names of the policies.
     static let ids = named.map(\.id)
 
-    /// Creates a policy from its name in AM. The result is nil when the name is unknown, or when a required limit is missing or
-    /// an unexpected one is given.
+    /// Creates a policy from its name in AM.
+    ///
+    /// The result is nil when the name is unknown, or when a required limit is missing or an unexpected one is given.
     init?(id: String, limit: Int?) {
         guard let policy = Self.named.first(where: { $0.id == id })?.with(limit) else { return nil }
         self = policy
@@ -147,8 +152,9 @@ extension JSONValue {
 }
 
 extension String {
-    /// True when the text has the form of an email address: a name, an `@` and a domain with a dot. It does not check that the
-    /// address exists.
+    /// True when the text has the form of an email address: a name, an `@` and a domain with a dot.
+    ///
+    /// It does not check that the address exists.
     fileprivate var isEmailAddress: Bool {
         let parts = split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, !contains(where: \.isWhitespace) else { return false }

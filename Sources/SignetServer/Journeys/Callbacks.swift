@@ -22,7 +22,9 @@ extension JourneyCallback {
             type: "PollingWaitCallback", output: [.text("waitTime", String(milliseconds)), .text("message", message)])
     }
 
-    /// Creates a callback with one button. The input 100 means that the user did not press it.
+    /// Creates a callback with one button.
+    ///
+    /// The input 100 means that the user did not press it.
     static func confirmation(_ option: String) -> JourneyCallback { .confirmation([option], default: 0) }
 
     /// Returns the callbacks numbered from 0, with their inputs named after the position of the callback in the step.
@@ -57,13 +59,16 @@ extension JourneyCallback {
             input: input.map { $0.map { Field(name: $0.key, value: $0.value) } })
     }
 
-    /// Creates a text to show. The message type is `0` for information, `1` for a warning, `2` for an error and `4` for a browser
-    /// script.
+    /// Creates a text to show.
+    ///
+    /// The message type is `0` for information, `1` for a warning, `2` for an error and `4` for a browser script.
     static func text(_ message: String, type: Int, in callback: String = "TextOutputCallback") -> JourneyCallback {
         .any(callback, ["message": .string(message), "messageType": .string(String(type))])
     }
 
-    /// Creates a callback with several buttons. The input 100 means that the user did not press any of them.
+    /// Creates a callback with several buttons.
+    ///
+    /// The input 100 means that the user did not press any of them.
     static func confirmation(_ options: [String], default standard: Int, type: Int = 0) -> JourneyCallback {
         .any(
             "ConfirmationCallback",
@@ -80,8 +85,10 @@ extension JourneyCallback {
         ["PasswordCallback", "ValidatedCreatePasswordCallback"].contains(type) || output("echoOn") == .bool(false)
     }
 
-    /// Returns the callback with the user's answer as its default, so that it can be shown again. It keeps choices and visible
-    /// text. It does not keep hidden input, one-time codes or buttons, because a kept button would remain pressed.
+    /// Returns the callback with the user's answer as its default, so that it can be shown again.
+    ///
+    /// It keeps choices and visible text. It does not keep hidden input, one-time codes or buttons, because a kept button would
+    /// remain pressed.
     /// - Parameters:
     ///   - answers: The answers.
     ///   - index: The position of the callback among the answers.
@@ -121,8 +128,10 @@ extension JSONValue {
 struct Answers: Sendable {
     private let inputs: [[JourneyCallback.Field]]
 
-    /// Reads the client's values by the names of the inputs, in whichever callback the client put them. An input that the client
-    /// left out keeps the value that the server sent, because every SDK omits some callbacks (protocol/journey.md section 2.1).
+    /// Reads the client's values by the names of the inputs, in whichever callback the client put them.
+    ///
+    /// An input that the client left out keeps the value that the server sent, because every SDK omits some callbacks
+    /// (protocol/journey.md section 2.1).
     /// - Parameters:
     ///   - sent: The callbacks that the server sent.
     ///   - filledIn: The callbacks that the client returned.
@@ -158,16 +167,22 @@ struct Answers: Sendable {
         return inputs[index].first { $0.name.hasSuffix(suffix) }?.value
     }
 
-    /// Returns the text of an input. A whole number is converted to its decimal digits.
+    /// Returns the text of an input.
+    ///
+    /// A whole number is converted to its decimal digits.
     func text(_ index: Int, _ suffix: String = "") -> String {
         guard let value = value(index, suffix) else { return "" }
         return value.string ?? value.wholeNumber.map { String($0) } ?? ""
     }
 
-    /// Returns the whole number in an input. It also accepts a number in a string, which one SDK sends.
+    /// Returns the whole number in an input.
+    ///
+    /// It also accepts a number in a string, which one SDK sends.
     func number(_ index: Int) -> Int? { value(index)?.wholeNumber.flatMap { Int(exactly: $0) } }
 
-    /// Returns the Boolean value of an input. It also accepts `true` in a string.
+    /// Returns the Boolean value of an input.
+    ///
+    /// It also accepts `true` in a string.
     func bool(_ index: Int, _ suffix: String = "") -> Bool {
         let value = value(index, suffix)
         return value?.bool ?? (value?.string?.lowercased() == "true")

@@ -1,7 +1,8 @@
 import SignetCore
 
-/// The client errors of a device operation. A node has an outcome for each error in ``known``; every other error leads to
-/// `failure`.
+/// The client errors of a device operation.
+///
+/// A node has an outcome for each error in ``known``; every other error leads to `failure`.
 struct ClientErrors: Sendable {
     var known: [String]
 
@@ -31,8 +32,10 @@ extension ConfigurationDecoder {
     /// Decodes the maximum number of devices of a user; 0 for no limit.
     mutating func maxDevices() -> Int { integer("maxSavedDevices", 0, in: 0...DeviceRegistry.maxPerKind) }
 
-    /// Decodes the client errors that are outcomes. An error must not have the name of an outcome that the node itself
-    /// determines, because the client could then forge that outcome.
+    /// Decodes the client errors that are outcomes.
+    ///
+    /// An error must not have the name of an outcome that the node itself determines, because the client could then forge that
+    /// outcome.
     mutating func clientErrors(_ defaultErrors: ClientErrors) -> ClientErrors {
         let name = "clientErrorOutcomes"
         let known = strings(name, defaultErrors.known)

@@ -29,8 +29,9 @@ struct JourneyContinuation: Sendable {
     var noSession: Bool
 }
 
-/// The reply of a journey, or the refusal with which it ended. A refusal is a value, because its consequences are changes to commit:
-/// a counted wrong password, a handle that is used up.
+/// The reply of a journey, or the refusal with which it ended.
+///
+/// A refusal is a value, because its consequences are changes to commit: a counted wrong password, a handle that is used up.
 typealias JourneyResult = Result<JourneyReply, APIError>
 
 /// The reply of a journey that was not refused.
@@ -58,8 +59,9 @@ extension ServerTransaction {
         return try run(journey, answers: nil)
     }
 
-    /// Continues a journey. Each handle is valid for one answer, so of two concurrent requests with the same handle only one
-    /// succeeds.
+    /// Continues a journey.
+    ///
+    /// Each handle is valid for one answer, so of two concurrent requests with the same handle only one succeeds.
     /// - Returns: The reply, or an error when the handle is not valid or the login fails.
     mutating func proceed(_ request: JourneyContinuation) throws -> JourneyResult {
         guard let authID = AuthID(request.authID, key: authIDKey) else { return .failure(.invalidAuthID) }
@@ -78,7 +80,9 @@ extension ServerTransaction {
         return try run(taken, answers: Answers(journey.asked, filledIn: request.callbacks))
     }
 
-    /// Continues a suspended journey. A link is valid once.
+    /// Continues a suspended journey.
+    ///
+    /// A link is valid once.
     /// - Returns: The reply, or an error when the token is not valid or the login fails.
     mutating func resume(_ token: String, in realm: RealmPath) throws -> JourneyResult {
         let key = TokenHash(token)
@@ -91,10 +95,14 @@ extension ServerTransaction {
         return try run(journey, answers: nil)
     }
 
-    /// The maximum number of nodes that run in one request. It stops a tree that contains a loop.
+    /// The maximum number of nodes that run in one request.
+    ///
+    /// It stops a tree that contains a loop.
     private static var maxTransitions: Int { 100 }
 
-    /// The maximum nesting depth of journeys. It stops a journey that contains itself.
+    /// The maximum nesting depth of journeys.
+    ///
+    /// It stops a journey that contains itself.
     private static var maxInnerTrees: Int { 16 }
 
     /// Runs the journey until the next step, and counts its outcome when it ends.
@@ -176,8 +184,9 @@ extension ServerTransaction {
 }
 
 extension [String: JourneyTree] {
-    /// Returns the target of an outcome of the journey's current node. When an inner journey ends, its result becomes the outcome
-    /// of the outer node that waits for it.
+    /// Returns the target of an outcome of the journey's current node.
+    ///
+    /// When an inner journey ends, its result becomes the outcome of the outer node that waits for it.
     fileprivate func target(of outcome: NodeOutcome, _ journey: inout JourneyState) -> NodeTarget {
         var outcome = outcome
         while true {
@@ -196,15 +205,18 @@ extension RequestTime {
 }
 
 extension ServerTransaction {
-    /// Sends an email. It is stored for later inspection, and passed to the observers of the server's events.
+    /// Sends an email.
+    ///
+    /// It is stored for later inspection, and passed to the observers of the server's events.
     mutating func send(_ link: String, to user: UserKey) throws {
         try outbox.keep(link, for: user)
         effects.append(.email(Email(user: user.name, realm: user.realm.description, link: link)))
     }
 }
 
-/// The store of the emails that were sent. The development server delivers no emails, so the links are looked up here when a
-/// journey is tested.
+/// The store of the emails that were sent.
+///
+/// The development server delivers no emails, so the links are looked up here when a journey is tested.
 struct SentEmails {
     /// The maximum number of emails that are kept for one user.
     static let size = 16
@@ -228,8 +240,9 @@ struct SentEmails {
     /// Returns a user's links, newest last.
     func links(of user: UserKey) throws -> [String] { try emails[user]?.links ?? [] }
 
-    /// Returns the links of the users whose last emails are the newest, at most `limit` users. The links of each user are ordered
-    /// from oldest to newest.
+    /// Returns the links of the users whose last emails are the newest, at most `limit` users.
+    ///
+    /// The links of each user are ordered from oldest to newest.
     func newest(_ limit: Int) throws -> [(user: UserKey, link: String)] {
         try emails.newest(limit).map(\.value).flatMap { emails in emails.links.map { (emails.user, $0) } }
     }

@@ -6,8 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The external inputs of a request: the time, the configuration and the base URL. Code that takes them from here is
-/// deterministic.
+/// The external inputs of a request: the time, the configuration and the base URL.
+///
+/// Code that takes them from here is deterministic.
 struct RequestTime: Sendable {
     let now: Date
     let configuration: ServerConfiguration
@@ -28,18 +29,24 @@ struct JourneyState: Codable, Sendable {
     let tree: String
     let indexType: String
     var expiresAt: Date
-    /// The value of the `User-Agent` header. It is shown to the user when a push message asks for approval.
+    /// The value of the `User-Agent` header.
+    ///
+    /// It is shown to the user when a push message asks for approval.
     let userAgent: String?
     var noSession: Bool
     /// The current node.
     var place: NodePath
-    /// The outer nodes that wait for an inner journey to end. The last one waits for the journey that is running.
+    /// The outer nodes that wait for an inner journey to end.
+    ///
+    /// The last one waits for the journey that is running.
     var outer: [NodePath] = []
     /// The token of the session with which the journey was started.
     var shownToken: Secret?
     /// True when the journey ends with an empty token and without a session, as in AM.
     var passesThrough = false
-    /// The one-time key of the current step. It is valid for one answer.
+    /// The one-time key of the current step.
+    ///
+    /// It is valid for one answer.
     var oneTimeKey = RandomID.token()
     /// The callbacks of the last step.
     var asked: [JourneyCallback] = []
@@ -79,7 +86,9 @@ enum NodeProgress: Codable, Sendable {
     case questioned([String], of: UserKey?)
 }
 
-/// One wait between two polls. It detects clients that poll too early (protocol/authenticator.md section 3.6).
+/// One wait between two polls.
+///
+/// It detects clients that poll too early (protocol/authenticator.md section 3.6).
 struct PollingWait: Codable, Sendable, Hashable {
     let milliseconds: Int
     let dueAt: Date
@@ -107,7 +116,9 @@ struct PollingWait: Codable, Sendable, Hashable {
         case spam
     }
 
-    /// The number of polls that may come more than ``grace`` seconds early. One more ends the login.
+    /// The number of polls that may come more than ``grace`` seconds early.
+    ///
+    /// One more ends the login.
     static let tolerance = 3
     static let grace = 2.0
 

@@ -1,4 +1,6 @@
-/// A login journey: its nodes, and the target of each outcome of a node. It has the structure of AM's trees.
+/// A login journey: its nodes, and the target of each outcome of a node.
+///
+/// It has the structure of AM's trees.
 struct JourneyTree: Sendable {
     /// The name of the journey, used in `authIndexValue`.
     let name: String
@@ -26,7 +28,9 @@ extension [String: JourneyTree] {
     func names(offeredIn realm: RealmPath) -> [String] { values.filter { $0.isOffered(in: realm) }.map(\.name).sorted() }
 }
 
-/// The location of a node. It contains the name of the tree, because node ids are unique only within a tree.
+/// The location of a node.
+///
+/// It contains the name of the tree, because node ids are unique only within a tree.
 struct NodePath: Codable, Sendable, Hashable {
     var tree: String
     var nodeID: String
@@ -50,8 +54,9 @@ enum NodeTarget: Sendable, Hashable {
     case failure
 }
 
-/// An outcome of a node, with the name that AM's configuration uses. The spelling differs between nodes, as in AM. Some nodes
-/// have outcomes that the author of the journey names.
+/// An outcome of a node, with the name that AM's configuration uses.
+///
+/// The spelling differs between nodes, as in AM. Some nodes have outcomes that the author of the journey names.
 struct NodeOutcome: RawRepresentable, Sendable, Hashable {
     let rawValue: String
 

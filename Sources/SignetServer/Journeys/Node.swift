@@ -1,7 +1,8 @@
 import SignetCore
 
-/// A node of a journey: its type, its outcomes and its behavior. It is a value, and its properties are the settings that the
-/// author of a journey can change.
+/// A node of a journey: its type, its outcomes and its behavior.
+///
+/// It is a value, and its properties are the settings that the author of a journey can change.
 protocol Node: Sendable {
     /// The type of the node in a configuration file, with its name in AM.
     static var type: NodeType { get }
@@ -71,7 +72,9 @@ struct Page: Sendable {
     var description: String?
 }
 
-/// A node that asks the user for one thing, like AM's collector nodes. It has one outcome, and it can be anywhere on a page.
+/// A node that asks the user for one thing, like AM's collector nodes.
+///
+/// It has one outcome, and it can be anywhere on a page.
 protocol Collector: Node {
     /// Returns the callbacks to show. They are the same in each call until the collector has taken an answer.
     func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback]

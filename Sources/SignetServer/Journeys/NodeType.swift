@@ -13,7 +13,9 @@ struct NodeType: Sendable {
     let about: String
     /// The description of the outcomes, for the documentation; nil when it lists ``Node/outcomes``.
     let outcomes: String?
-    /// Decodes the properties. A property with a wrong value is reported and treated as absent, so the result is always a node.
+    /// Decodes the properties.
+    ///
+    /// A property with a wrong value is reported and treated as absent, so the result is always a node.
     let decode: @Sendable (inout ConfigurationDecoder, NodeContext) -> any Node
 
     /// Creates a type whose properties refer to other parts of the file.
@@ -71,7 +73,9 @@ struct NodeContext: Sendable {
 }
 
 extension ConfigurationDecoder {
-    /// Decodes a node's type and its properties. It returns nil when the type is missing or unknown.
+    /// Decodes a node's type and its properties.
+    ///
+    /// It returns nil when the type is missing or unknown.
     mutating func node(_ context: NodeContext) -> (any Node)? {
         guard let value = requiredValue("type", kind: "the name of a node type") else {
             ignoreUnknownSettings()

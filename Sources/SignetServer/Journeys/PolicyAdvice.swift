@@ -34,7 +34,9 @@ enum PolicyAdvice: Sendable, Hashable {
 }
 
 extension Substring {
-    /// Removes a tag and the whitespace before it from the start, and returns true. If another text follows, it returns false.
+    /// Removes a tag and the whitespace before it from the start, and returns true.
+    ///
+    /// If another text follows, it returns false.
     fileprivate mutating func take(_ tag: String) -> Bool {
         let start = drop(while: \.isWhitespace)
         guard start.hasPrefix(tag) else { return false }

@@ -1,4 +1,6 @@
-/// Recovery codes, each of which replaces a lost device once. They are shown once and stored as digests.
+/// Recovery codes, each of which replaces a lost device once.
+///
+/// They are shown once and stored as digests.
 struct RecoveryCodes: Codable, Sendable, Hashable {
     /// The number of codes, as in AM.
     static let count = 10

@@ -60,7 +60,9 @@ struct RelyingParty: Sendable, Hashable {
     let name: String
     let otherOrigins: [String]
 
-    /// Creates the relying party. The server's configuration supplies the values that are nil.
+    /// Creates the relying party.
+    ///
+    /// The server's configuration supplies the values that are nil.
     init(_ time: RequestTime, domain: String? = nil, name: String? = nil, otherOrigins: [String] = []) {
         let host = (try? Endpoint(unchecked: time.baseURL))?.host ?? "localhost"
         // An IP address isn't a valid relying party ID.
@@ -130,7 +132,9 @@ struct NewCredential: Sendable {
 }
 
 extension WebAuthnAnswer {
-    /// Returns the credential of a registration (WebAuthn section 7.1). It does not verify the attestation statement.
+    /// Returns the credential of a registration (WebAuthn section 7.1).
+    ///
+    /// It does not verify the attestation statement.
     /// - Parameters:
     ///   - challenge: The challenge of the registration.
     ///   - party: The relying party.

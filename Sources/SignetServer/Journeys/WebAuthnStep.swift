@@ -155,7 +155,9 @@ extension [UInt8] {
 }
 
 extension String {
-    /// The text escaped for a string literal in a script. It cannot end the literal or the script element.
+    /// The text escaped for a string literal in a script.
+    ///
+    /// It cannot end the literal or the script element.
     var scriptText: String {
         String(JSON.text(of: .string(self)).dropFirst().dropLast()).replacing("<", with: "\\u003c")
     }

@@ -10,7 +10,9 @@ extension ServerTransaction {
         case refused(APIError)
     }
 
-    /// Checks a password, and counts the wrong ones. Unknown user names are treated like known ones.
+    /// Checks a password, and counts the wrong ones.
+    ///
+    /// Unknown user names are treated like known ones.
     mutating func check(_ password: Secret, of user: UserKey) throws -> PasswordResult {
         let rule = time.configuration.lockoutRule
         if rule.failures > 0, try lockouts.isLocked(user) {
@@ -28,8 +30,9 @@ extension ServerTransaction {
         return try directory[user]?.isLocked == true ? .refused(.lockedOut) : .right
     }
 
-    /// Counts an attempt to prove the user's identity with a password, a code or an answer. Returns an error when there were too
-    /// many attempts; the caller must not check this one then.
+    /// Counts an attempt to prove the user's identity with a password, a code or an answer.
+    ///
+    /// Returns an error when there were too many attempts; the caller must not check this one then.
     mutating func guess(of user: UserKey?) throws -> APIError? {
         guard let user, let limit = time.configuration.rateLimits.perUser,
             let seconds = try guesses.take(user, limit)

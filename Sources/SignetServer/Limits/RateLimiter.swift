@@ -12,7 +12,9 @@ struct TokenBucket: Codable, Sendable {
     /// Creates a full bucket.
     init(_ limit: RateLimit, at now: Date) { (tokens, filledAt) = (Double(limit.burst), now) }
 
-    /// Takes a token. Returns nil on success, or the number of seconds until the next token, 1 or more.
+    /// Takes a token.
+    ///
+    /// Returns nil on success, or the number of seconds until the next token, 1 or more.
     mutating func take(_ limit: RateLimit, at now: Date) -> Int? {
         // A clock that was moved backwards removes no tokens.
         let elapsed = max(0, now.timeIntervalSince(filledAt))
@@ -23,7 +25,9 @@ struct TokenBucket: Codable, Sendable {
         return nil
     }
 
-    /// Returns the time at which the bucket is full again if no more tokens are taken. It can be forgotten then.
+    /// Returns the time at which the bucket is full again if no more tokens are taken.
+    ///
+    /// It can be forgotten then.
     func isFull(_ limit: RateLimit) -> Date {
         filledAt.addingTimeInterval((Double(limit.burst) - tokens) / limit.perSecond)
     }
@@ -72,7 +76,9 @@ struct RateLimiter<Subject: Hashable & Sendable>: Sendable {
     }
 }
 
-/// The token buckets for attempts to guess each user's secrets. All servers of the same state share them.
+/// The token buckets for attempts to guess each user's secrets.
+///
+/// All servers of the same state share them.
 struct AttemptLimiter {
     private var buckets: Table<UserKey, TokenBucket>
     private let now: Date
@@ -91,8 +97,9 @@ struct AttemptLimiter {
     }
 }
 
-/// The wrong passwords for each user name, and the lockouts that follow from them. Unknown names are counted too, so that a
-/// lockout doesn't reveal that an account exists.
+/// The wrong passwords for each user name, and the lockouts that follow from them.
+///
+/// Unknown names are counted too, so that a lockout doesn't reveal that an account exists.
 struct LockoutStore {
     struct Failures: Codable, Sendable {
         var moments: [Date]
@@ -112,7 +119,9 @@ struct LockoutStore {
         try table[user]?.lockedUntil.map { now < $0 } ?? false
     }
 
-    /// Records a wrong password. Returns true when it locks the account.
+    /// Records a wrong password.
+    ///
+    /// Returns true when it locks the account.
     mutating func fail(_ user: UserKey, _ rule: Lockout) throws -> Bool {
         guard rule.failures > 0 else { return false }
         let earliest = now.addingTimeInterval(-Double(rule.within))

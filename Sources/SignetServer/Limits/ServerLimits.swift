@@ -1,30 +1,40 @@
 import SignetCore
 
-/// The limits on the size, the duration and the rate of requests. Times are in seconds.
+/// The limits on the size, the duration and the rate of requests.
+///
+/// Times are in seconds.
 ///
 /// The limits on single requests (size, duration, connections) always apply. The limits on clients and users (``rateLimits``,
 /// ``lockout``) are off by default when the server listens on a loopback address only. There, tests often log in a thousand
 /// times, and every client already runs on the machine.
 public struct ServerLimits: Sendable, Hashable {
-    /// The largest head of a request, in bytes: all header fields together. A larger one gets a 431 response.
+    /// The largest head of a request, in bytes: all header fields together.
+    ///
+    /// A larger one gets a 431 response.
     public var maxHeaderSize = 32 * 1024
-    /// The longest time for the head of a request, from its first byte to its last, including a TLS handshake; at least 1. After
-    /// that, the server responds with 408 and closes the connection.
+    /// The longest time for the head of a request, from its first byte to its last, including a TLS handshake; at least 1.
+    ///
+    /// After that, the server responds with 408 and closes the connection.
     public var headerTimeout = 10
-    /// The longest time for the body of a request, from the end of the head; at least 1. After that, the server responds with 408
-    /// and closes the connection.
+    /// The longest time for the body of a request, from the end of the head; at least 1.
+    ///
+    /// After that, the server responds with 408 and closes the connection.
     public var bodyTimeout = 30
-    /// The time without a request after which a connection is closed; at least 1. A connection with an open push stream is never
-    /// idle.
+    /// The time without a request after which a connection is closed; at least 1.
+    ///
+    /// A connection with an open push stream is never idle.
     public var idleTimeout = 60
-    /// The maximum number of open connections; at least 1. Further connections wait until one ends. The process's limit of open
-    /// files is an upper bound.
+    /// The maximum number of open connections; at least 1.
+    ///
+    /// Further connections wait until one ends. The process's limit of open files is an upper bound.
     public var maxConnections = 16_384
-    /// The rate limits. When nil, they are ``RateLimits/default`` if other machines can reach the server, and
-    /// ``RateLimits/none`` if not.
+    /// The rate limits.
+    ///
+    /// When nil, they are ``RateLimits/default`` if other machines can reach the server, and ``RateLimits/none`` if not.
     public var rateLimits: RateLimits?
-    /// The rule for the lockout after wrong passwords. When nil, it is ``Lockout/default`` if other machines can reach the
-    /// server, and ``Lockout/never`` if not.
+    /// The rule for the lockout after wrong passwords.
+    ///
+    /// When nil, it is ``Lockout/default`` if other machines can reach the server, and ``Lockout/never`` if not.
     public var lockout: Lockout?
 
     /// Creates the default limits.
@@ -38,14 +48,18 @@ public struct RateLimit: Sendable, Hashable {
     /// The number at once after a pause; at least 1.
     public var burst: Int
 
-    /// Creates a limit. Values less than 1 count as 1.
+    /// Creates a limit.
+    ///
+    /// Values less than 1 count as 1.
     public init(perMinute: Int, burst: Int) {
         self.perMinute = max(1, perMinute)
         self.burst = max(1, burst)
     }
 }
 
-/// The rate limits of the server; nil means unlimited. Requests above a limit get a 429 response with `Retry-After`, in seconds.
+/// The rate limits of the server; nil means unlimited.
+///
+/// Requests above a limit get a 429 response with `Retry-After`, in seconds.
 public struct RateLimits: Sendable, Hashable {
     /// Journey steps from one address, by `authenticate` and by the login pages.
     public var authenticate: RateLimit?
@@ -56,7 +70,9 @@ public struct RateLimits: Sendable, Hashable {
     /// Attempts for one user from any address: passwords, one-time codes, recovery codes, security answers.
     public var perUser: RateLimit?
 
-    /// Creates rate limits. Omitted ones are unlimited.
+    /// Creates rate limits.
+    ///
+    /// Omitted ones are unlimited.
     public init(
         authenticate: RateLimit? = nil, token: RateLimit? = nil, push: RateLimit? = nil, perUser: RateLimit? = nil
     ) {
@@ -76,8 +92,9 @@ public struct RateLimits: Sendable, Hashable {
 }
 
 /// The rule that locks accounts after wrong passwords, like AM's "login failure lockout": `failures` wrong passwords within
-/// `within` seconds lock the account for `duration` seconds. During that time no password is checked, and the response is AM's
-/// `User Locked Out.`, for unknown user names too.
+/// `within` seconds lock the account for `duration` seconds.
+///
+/// During that time no password is checked, and the response is AM's `User Locked Out.`, for unknown user names too.
 public struct Lockout: Sendable, Hashable {
     /// The number of wrong passwords; 0 to disable lockout.
     public var failures: Int
@@ -86,7 +103,9 @@ public struct Lockout: Sendable, Hashable {
     /// The duration of the lockout, in seconds; at least 1.
     public var duration: Int
 
-    /// Creates a rule. Times less than 1 count as 1.
+    /// Creates a rule.
+    ///
+    /// Times less than 1 count as 1.
     public init(failures: Int, within: Int = 300, duration: Int = 300) {
         self.failures = max(0, failures)
         self.within = max(1, within)
@@ -96,7 +115,9 @@ public struct Lockout: Sendable, Hashable {
     /// No lockout, the default of AM.
     public static let never = Lockout(failures: 0)
 
-    /// Lockout for five minutes after five wrong passwords within five minutes. Five is AM's number too.
+    /// Lockout for five minutes after five wrong passwords within five minutes.
+    ///
+    /// Five is AM's number too.
     public static let `default` = Lockout(failures: 5)
 }
 

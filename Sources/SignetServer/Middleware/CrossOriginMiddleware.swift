@@ -1,8 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Lets pages of the configured origins read the responses of AM's resources (the Fetch standard's CORS protocol). Apps with the
-/// JavaScript SDK send such requests with cookies.
+/// Lets pages of the configured origins read the responses of AM's resources (the Fetch standard's CORS protocol).
+///
+/// Apps with the JavaScript SDK send such requests with cookies.
 ///
 /// Hummingbird's middleware answers every `OPTIONS` request, and names the methods and headers to every origin. This one answers
 /// only a configured origin, and a preflight request only.

@@ -9,7 +9,9 @@ import SignetStorage
 /// Turns errors into responses, in the format of the address: AM's JSON, OAuth 2.0's JSON, a page, or the XML of SNS.
 struct ErrorMiddleware: RouterMiddleware {
     let server: ServerContext
-    /// True in a group whose resources have versions. Their error responses name the newest version.
+    /// True in a group whose resources have versions.
+    ///
+    /// Their error responses name the newest version.
     var isVersioned = false
 
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {

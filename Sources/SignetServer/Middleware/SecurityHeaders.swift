@@ -16,8 +16,9 @@ struct ResponseHeadMiddleware: RouterMiddleware {
 }
 
 extension HTTPFields {
-    /// Sets the security headers that the response doesn't have yet. They forbid caching, content sniffing, framing and sending
-    /// the referrer.
+    /// Sets the security headers that the response doesn't have yet.
+    ///
+    /// They forbid caching, content sniffing, framing and sending the referrer.
     /// - Parameter isStrictlySecure: True to forbid plain http for later requests (HSTS).
     mutating func setSecurity(isStrictlySecure: Bool) {
         if self[.cacheControl] == nil { self[.cacheControl] = "no-store" }
@@ -36,9 +37,11 @@ extension HTTPFields {
 }
 
 extension ServerContext {
-    /// True when responses tell browsers to use https only (RFC 6797). It is false for addresses of this machine, because other
-    /// programs on it serve plain http at other ports. It is also false with the server's own certificate authority: with HSTS, a
-    /// browser that doesn't trust the authority yet offers the user no way to continue.
+    /// True when responses tell browsers to use https only (RFC 6797).
+    ///
+    /// It is false for addresses of this machine, because other programs on it serve plain http at other ports. It is also false
+    /// with the server's own certificate authority: with HSTS, a browser that doesn't trust the authority yet offers the user no
+    /// way to continue.
     var isStrictlySecure: Bool {
         if case .ownAuthority = configuration.tls { return false }
         let address = configuration.publicURL ?? (configuration.tls == nil ? "" : "https://\(configuration.host)/")

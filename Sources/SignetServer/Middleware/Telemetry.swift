@@ -2,8 +2,10 @@ import HTTPTypes
 import Metrics
 import Tracing
 
-/// The metrics and traces of the server, reported through the common Swift interfaces. The process chooses the backend; without
-/// one, they are discarded (docs/guides/operations.md). Each label has a small set of values, and no value contains data about a user.
+/// The metrics and traces of the server, reported through the common Swift interfaces.
+///
+/// The process chooses the backend; without one, they are discarded (docs/guides/operations.md). Each label has a small set of
+/// values, and no value contains data about a user.
 struct Telemetry: Sendable {
     private let ownMetrics: (any MetricsFactory)?
     private let ownTracer: (any Tracer)?

@@ -34,7 +34,9 @@ struct TelemetryMiddleware: RouterMiddleware {
         return response
     }
 
-    /// The methods with their own label value. All others share one, because a client can send any method name.
+    /// The methods with their own label value.
+    ///
+    /// All others share one, because a client can send any method name.
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .delete, .options, .patch]
 }
 

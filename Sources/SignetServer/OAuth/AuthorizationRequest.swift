@@ -16,8 +16,9 @@ struct AuthorizationReturn: Sendable, Hashable {
     let state: String?
     let issuer: String
 
-    /// Verifies the client and the redirect URI. The server redirects only when both are valid, because an unverified address may
-    /// belong to an attacker.
+    /// Verifies the client and the redirect URI.
+    ///
+    /// The server redirects only when both are valid, because an unverified address may belong to an attacker.
     init(_ parameters: Parameters, in realm: RealmPath, _ clients: ClientRegistry, issuer: String) throws(OAuthErrorResponse) {
         let id = try parameters.required("client_id")
         guard let client = clients[ClientKey(realm: realm, id: id)] else {
@@ -75,8 +76,9 @@ struct AuthorizationRequest: Sendable, Hashable {
     let prompts: Set<Prompt>
     /// The maximum number of seconds since the user logged in.
     let maxAge: Double?
-    /// The journeys of which the user must have completed one, the preferred one first. AM maps `acr_values` to journeys in this
-    /// way.
+    /// The journeys of which the user must have completed one, the preferred one first.
+    ///
+    /// AM maps `acr_values` to journeys in this way.
     let journeys: [String]
 
     init(_ parameters: Parameters, of client: RegisteredClient) throws(AuthorizationErrorResponse) {

@@ -119,7 +119,9 @@ struct AuthorizeController: Sendable {
         return .present(shown, journey: completed)
     }
 
-    /// Returns true when the user consents to the request, or doesn't have to. Saves the consent if the user wants it.
+    /// Returns true when the user consents to the request, or doesn't have to.
+    ///
+    /// Saves the consent if the user wants it.
     /// - Throws: The error for the client when the user refuses, or when the request forbids the consent page.
     private static func hasConsent(
         for request: AuthorizationRequest, of client: RegisteredClient, _ shown: PresentedSession, _ decision: Decision,
@@ -151,8 +153,9 @@ struct AuthorizeController: Sendable {
             lifetime: target.client.lifetimes(tx.time).authorizationCode)
     }
 
-    /// Returns the address of the login page. After the login, the browser returns to this request with a mark that contains the
-    /// number of earlier logins.
+    /// Returns the address of the login page.
+    ///
+    /// After the login, the browser returns to this request with a mark that contains the number of earlier logins.
     private func loginPage(
         _ request: Parameters, _ realm: RealmPath, _ tokens: [String], isForced: Bool, journey: String?
     ) async throws -> String {
@@ -176,7 +179,9 @@ extension ServerTransaction {
     }
 
     /// Returns true when the user has logged in since this same request was sent to the login page, and not longer ago than a
-    /// journey may take. The browser returns from the login page at once; a saved address would be opened later.
+    /// journey may take.
+    ///
+    /// The browser returns from the login page at once; a saved address would be opened later.
     fileprivate func hasLoggedIn(_ session: SSOSession, since request: Parameters) -> Bool {
         guard let mark = request[Self.loginMark], let count = Int(mark.prefix { $0 != "." }) else { return false }
         let fields = request.fields(without: AuthorizeController.Decision.names.union([Self.loginMark]))
@@ -187,7 +192,9 @@ extension ServerTransaction {
 
 extension AuthorizeController.Decision {
     /// Returns true when the form comes from a page that this server made for the session, or from a client that knows the
-    /// session token. AM accepts the token too (protocol/journey.md section 8.4).
+    /// session token.
+    ///
+    /// AM accepts the token too (protocol/journey.md section 8.4).
     fileprivate func isGenuine(_ token: String, _ tx: ServerTransaction) -> Bool {
         guard let csrf else { return false }
         return ConstantTime.areEqual(csrf, tx.csrf(of: token)) || ConstantTime.areEqual(csrf, token)

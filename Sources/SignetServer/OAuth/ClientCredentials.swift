@@ -41,7 +41,9 @@ extension Request {
 }
 
 extension ServerTransaction {
-    /// Returns the client that the credentials authenticate. A public client has no secret and must not present one.
+    /// Returns the client that the credentials authenticate.
+    ///
+    /// A public client has no secret and must not present one.
     func client(_ credentials: ClientCredentials, in realm: RealmPath) throws(OAuthErrorResponse) -> RegisteredClient {
         guard let client = clients[ClientKey(realm: realm, id: credentials.id)], client.secret == credentials.secret else {
             throw .invalidClient(usedBasic: credentials.usedBasic)

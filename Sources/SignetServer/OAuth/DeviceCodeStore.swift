@@ -21,7 +21,9 @@ struct DeviceAuthorization: Codable, Sendable {
     let challenge: String?
     let userCode: String
     let expiresAt: Date
-    /// The minimum time between two polls, in seconds. It grows when the device polls too early.
+    /// The minimum time between two polls, in seconds.
+    ///
+    /// It grows when the device polls too early.
     var interval: Int
     var lastAsked: Date?
     var state = State.waiting
@@ -42,11 +44,15 @@ struct DeviceCodeStore {
     /// The number of seconds that an expired code is remembered, so that it is reported as expired and not as unknown.
     private static let memory = 600.0
 
-    /// The letters of user codes. They have no vowels, so that the codes form no words, and no letters that look like digits or
-    /// like each other (RFC 8628 section 6.1).
+    /// The letters of user codes.
+    ///
+    /// They have no vowels, so that the codes form no words, and no letters that look like digits or like each other (RFC 8628
+    /// section 6.1).
     private static let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
 
-    /// Begins a device authorization. Returns the device code and the stored authorization.
+    /// Begins a device authorization.
+    ///
+    /// Returns the device code and the stored authorization.
     mutating func begin(
         _ client: RegisteredClient, scopes: [String], challenge: String?
     ) throws -> (code: String, DeviceAuthorization) {
@@ -63,7 +69,9 @@ struct DeviceCodeStore {
         return (code, device)
     }
 
-    /// Returns the device with a user code. Letter case and separators in the code don't matter.
+    /// Returns the device with a user code.
+    ///
+    /// Letter case and separators in the code don't matter.
     func device(showing userCode: String, in realm: RealmPath) throws -> DeviceAuthorization? {
         guard let key = try userCodes[Self.plain(userCode)], let device = try devices[key],
             device.client.realm == realm
@@ -71,7 +79,9 @@ struct DeviceCodeStore {
         return device
     }
 
-    /// Stores the user's decision. A code can be decided on once.
+    /// Stores the user's decision.
+    ///
+    /// A code can be decided on once.
     mutating func decide(_ userCode: String, _ state: DeviceAuthorization.State) throws {
         guard let key = try userCodes.remove(Self.plain(userCode)) else { return }
         try devices.update(key) { $0.state = state }

@@ -4,7 +4,9 @@ import Logging
 import SignetCore
 
 /// `GET` and `POST /oauth2/.../connect/endSession`: ends the session that an id_token was issued in (OpenID Connect RP-Initiated
-/// Logout 1.0). The id_token may have expired.
+/// Logout 1.0).
+///
+/// The id_token may have expired.
 struct EndSessionController: Sendable {
     let server: ServerContext
 

@@ -9,8 +9,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `POST /oauth2/.../introspect` (RFC 7662): describes a confidential client's own tokens. A client with AM's scope
-/// `am-introspect-all-tokens` can inspect all tokens of its realm.
+/// `POST /oauth2/.../introspect` (RFC 7662): describes a confidential client's own tokens.
+///
+/// A client with AM's scope `am-introspect-all-tokens` can inspect all tokens of its realm.
 struct IntrospectionController: Sendable {
     static let allTokens = "am-introspect-all-tokens"
     let server: ServerContext

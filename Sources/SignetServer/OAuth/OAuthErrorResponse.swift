@@ -54,8 +54,9 @@ struct OAuthErrorResponse: Error, Sendable, Hashable {
             headers: [.wwwAuthenticate: "Bearer error=\"invalid_token\", error_description=\"\(message)\""])
     }
 
-    /// The request has no access token. The response then contains the authentication scheme only in `WWW-Authenticate` (RFC 6750
-    /// section 3).
+    /// The request has no access token.
+    ///
+    /// The response then contains the authentication scheme only in `WWW-Authenticate` (RFC 6750 section 3).
     static let noToken = OAuthErrorResponse(
         .unauthorized, "invalid_token", "The access token is missing", headers: [.wwwAuthenticate: "Bearer"])
 
@@ -78,7 +79,9 @@ enum OAuthReply {
         return response
     }
 
-    /// Redirects a browser, without a body. One SDK treats a body that is not JSON as an error.
+    /// Redirects a browser, without a body.
+    ///
+    /// One SDK treats a body that is not JSON as an error.
     static func redirect(to location: String, headers: HTTPFields = [:]) -> Response {
         var headers = headers
         headers[.location] = location

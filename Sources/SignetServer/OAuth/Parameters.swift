@@ -6,8 +6,9 @@ import SignetCore
 struct Parameters: Sendable, Hashable {
     private let values: [String: String]
 
-    /// Reads `name=value&...` in HTML form encoding. A parameter without a value counts as missing, and a repeated parameter is
-    /// an error (RFC 6749 section 3.1).
+    /// Reads `name=value&...` in HTML form encoding.
+    ///
+    /// A parameter without a value counts as missing, and a repeated parameter is an error (RFC 6749 section 3.1).
     init(_ text: some StringProtocol) throws(OAuthErrorResponse) {
         do {
             values = try FormCoding.decodeOnce(text)

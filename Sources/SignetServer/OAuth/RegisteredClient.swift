@@ -8,16 +8,22 @@ public struct RegisteredClient: Sendable, Hashable {
     public var secret: Secret?
     /// The client's realm, as a path.
     public var realm = "/"
-    /// The allowed redirect URIs. A request's URI must match one exactly, but for `http://127.0.0.1/...` and `http://[::1]/...`
-    /// any port is accepted (RFC 8252 section 7.3).
+    /// The allowed redirect URIs.
+    ///
+    /// A request's URI must match one exactly, but for `http://127.0.0.1/...` and `http://[::1]/...` any port is accepted (RFC
+    /// 8252 section 7.3).
     public var redirectURIs: [String]
     /// The allowed redirect URIs after a logout; they match like ``redirectURIs``.
     public var postLogoutRedirectURIs: [String] = []
-    /// The scopes that the client may request. It gets all of them when it requests none.
+    /// The scopes that the client may request.
+    ///
+    /// It gets all of them when it requests none.
     public var scopes = ["openid", "profile", "email"]
     /// The handling of refresh tokens.
     public var refreshTokens = RefreshTokens.rotate()
-    /// True when the user is asked for consent. A first-party client doesn't need it.
+    /// True when the user is asked for consent.
+    ///
+    /// A first-party client doesn't need it.
     public var requiresConsent = false
     /// True when an authorization request without a PKCE challenge is rejected.
     public var requiresPKCE = true
@@ -46,14 +52,17 @@ public struct RegisteredClient: Sendable, Hashable {
     }
 }
 
-/// The lifetimes of tokens and codes, in seconds. The defaults are AM's.
+/// The lifetimes of tokens and codes, in seconds.
+///
+/// The defaults are AM's.
 public struct TokenLifetimes: Sendable, Hashable {
     /// The lifetime of an authorization code.
     public var authorizationCode = 120
     /// The lifetime of an access token: `expires_in`.
     public var accessToken = 3600
-    /// The lifetime of a refresh token, from its issue. A token from a rotation starts a new lifetime; a kept token isn't
-    /// extended.
+    /// The lifetime of a refresh token, from its issue.
+    ///
+    /// A token from a rotation starts a new lifetime; a kept token isn't extended.
     public var refreshToken = 604_800
     /// The lifetime of an id_token: from `iat` to `exp`.
     public var idToken = 3600
@@ -79,7 +88,9 @@ struct ClientRegistry: Sendable {
     subscript(key: ClientKey) -> RegisteredClient? { clients[key] }
 }
 
-/// The key of a client. Two realms can each have a client with the ID `app`.
+/// The key of a client.
+///
+/// Two realms can each have a client with the ID `app`.
 struct ClientKey: Codable, Sendable, Hashable {
     let realm: RealmPath
     let id: String
@@ -101,8 +112,9 @@ extension RegisteredClient {
         return registered.contains { withoutLoopbackPort($0) == portless }
     }
 
-    /// Returns a loopback address without its port; nil for every other address. `localhost` doesn't count, because the name may
-    /// resolve to another address (RFC 8252 section 8.3).
+    /// Returns a loopback address without its port; nil for every other address.
+    ///
+    /// `localhost` doesn't count, because the name may resolve to another address (RFC 8252 section 8.3).
     private static func withoutLoopbackPort(_ uri: String) -> String? {
         for host in ["http://127.0.0.1", "http://[::1]"] where uri.hasPrefix(host) {
             var rest = uri.dropFirst(host.count)

@@ -3,8 +3,9 @@ import Hummingbird
 import Logging
 import SignetCore
 
-/// `POST /oauth2/.../token/revoke` (RFC 7009). The response for an unknown token, or for a token of another client, is the same
-/// as for a revoked one.
+/// `POST /oauth2/.../token/revoke` (RFC 7009).
+///
+/// The response for an unknown token, or for a token of another client, is the same as for a revoked one.
 struct RevocationController: Sendable {
     let server: ServerContext
 

@@ -7,10 +7,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The id_token signing keys in the stored state, as PEM. The newest one, which signs, is last.
+/// The id_token signing keys in the stored state, as PEM.
+///
+/// The newest one, which signs, is last.
 struct SigningKeys: Sendable {
     static let row = RowKey(.server, "signing-keys")
-    /// The maximum number of stored keys. Tokens that were signed with older keys can no longer be verified.
+    /// The maximum number of stored keys.
+    ///
+    /// Tokens that were signed with older keys can no longer be verified.
     static let maxKeys = 8
 
     private let store: StateStore

@@ -38,17 +38,23 @@ actor TokenSigner {
         return nil
     }
 
-    /// Generates a new key, which signs from now on. Earlier keys are still published.
+    /// Generates a new key, which signs from now on.
+    ///
+    /// Earlier keys are still published.
     func rotate() async throws {
         _ = try await keys()
         _ = try await kept.add(try await Key.newPEM(), onlyAsFirst: false)
         forget()
     }
 
-    /// Forgets the loaded keys after another server has changed them. They are read again when they are needed.
+    /// Forgets the loaded keys after another server has changed them.
+    ///
+    /// They are read again when they are needed.
     func forget() { loading = nil }
 
-    /// Returns the keys. Concurrent callers share one task that reads or generates them.
+    /// Returns the keys.
+    ///
+    /// Concurrent callers share one task that reads or generates them.
     private func keys() async throws -> [Key] {
         let task = loading ?? Task { [configured, kept] in try await Self.load(configured, kept) }
         loading = task
@@ -105,7 +111,9 @@ actor TokenSigner {
         }
     }
 
-    /// Arbitrary claims. Verification ignores `exp`; the caller checks it if necessary.
+    /// Arbitrary claims.
+    ///
+    /// Verification ignores `exp`; the caller checks it if necessary.
     private struct Claims: JWTPayload {
         let members: [String: JSONValue]
 

@@ -6,7 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The authorization that a user gave a client. Revoking it revokes all tokens of that login.
+/// The authorization that a user gave a client.
+///
+/// Revoking it revokes all tokens of that login.
 struct Grant: Codable, Sendable, Hashable {
     var id = RandomID.token()
     let client: ClientKey
@@ -56,12 +58,16 @@ struct IssuedTokens: Sendable, Hashable {
     let refreshToken: String?
     /// The lifetime of the access token, in seconds.
     let lifetime: Int
-    /// True for the first tokens of a login. Only their id_token contains the nonce.
+    /// True for the first tokens of a login.
+    ///
+    /// Only their id_token contains the nonce.
     let isFirst: Bool
 }
 
-/// The issued codes and tokens. A token is valid while it and its grant are stored and its user is active
-/// (``Directory/isActive(_:)``). Removing a grant therefore revokes all of its tokens.
+/// The issued codes and tokens.
+///
+/// A token is valid while it and its grant are stored and its user is active (``Directory/isActive(_:)``). Removing a grant
+/// therefore revokes all of its tokens.
 struct TokenStore {
     private var codes: Table<TokenHash, AuthorizationCode>
     private var grants: Table<String, Grant>
@@ -96,11 +102,15 @@ struct TokenStore {
         return text
     }
 
-    /// Expires a code. Returns false when the code is unknown.
+    /// Expires a code.
+    ///
+    /// Returns false when the code is unknown.
     mutating func expire(code text: String) throws -> Bool { try codes.remove(TokenHash(text)) != nil }
 
-    /// Exchanges a code, which is valid once. The client's first attempt uses it up, even when it fails. A second attempt revokes
-    /// the tokens from the first (RFC 6749 section 4.1.2).
+    /// Exchanges a code, which is valid once.
+    ///
+    /// The client's first attempt uses it up, even when it fails. A second attempt revokes the tokens from the first (RFC 6749
+    /// section 4.1.2).
     /// - Returns: The tokens, or a refusal, whose consequences are changes to commit.
     mutating func redeem(
         _ text: String, for client: RegisteredClient, redirectURI: String?, verifier: String?
@@ -134,8 +144,10 @@ struct TokenStore {
 
     // MARK: Refresh tokens
 
-    /// Exchanges a refresh token. With rotation, a spent token that is presented again after the client's grace time revokes the
-    /// whole grant: the server cannot tell if an attacker or the legitimate client presents it (RFC 9700 section 4.14.2).
+    /// Exchanges a refresh token.
+    ///
+    /// With rotation, a spent token that is presented again after the client's grace time revokes the whole grant: the server
+    /// cannot tell if an attacker or the legitimate client presents it (RFC 9700 section 4.14.2).
     /// - Returns: The tokens, or a refusal, whose consequences are changes to commit.
     mutating func refresh(
         _ text: String, for client: RegisteredClient, scopes asked: [String]
@@ -207,7 +219,9 @@ struct TokenStore {
         return (refresh, grant)
     }
 
-    /// Revokes a token of a client. A refresh token, even a spent one, revokes the whole grant.
+    /// Revokes a token of a client.
+    ///
+    /// A refresh token, even a spent one, revokes the whole grant.
     mutating func revoke(_ token: String, of client: ClientKey) throws {
         let key = TokenHash(token)
         if let access = try accesses[key], access.grant.client == client {
@@ -222,8 +236,9 @@ struct TokenStore {
 }
 
 extension ProofKey {
-    /// Returns true when the verifier matches the challenge, or both are missing. A verifier without a challenge indicates a PKCE
-    /// downgrade attack (RFC 9700 section 2.1.1).
+    /// Returns true when the verifier matches the challenge, or both are missing.
+    ///
+    /// A verifier without a challenge indicates a PKCE downgrade attack (RFC 9700 section 2.1.1).
     static func matches(_ verifier: String?, _ challenge: String?) -> Bool {
         guard let verifier, let challenge else { return verifier == nil && challenge == nil }
         return ConstantTime.areEqual(Self.challenge(for: verifier), challenge)

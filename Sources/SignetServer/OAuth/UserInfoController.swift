@@ -42,7 +42,9 @@ enum StandardClaims {
 
     static let names = ["sub"] + byScope.values.flatMap { $0 }.sorted()
 
-    /// Returns the claims to disclose. Standard claims need the scope that covers them; all other claims are always included.
+    /// Returns the claims to disclose.
+    ///
+    /// Standard claims need the scope that covers them; all other claims are always included.
     static func claims(of record: UserRecord, _ user: UserKey, scopes: [String]) -> [String: JSONValue] {
         let guarded = byScope.values.reduce(into: Set()) { $0.formUnion($1) }
         let open = scopes.reduce(into: Set()) { $0.formUnion(byScope[$1] ?? []) }

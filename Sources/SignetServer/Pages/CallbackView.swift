@@ -13,13 +13,16 @@ struct CallbackView: Sendable {
 
     var prompt: String { text("prompt") ?? text("name") ?? callback.type }
 
-    /// True when the callback asks for a one-time code. Only its prompt indicates this.
+    /// True when the callback asks for a one-time code.
+    ///
+    /// Only its prompt indicates this.
     var asksCode: Bool { callback.type == "NameCallback" && prompt.asksForOneTimeCode }
     /// True when the callback asks for a recovery code, which can contain letters.
     var asksRecoveryCode: Bool { asksCode && prompt.lowercased().contains("recovery") }
 
-    /// True when the callback asks for a password. KBA Verification uses the same callback for security questions, with the
-    /// question as its prompt.
+    /// True when the callback asks for a password.
+    ///
+    /// KBA Verification uses the same callback for security questions, with the question as its prompt.
     var asksPassword: Bool { callback.type == "PasswordCallback" && prompt.lowercased().contains("password") }
     var asksQuestion: Bool { callback.type == "PasswordCallback" && !asksPassword }
 
@@ -67,7 +70,9 @@ struct CallbackView: Sendable {
         }
     }
 
-    /// The buttons that continue the journey. They are at the end of the page.
+    /// The buttons that continue the journey.
+    ///
+    /// They are at the end of the page.
     var buttons: Markup {
         switch callback.type {
         case "ConfirmationCallback": confirmation
@@ -212,8 +217,9 @@ struct CallbackView: Sendable {
         }.reduce(.nothing, +)
     }
 
-    /// Returns the labels and values of the buttons. The value is the index of the label; without labels, AM's standard labels
-    /// and constants are used.
+    /// Returns the labels and values of the buttons.
+    ///
+    /// The value is the index of the label; without labels, AM's standard labels and constants are used.
     private static func options(_ labels: [String], type: Int) -> [(String, Int)] {
         guard labels.isEmpty else { return labels.enumerated().map { ($1, $0) } }
         switch type {

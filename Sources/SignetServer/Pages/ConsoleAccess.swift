@@ -1,7 +1,8 @@
 import SignetCore
 
-/// The access to the console. A browser that opens a link of this server gets a cookie, with which it can use the console. Each
-/// link is valid once.
+/// The access to the console.
+///
+/// A browser that opens a link of this server gets a cookie, with which it can use the console. Each link is valid once.
 struct ConsoleAccess {
     /// The maximum number of unused links, and of browsers with access.
     static let places = 16
@@ -32,8 +33,9 @@ struct ConsoleAccess {
         return token
     }
 
-    /// Exchanges the token of a link for a cookie. It returns nil when the token is unknown, already used or displaced by newer
-    /// ones.
+    /// Exchanges the token of a link for a cookie.
+    ///
+    /// It returns nil when the token is unknown, already used or displaced by newer ones.
     mutating func enter(with token: String) throws -> String? {
         var sessions = try sessions
         guard let index = sessions.links.firstIndex(of: TokenHash(token)) else { return nil }

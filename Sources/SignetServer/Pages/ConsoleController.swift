@@ -4,8 +4,9 @@ import Logging
 import SignetCore
 import SignetStorage
 
-/// The pages at `/console`, which show developers the activity of the server. They are available only to browsers on this machine
-/// that have opened a link of ``DevServer/consoleLink()``.
+/// The pages at `/console`, which show developers the activity of the server.
+///
+/// They are available only to browsers on this machine that have opened a link of ``DevServer/consoleLink()``.
 struct ConsoleController: Sendable {
     static let cookieName = "signet-console"
     let server: ServerContext
@@ -87,13 +88,16 @@ extension ServerContext {
 }
 
 extension DevServer {
-    /// Creates a link that opens the console once, in a browser on this machine. The console shows users, devices, sessions, push
-    /// messages and requests. It can also move the clock and end sessions (docs/reference/server.md).
+    /// Creates a link that opens the console once, in a browser on this machine.
+    ///
+    /// The console shows users, devices, sessions, push messages and requests. It can also move the clock and end sessions
+    /// (docs/reference/server.md).
     /// - Throws: `StoreError` when the server's state cannot be written.
     public func consoleLink() async throws -> String { try await context.consoleLink() }
 
-    /// The URL of the administration API, for programs on this machine. The API is only available with
-    /// ``ServerConfiguration/adminToken``.
+    /// The URL of the administration API, for programs on this machine.
+    ///
+    /// The API is only available with ``ServerConfiguration/adminToken``.
     package var adminURL: String { "\(context.localURL)/admin" }
 
     /// Moves the server's clock, which determines all timeouts, codes and signatures.

@@ -1,7 +1,9 @@
 import Hummingbird
 import SignetCore
 
-/// The tables of the console. Each is shown in pages, and its name is the query parameter for the page number.
+/// The tables of the console.
+///
+/// Each is shown in pages, and its name is the query parameter for the page number.
 enum ConsoleTable: String, Sendable, CaseIterable {
     case sessions
     case pushes

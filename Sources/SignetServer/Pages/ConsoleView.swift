@@ -8,7 +8,9 @@ import Foundation
 
 /// The data of the console, read in one transaction.
 struct ConsoleFacts: Sendable {
-    /// The maximum number of rows that the pages of a table can show. They are the newest ones.
+    /// The maximum number of rows that the pages of a table can show.
+    ///
+    /// They are the newest ones.
     static let rows = 1000
     /// The number at which the counting of rows stops.
     static let maxCounted = 10_000
@@ -52,7 +54,9 @@ struct ConsoleFacts: Sendable {
     /// The routes at which faults can be switched on.
     let routes: [String]
 
-    /// Reads the data. Sessions, messages and the entries of the request log are ordered from newest to oldest.
+    /// Reads the data.
+    ///
+    /// Sessions, messages and the entries of the request log are ordered from newest to oldest.
     init(_ server: ServerContext, at pages: ConsoleQuery) async throws {
         offset = server.clock.offset
         isStopped = server.clock.isStopped

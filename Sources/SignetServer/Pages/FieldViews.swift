@@ -115,8 +115,9 @@ struct RegistrationView: Sendable {
         }
     }
 
-    /// Returns the drawing of a QR code. It is always dark on light, regardless of the colors of the page, because many readers
-    /// do not recognize inverted codes.
+    /// Returns the drawing of a QR code.
+    ///
+    /// It is always dark on light, regardless of the colors of the page, because many readers do not recognize inverted codes.
     private static func drawing(of code: QRCode) -> Markup {
         let frame = QRCode.quietZone
         let side = code.side + 2 * frame
@@ -133,8 +134,9 @@ struct RegistrationView: Sendable {
     }
 }
 
-/// The view of a callback that the page does not know or cannot process. It shows the outputs, and the user can fill in the
-/// inputs manually.
+/// The view of a callback that the page does not know or cannot process.
+///
+/// It shows the outputs, and the user can fill in the inputs manually.
 struct OtherView: Sendable {
     let view: CallbackView
 

@@ -61,8 +61,10 @@ struct HTMLPage: Sendable {
 }
 
 extension HTTPFields {
-    /// Sets security headers. The page can only load resources from this server, cannot contain inline scripts or styles, cannot
-    /// be framed, and sends no `Referer` header.
+    /// Sets security headers.
+    ///
+    /// The page can only load resources from this server, cannot contain inline scripts or styles, cannot be framed, and sends no
+    /// `Referer` header.
     mutating func setPageSecurity(formTargets: [String] = []) {
         let targets = (["'self'"] + formTargets).joined(separator: " ")
         set(
@@ -97,7 +99,9 @@ enum PageAsset: String, CaseIterable {
         }
     }
 
-    /// Returns the URL of the file. It contains a hash of the content, so that browsers can cache the file permanently.
+    /// Returns the URL of the file.
+    ///
+    /// It contains a hash of the content, so that browsers can cache the file permanently.
     func path(below contextPath: String) -> String {
         "\(contextPath)/XUI/\(rawValue)?v=\(Self.versions[self] ?? "")"
     }

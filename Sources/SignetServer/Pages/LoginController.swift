@@ -170,13 +170,16 @@ extension ServerContext {
 }
 
 extension Request {
-    /// The cookie that identifies the browser. It is not verified here; it is valid only if a login flow is stored for it.
+    /// The cookie that identifies the browser.
+    ///
+    /// It is not verified here; it is valid only if a login flow is stored for it.
     fileprivate var browser: String? { cookies(LoginController.cookieName).first { !$0.isEmpty && $0.utf8.count <= 64 } }
 }
 
 extension HTMLPage {
-    /// Returns the page with a destination. It shows the client to which the login leads, and its forms may lead the browser
-    /// there.
+    /// Returns the page with a destination.
+    ///
+    /// It shows the client to which the login leads, and its forms may lead the browser there.
     fileprivate func leading(to destination: ReturnAddress?) -> HTMLPage {
         var page = self
         page.formTargets = destination?.formTargets ?? []

@@ -26,11 +26,15 @@ struct LoginFlow: Codable, Sendable {
     /// The hash of the browser's cookie.
     let browser: TokenHash
     let realm: RealmPath
-    /// The query of the URL with which the flow started. It is used for the link to another attempt.
+    /// The query of the URL with which the flow started.
+    ///
+    /// It is used for the link to another attempt.
     let query: String
     let destination: ReturnAddress?
     let expiresAt: Date
-    /// The number of the current page. Each answer contains the number of its page.
+    /// The number of the current page.
+    ///
+    /// Each answer contains the number of its page.
     var page = 1
     var state: State
 }
@@ -58,7 +62,9 @@ struct LoginFlowStart: Sendable {
 }
 
 extension ServerTransaction {
-    /// Starts a login flow and returns its id. Errors of the journey are stored in the flow.
+    /// Starts a login flow and returns its id.
+    ///
+    /// Errors of the journey are stored in the flow.
     /// - Throws: ``APIError/foreignReturn`` when the URL to return to is not permitted.
     mutating func begin(
         _ start: LoginFlowStart, browser: TokenHash, realms: Set<RealmPath>
@@ -83,8 +89,9 @@ extension ServerTransaction {
         return flow.id
     }
 
-    /// Returns the current state of a browser's login flow. If the flow was waiting and the wait is over, it first continues the
-    /// journey.
+    /// Returns the current state of a browser's login flow.
+    ///
+    /// If the flow was waiting and the wait is over, it first continues the journey.
     mutating func flow(_ id: String, of browser: TokenHash) throws -> LoginFlow? {
         guard var flow = try flows[id], flow.browser == browser else { return nil }
         if case .open(let step, let due?) = flow.state, now >= due {
@@ -93,8 +100,9 @@ extension ServerTransaction {
         return flow
     }
 
-    /// Processes the answer to a page. An answer to a page that is not the current one is ignored, because the user has pressed
-    /// the button twice or gone back.
+    /// Processes the answer to a page.
+    ///
+    /// An answer to a page that is not the current one is ignored, because the user has pressed the button twice or gone back.
     mutating func answer(
         _ id: String, page: Int, of browser: TokenHash, form: Parameters, userAgent: String?
     ) throws {
@@ -134,8 +142,9 @@ extension ServerTransaction {
         }
     }
 
-    /// Returns the destination of the flow that waits for the email. The link in the email does not contain it, so it is taken
-    /// from the waiting flow of the same browser.
+    /// Returns the destination of the flow that waits for the email.
+    ///
+    /// The link in the email does not contain it, so it is taken from the waiting flow of the same browser.
     private func destinationOfSuspended(_ browser: TokenHash, _ realm: RealmPath) throws -> ReturnAddress? {
         try flows.group(browser.text).filter { flow in
             guard flow.realm == realm, case .open(let step, _) = flow.state else { return false }
@@ -143,15 +152,19 @@ extension ServerTransaction {
         }.max { $0.expiresAt < $1.expiresAt }?.destination
     }
 
-    /// Returns the CSRF token of a form. It is bound to the browser's cookie, the login flow and the page.
+    /// Returns the CSRF token of a form.
+    ///
+    /// It is bound to the browser's cookie, the login flow and the page.
     func csrf(of flow: String, page: Int, browser: TokenHash) -> String {
         proof("flow \(flow) \(page) \(browser.text)")
     }
 }
 
 extension RequestTime {
-    /// The expiry of a login flow. It covers the wait for an email and a complete journey after it. A user that
-    /// returns to the page in the two hours after that sees that the login has timed out, with a link to try again.
+    /// The expiry of a login flow.
+    ///
+    /// It covers the wait for an email and a complete journey after it. A user that returns to the page in the two hours after
+    /// that sees that the login has timed out, with a link to try again.
     fileprivate var flowEnd: Date {
         let seconds = max(1, configuration.journeyTimeout) + max(1, configuration.suspensionTimeout) + 7200
         return now.addingTimeInterval(Double(seconds))

@@ -43,7 +43,9 @@ extension Markup {
     static func flag(_ isThere: Bool) -> String? { isThere ? "" : nil }
 }
 
-/// A result builder that joins markup. Strings become escaped text.
+/// A result builder that joins markup.
+///
+/// Strings become escaped text.
 @resultBuilder
 enum MarkupBuilder {
     static func buildExpression(_ markup: Markup) -> Markup { markup }
@@ -55,7 +57,9 @@ enum MarkupBuilder {
     static func buildArray(_ parts: [Markup]) -> Markup { parts.reduce(.nothing, +) }
 }
 
-/// Creates an element with content. An attribute with a nil value is omitted, and one with an empty value has only a name.
+/// Creates an element with content.
+///
+/// An attribute with a nil value is omitted, and one with an empty value has only a name.
 func tag(
     _ name: StaticString, _ attributes: Markup.Attributes = [:], @MarkupBuilder _ content: () -> Markup = { .nothing }
 ) -> Markup {

@@ -3,8 +3,9 @@
 /// The URL is not trusted. It must be a page of this server that redirects to the login, or a URL that a client of the realm has
 /// registered. This prevents open redirects from the login page to websites of attackers.
 struct ReturnAddress: Codable, Sendable, Hashable {
-    /// The URL to go to. For a page of this server, it has no host, so that the browser stays at the host name for which it has
-    /// the cookie.
+    /// The URL to go to.
+    ///
+    /// For a page of this server, it has no host, so that the browser stays at the host name for which it has the cookie.
     let location: String
     /// The Content-Security-Policy sources to which the browser may be redirected from there.
     let formTargets: [String]

@@ -13,7 +13,9 @@ import Foundation
 struct SessionPageController: Sendable {
     let server: ServerContext
 
-    /// Shows the session of the browser. This does not count as activity, so the session's idle time continues.
+    /// Shows the session of the browser.
+    ///
+    /// This does not count as activity, so the session's idle time continues.
     func show(_ request: Request, context: AppRequestContext) async throws -> Response {
         let realm = try server.realm(ofPage: request)
         let tokens = request.cookies(server.configuration.cookieName)
@@ -80,7 +82,9 @@ struct SessionPageController: Sendable {
                 + PagePart.link("Sign in", to: login))
     }
 
-    /// Returns a time in UTC with a precision of one second. The date is omitted if it is the given day.
+    /// Returns a time in UTC with a precision of one second.
+    ///
+    /// The date is omitted if it is the given day.
     static func time(_ date: Date, on day: Date? = nil) -> Markup {
         let text = date.ISO8601Format()
         let isThatDay = day.map { $0.ISO8601Format().prefix(10) == text.prefix(10) } ?? false

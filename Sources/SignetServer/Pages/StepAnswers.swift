@@ -13,8 +13,9 @@ struct StepAnswers: Sendable {
         self.userAgent = userAgent
     }
 
-    /// Returns the callbacks with the values of the form. Only inputs of the step are used, and inputs that the form omits keep
-    /// the values that the server sent.
+    /// Returns the callbacks with the values of the form.
+    ///
+    /// Only inputs of the step are used, and inputs that the form omits keep the values that the server sent.
     func callbacks(_ form: Parameters) -> JSONValue {
         .array(
             step.callbacks.compactMap { callback in
@@ -42,7 +43,9 @@ struct StepAnswers: Sendable {
         }
     }
 
-    /// The device profile of the browser. It contains only data that the browser sends with every request.
+    /// The device profile of the browser.
+    ///
+    /// It contains only data that the browser sends with every request.
     private var profile: JSONValue {
         var metadata: [String: JSONValue] = ["platform": .object(["deviceName": .string("Browser")])]
         metadata["browser"] = userAgent.map { .object(["userAgent": .string($0)]) }

@@ -93,8 +93,9 @@ struct StepView: Sendable {
         }
     }
 
-    /// True when the step needs a button to continue. It does not if an email continues it, if it asks for a passkey, or if it
-    /// only waits.
+    /// True when the step needs a button to continue.
+    ///
+    /// It does not if an email continues it, if it asks for a passkey, or if it only waits.
     private var needsButton: Bool {
         guard step.callback("SuspendedTextOutputCallback") == nil, facts.webAuthn == nil else { return false }
         return wait == nil || views.contains(where: \.isField)
@@ -102,7 +103,9 @@ struct StepView: Sendable {
 
     private var label: String { views.contains(where: \.asksPassword) ? "Sign in" : "Continue" }
 
-    /// The script of the page requests the passkey. Without scripts, the user can only continue without a passkey.
+    /// The script of the page requests the passkey.
+    ///
+    /// Without scripts, the user can only continue without a passkey.
     private var passkey: Markup {
         tag("p", ["hidden": "", "data-scripted": ""]) { "Your browser or your device will ask you for it." }
             + tag("div", ["class": "note warning", "role": "alert", "hidden": "", "data-problem": ""]) {
@@ -147,7 +150,9 @@ struct StepFacts: Sendable {
     let recoveryCodes: ShownRecoveryCodes?
     let webAuthn: WebAuthnRequest?
 
-    /// The URI schemes of authenticators. A page does not link to other URLs from hidden values.
+    /// The URI schemes of authenticators.
+    ///
+    /// A page does not link to other URLs from hidden values.
     private static let schemes = ["otpauth://", "pushauth://", "mfauth://"]
 
     init(_ step: JourneyStep) {
@@ -165,7 +170,9 @@ struct StepFacts: Sendable {
 }
 
 extension JourneyCallback {
-    /// True when the text is a script for browsers. The pages of this server never run it.
+    /// True when the text is a script for browsers.
+    ///
+    /// The pages of this server never run it.
     var isScript: Bool { type == "TextOutputCallback" && output("messageType")?.string == "4" }
 }
 

@@ -62,7 +62,9 @@ struct WebAuthnRequest: Sendable, Hashable {
 
     // MARK: Scripts
 
-    /// Reads the options from the JavaScript that AM 6.5 sends. The script is parsed but never run.
+    /// Reads the options from the JavaScript that AM 6.5 sends.
+    ///
+    /// The script is parsed but never run.
     private static func options(ofScript script: String) -> [String: JSONValue] {
         let isNew = script.contains("pubKeyCredParams")
         var options: [String: JSONValue] = [

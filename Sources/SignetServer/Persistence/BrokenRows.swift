@@ -4,8 +4,10 @@ import SignetStorage
 import Synchronization
 
 /// The rows that were requested and could not be read, because a later version wrote them or because they were changed or
-/// damaged. Each is logged once, and listed at `/admin` until it is overwritten or removed. The server never removes a row only
-/// because it cannot be read.
+/// damaged.
+///
+/// Each is logged once, and listed at `/admin` until it is overwritten or removed. The server never removes a row only because it
+/// cannot be read.
 final class BrokenRows: Sendable {
     struct Entry: Sendable {
         let key: RowKey

@@ -2,11 +2,14 @@ import Crypto
 import SignetCore
 import Synchronization
 
-/// A cache of password checks and password hashes. It makes sure that scrypt runs only once for each password, and never in the
-/// transaction queue, where other transactions would have to wait. It does not store passwords but their HMACs, with a key that
-/// exists only in this process.
+/// A cache of password checks and password hashes.
+///
+/// It makes sure that scrypt runs only once for each password, and never in the transaction queue, where other transactions would
+/// have to wait. It does not store passwords but their HMACs, with a key that exists only in this process.
 final class PasswordMemory: Sendable {
-    /// A slow computation with scrypt whose result a transaction needs. The transaction throws it, and runs again afterwards.
+    /// A slow computation with scrypt whose result a transaction needs.
+    ///
+    /// The transaction throws it, and runs again afterwards.
     enum Work: Error, Sendable {
         case check(Secret, PasswordHash)
         case make(Secret, owner: String)
@@ -18,14 +21,17 @@ final class PasswordMemory: Sendable {
         var computations = 0
     }
 
-    /// The maximum number of results, and of hashes. When it is reached, half of the results or all hashes are discarded.
+    /// The maximum number of results, and of hashes.
+    ///
+    /// When it is reached, half of the results or all hashes are discarded.
     static let size = 20_000
 
     private let key = Secret.random(byteCount: 32)
     private let state = Mutex(State())
 
-    /// Returns true if the password matches the hash, and false if it does not. It returns nil when the result is not in the
-    /// cache.
+    /// Returns true if the password matches the hash, and false if it does not.
+    ///
+    /// It returns nil when the result is not in the cache.
     func cachedResult(_ password: Secret, _ hash: PasswordHash) -> Bool? {
         let digest = digest(password, hash.text)
         return state.withLock { $0.results[digest] }
@@ -40,7 +46,9 @@ final class PasswordMemory: Sendable {
     /// The number of scrypt computations so far.
     var computations: Int { state.withLock { $0.computations } }
 
-    /// Returns a digest that identifies the work. Equal work has equal digests.
+    /// Returns a digest that identifies the work.
+    ///
+    /// Equal work has equal digests.
     func digest(of work: Work) -> [UInt8] {
         switch work {
         case .check(let password, let hash): digest(password, hash.text)
@@ -48,8 +56,9 @@ final class PasswordMemory: Sendable {
         }
     }
 
-    /// Runs the computation, which is slow. If there is not enough memory for scrypt, the cache does not get a result, so that
-    /// the password does not count as wrong.
+    /// Runs the computation, which is slow.
+    ///
+    /// If there is not enough memory for scrypt, the cache does not get a result, so that the password does not count as wrong.
     func perform(_ work: Work) {
         switch work {
         case .check(let password, let hash):

@@ -7,8 +7,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The rows that the transactions of one batch have read and changed. Tables are views of it. A row is read when it is first
-/// requested, remains here for the rest of the batch, and is written at its end if it was changed.
+/// The rows that the transactions of one batch have read and changed.
+///
+/// Tables are views of it. A row is read when it is first requested, remains here for the rest of the batch, and is written at
+/// its end if it was changed.
 ///
 /// A row that is absent or has expired is nil. A row that cannot be read is an error, so that no transaction decides as if it were
 /// absent. A transaction that throws the error is rolled back.
@@ -39,10 +41,13 @@ final class RowCache {
     private let broken: BrokenRows
     let passwords: PasswordMemory
 
-    /// The time of the current transaction. Rows that have expired by then are absent.
+    /// The time of the current transaction.
+    ///
+    /// Rows that have expired by then are absent.
     var now = Date.distantPast
-    /// True when every row that cannot be read is skipped, even one that is requested by its name. It is for overviews, which
-    /// change no rows.
+    /// True when every row that cannot be read is skipped, even one that is requested by its name.
+    ///
+    /// It is for overviews, which change no rows.
     var skipsUnreadableRows = false
 
     /// Creates an empty cache.
@@ -65,7 +70,9 @@ final class RowCache {
 
     // MARK: Transactions
 
-    /// Begins a transaction. It sees the changes of the earlier transactions of the batch.
+    /// Begins a transaction.
+    ///
+    /// It sees the changes of the earlier transactions of the batch.
     func begin() {
         past = []
         skipsUnreadableRows = false
@@ -102,7 +109,9 @@ final class RowCache {
         return Present(value: value, expiresAt: slot.expiresAt)
     }
 
-    /// Returns a row's value as ``value(_:)`` does, for one of several rows. A row that cannot be read is skipped.
+    /// Returns a row's value as ``value(_:)`` does, for one of several rows.
+    ///
+    /// A row that cannot be read is skipped.
     /// - Throws: The error of the store.
     func readable<Value: RowValue>(_ key: RowKey) throws(StoreError) -> Value? {
         let skipsUnreadableRows = skipsUnreadableRows

@@ -7,17 +7,20 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A value that a row can contain. Later versions must be able to read it. Adding an optional property or removing a property is
-/// safe; any other change needs a new ``RowCoder/Version``. Tests/SignetServerTests/Fixtures contains rows of each kind in the
-/// format of each version.
+/// A value that a row can contain.
+///
+/// Later versions must be able to read it. Adding an optional property or removing a property is safe; any other change needs a
+/// new ``RowCoder/Version``. Tests/SignetServerTests/Fixtures contains rows of each kind in the format of each version.
 typealias RowValue = Codable & Sendable
 
-/// Encodes and decodes the values of rows. A row is JSON that is sealed with AES-256-GCM under the server's key and bound to the
-/// name of the row. A party with access to the database can therefore neither read nor change a row, nor move it to another
-/// name.
+/// Encodes and decodes the values of rows.
+///
+/// A row is JSON that is sealed with AES-256-GCM under the server's key and bound to the name of the row. A party with access to
+/// the database can therefore neither read nor change a row, nor move it to another name.
 struct RowCoder: Sendable {
-    /// The versions of the row format, stored in the first byte. Rows are written in the newest version, and all versions can be
-    /// read permanently.
+    /// The versions of the row format, stored in the first byte.
+    ///
+    /// Rows are written in the newest version, and all versions can be read permanently.
     enum Version: UInt8, CaseIterable {
         case one = 1
 
@@ -79,7 +82,9 @@ struct RowCoder: Sendable {
         try Sealing.seal(plain, with: self.key, context: Self.context(key), behind: [Version.newest.rawValue])
     }
 
-    /// Returns the authenticated context of a row. The NUL separator is unambiguous because kinds do not contain it.
+    /// Returns the authenticated context of a row.
+    ///
+    /// The NUL separator is unambiguous because kinds do not contain it.
     private static func context(_ key: RowKey) -> [UInt8] { Array(key.kind.utf8) + [0] + Array(key.name.utf8) }
 }
 

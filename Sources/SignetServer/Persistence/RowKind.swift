@@ -1,6 +1,8 @@
 import SignetPushGateway
 
-/// A kind of row. The raw value is stored in the database and must not change.
+/// A kind of row.
+///
+/// The raw value is stored in the database and must not change.
 enum RowKind: String, Sendable, CaseIterable {
     case accessToken = "access-token"
     case changedUser = "changed-person"
@@ -35,8 +37,9 @@ enum RowKind: String, Sendable, CaseIterable {
     case user = "person"
     case userCode = "user-code"
 
-    /// The type of the values; nil for ``server``, whose rows have different types. The rows of every released version remain
-    /// readable (``RowCoder``).
+    /// The type of the values; nil for ``server``, whose rows have different types.
+    ///
+    /// The rows of every released version remain readable (``RowCoder``).
     var valueType: (any RowValue.Type)? {
         switch self {
         case .accessToken: AccessGrant.self
@@ -71,7 +74,9 @@ enum RowKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// The maximum number of rows when the state is in memory. It limits the memory that unauthenticated clients can use.
+    /// The maximum number of rows when the state is in memory.
+    ///
+    /// It limits the memory that unauthenticated clients can use.
     var capacity: Int {
         switch self {
         case .accessToken, .refreshToken: 200_000

@@ -1,7 +1,9 @@
 import SignetStorage
 
-/// The key of a row: its kind and its name. A name has at most ``maxNameLength`` bytes. Names are equal when their bytes are equal,
-/// as in a database. The `==` of Swift's `String` also matches strings that are only canonically equivalent.
+/// The key of a row: its kind and its name.
+///
+/// A name has at most ``maxNameLength`` bytes. Names are equal when their bytes are equal, as in a database. The `==` of Swift's
+/// `String` also matches strings that are only canonically equivalent.
 struct RowKey: Sendable, Hashable {
     let kind: String
     let name: String
@@ -53,7 +55,9 @@ enum RowSelection: Sendable, Hashable {
     case after(String?)
 }
 
-/// Reads rows inside of a transaction. All reads see the same state.
+/// Reads rows inside of a transaction.
+///
+/// All reads see the same state.
 protocol RowReader {
     /// Returns the row, or nil if it does not exist. The result may be an expired row: the caller checks that.
     func row(_ key: RowKey) throws(StoreError) -> StoredRow?
@@ -72,13 +76,15 @@ struct RowChanges: Sendable {
     var rows: [RowKey: StoredRow?] = [:]
     /// The signals to send to the other processes that share the rows, once these changes are committed.
     var signals: [String] = []
-    /// The current time, in microseconds since 1970. The transaction may also remove some rows that expired before this time, few
-    /// enough not to slow it down.
+    /// The current time, in microseconds since 1970.
+    ///
+    /// The transaction may also remove some rows that expired before this time, few enough not to slow it down.
     var now: Int64 = 0
 
-    /// Returns the number of expired rows of a kind that a transaction which writes `count` rows of it removes. It is larger than
-    /// `count`, so that the number of expired rows falls. It is limited because each removed row is at a different place on the
-    /// disk.
+    /// Returns the number of expired rows of a kind that a transaction which writes `count` rows of it removes.
+    ///
+    /// It is larger than `count`, so that the number of expired rows falls. It is limited because each removed row is at a
+    /// different place on the disk.
     static func sweep(with count: Int) -> Int { 2 * count }
 
     /// The number of rows that are written, by kind.

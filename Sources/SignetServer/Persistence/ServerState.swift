@@ -12,11 +12,15 @@ public struct ServerState: Sendable {
     /// The key that seals the state; nil to use the key file beside the database, which is created when it is first needed.
     var key: Secret?
 
-    /// A state in memory, for tests. It is lost when the server ends.
+    /// A state in memory, for tests.
+    ///
+    /// It is lost when the server ends.
     public static let memory = ServerState(location: .memory)
 
-    /// Returns the location of a state in an SQLite file, for one server at a time. The server creates the file with mode 0600,
-    /// in a directory with mode 0700. Unless a key is given, the key is in a file beside it, `PATH.key`.
+    /// Returns the location of a state in an SQLite file, for one server at a time.
+    ///
+    /// The server creates the file with mode 0600, in a directory with mode 0700. Unless a key is given, the key is in a file
+    /// beside it, `PATH.key`.
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - key: A secret key of 32 bytes; nil to use the one in `PATH.key`.
@@ -25,8 +29,9 @@ public struct ServerState: Sendable {
         ServerState(location: .file(path), key: key)
     }
 
-    /// Returns the location of a state in a PostgreSQL database, which any number of servers can share. It needs the trait
-    /// `PostgreSQL`. The server creates the table `signet_row` if it does not exist.
+    /// Returns the location of a state in a PostgreSQL database, which any number of servers can share.
+    ///
+    /// It needs the trait `PostgreSQL`. The server creates the table `signet_row` if it does not exist.
     /// - Parameters:
     ///   - connection: A libpq connection string, such as `postgresql://host/database`.
     ///   - key: A secret key of 32 bytes, the same for all servers of the database.

@@ -4,7 +4,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An effect outside the state that a transaction requests. It is performed once, after the transaction is done.
+/// An effect outside the state that a transaction requests.
+///
+/// It is performed once, after the transaction is done.
 enum SideEffect: Sendable, Hashable {
     /// There is something new for the streams of a mechanism.
     case wake(String)

@@ -8,8 +8,9 @@ import Foundation
 #endif
 
 extension DevServer {
-    /// Fills the state with users and with expired sessions that were not removed yet. It is for measurements of a server after
-    /// long use.
+    /// Fills the state with users and with expired sessions that were not removed yet.
+    ///
+    /// It is for measurements of a server after long use.
     /// - Throws: `StoreError`.
     package func fill(users: Int, pastSessions: Int) async throws {
         let (engine, now) = (try await context.store.queue, context.clock.now)

@@ -2,8 +2,9 @@ public import SignetCore
 import SignetStorage
 
 /// The complete state of a server at one time: users that journeys created or changed, devices, sessions, tokens, journeys in
-/// progress, waiting messages and the clock. It is a value in memory, and its description does not reveal the contents.
-/// ``sealed(with:)`` encrypts it for storage.
+/// progress, waiting messages and the clock.
+///
+/// It is a value in memory, and its description does not reveal the contents. ``sealed(with:)`` encrypts it for storage.
 ///
 /// A snapshot does not contain the ``ServerConfiguration``. When it is restored in another server with a different key, the
 /// handles of journeys in progress are not valid, and users in the configuration are as the configuration defines them.
@@ -74,11 +75,15 @@ extension StateSnapshot: CustomStringConvertible, CustomReflectable {
 }
 
 extension DevServer {
-    /// Returns a consistent snapshot of the server's state. Requests wait while it is taken.
+    /// Returns a consistent snapshot of the server's state.
+    ///
+    /// Requests wait while it is taken.
     /// - Throws: `StoreError` when the state cannot be read.
     public func snapshot() async throws -> StateSnapshot { try await context.store.queue.snapshot() }
 
-    /// Replaces the server's state with a snapshot. Open streams continue with the restored state.
+    /// Replaces the server's state with a snapshot.
+    ///
+    /// Open streams continue with the restored state.
     /// - Throws: `StoreError` when the state cannot be written; in that case nothing has changed.
     public func restore(_ snapshot: StateSnapshot) async throws { try await context.restore(snapshot) }
 }
@@ -117,7 +122,9 @@ extension TransactionQueue {
     }
 
     /// Removes all rows, except the signing keys of ID tokens, which clients may have cached, and the rows that snapshots do not
-    /// contain. The server's state is then that of the ``ServerConfiguration``.
+    /// contain.
+    ///
+    /// The server's state is then that of the ``ServerConfiguration``.
     func reset() async throws(StoreError) {
         try await exclusively { (reader, _) throws(StoreError) in
             var changes = RowChanges()

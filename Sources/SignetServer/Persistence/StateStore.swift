@@ -9,7 +9,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The state of a server. It is opened on first use; if that fails, the next use tries again.
+/// The state of a server.
+///
+/// It is opened on first use; if that fails, the next use tries again.
 final class StateStore: Sendable {
     /// The parts of an open state.
     struct OpenState: Sendable {
@@ -55,9 +57,11 @@ final class StateStore: Sendable {
 
     // MARK: Transactions
 
-    /// Runs a transaction. It commits when `body` returns, and rolls back when `body` throws: then nothing has changed, and no side
-    /// effect is performed. A refusal whose consequences must be kept, such as a counted wrong password, is therefore a value that
-    /// `body` returns. Side effects outside the state are performed once, after the commit.
+    /// Runs a transaction.
+    ///
+    /// It commits when `body` returns, and rolls back when `body` throws: then nothing has changed, and no side effect is
+    /// performed. A refusal whose consequences must be kept, such as a counted wrong password, is therefore a value that `body`
+    /// returns. Side effects outside the state are performed once, after the commit.
     /// - Parameter body: The transaction. It may run more than once, and only its last run counts.
     /// - Returns: The value that `body` returned.
     /// - Throws: The error that `body` throws; `StoreError` when the state cannot be read or written.
@@ -91,20 +95,25 @@ final class StateStore: Sendable {
         }
     }
 
-    /// The queue that runs the transactions. Opens the state if necessary.
+    /// The queue that runs the transactions.
+    ///
+    /// Opens the state if necessary.
     var queue: TransactionQueue {
         get async throws { try await open().queue }
     }
 
     // MARK: Opening
 
-    /// Sets the function that receives the messages of other servers with the same state after the state is opened. It receives
-    /// nil when messages may have been lost.
+    /// Sets the function that receives the messages of other servers with the same state after the state is opened.
+    ///
+    /// It receives nil when messages may have been lost.
     func listen(_ receive: @escaping @Sendable (String?) -> Void) {
         listener.withLock { $0 = receive }
     }
 
-    /// Writes the pending changes of the clock in the background. If the state is not open, they are written when it is opened.
+    /// Writes the pending changes of the clock in the background.
+    ///
+    /// If the state is not open, they are written when it is opened.
     func writeClock() {
         guard let queue = opening.withLock({ $0.result })?.queue else { return }
         options.clock.takeChanges { [logger = options.logger] change in
@@ -140,7 +149,9 @@ final class StateStore: Sendable {
         }
     }
 
-    /// Closes the state. It is opened again on the next use. A state in memory is not closed.
+    /// Closes the state.
+    ///
+    /// It is opened again on the next use. A state in memory is not closed.
     func close() async {
         guard options.state.location != .memory else { return }
         let open = opening.withLock { opening in
@@ -176,15 +187,21 @@ final class StateStore: Sendable {
     }
 }
 
-/// Reads the clock again after another server has set it. It retries after errors, because the notification is sent only once.
+/// Reads the clock again after another server has set it.
+///
+/// It retries after errors, because the notification is sent only once.
 final class ClockReader: Sendable {
-    /// The pauses between failed attempts. Each is twice as long as the one before, up to the longest.
+    /// The pauses between failed attempts.
+    ///
+    /// Each is twice as long as the one before, up to the longest.
     private static let pauses = (first: Duration.milliseconds(100), max: Duration.seconds(30))
 
     /// Returns the transaction queue; nil after the state was closed and the queue was released.
     private let engine: @Sendable () -> TransactionQueue?
     private let logger: Logger
-    /// The number of the latest call of ``read()``. The attempts of earlier calls end.
+    /// The number of the latest call of ``read()``.
+    ///
+    /// The attempts of earlier calls end.
     private let newest = Mutex(0)
 
     init(_ engine: TransactionQueue, _ logger: Logger) {
@@ -192,8 +209,9 @@ final class ClockReader: Sendable {
         self.logger = logger
     }
 
-    /// Reads the clock in the background, and retries until it succeeds. It does not retry when the row itself cannot be read;
-    /// the server that overwrites such a row sends a new notification.
+    /// Reads the clock in the background, and retries until it succeeds.
+    ///
+    /// It does not retry when the row itself cannot be read; the server that overwrites such a row sends a new notification.
     /// - Returns: The task, which ends with the last attempt.
     @discardableResult
     func read() -> Task<Void, Never> {
@@ -246,8 +264,10 @@ enum StateLocation {
         }
     }
 
-    /// Returns the key beside a database. The key file is only created together with the database. If it is lost later, it is not
-    /// created again, so that the sealed rows remain readable if the file is found.
+    /// Returns the key beside a database.
+    ///
+    /// The key file is only created together with the database. If it is lost later, it is not created again, so that the sealed
+    /// rows remain readable if the file is found.
     private static func keyFile(_ path: String, creating: Bool) throws(StoreError) -> Secret {
         if creating, !PrivateFile.exists(path) {
             try PrivateFile.createDirectory(PrivateFile.directory(of: path))
@@ -295,7 +315,9 @@ extension TransactionQueue {
         _ = try result.get()
     }
 
-    /// Stores a change of the clock. If it cannot be written, it is reverted.
+    /// Stores a change of the clock.
+    ///
+    /// If it cannot be written, it is reverted.
     func keep(_ change: AdjustableClock.Change, done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         submit { transaction in
             let setting = change.applied(to: try Self.clockSetting(transaction))

@@ -26,7 +26,9 @@ extension UserKey: RowName {
     var rowName: String { "\(realm.description.utf8.count) \(realm)\(name)" }
 }
 
-/// A table of values by key, in the view of one transaction (``RowCache``). A value can have an expiry, after which it is absent.
+/// A table of values by key, in the view of one transaction (``RowCache``).
+///
+/// A value can have an expiry, after which it is absent.
 struct Table<Key: RowName, Value: RowValue> {
     private let kind: RowKind
     private let transaction: RowCache
@@ -60,7 +62,9 @@ struct Table<Key: RowName, Value: RowValue> {
         transaction.put(value, rowKey(key), until: max(end.rowTime, present?.expiresAt ?? end.rowTime))
     }
 
-    /// Changes a value in place. The value must not be in a group. The result is nil when the value does not exist.
+    /// Changes a value in place.
+    ///
+    /// The value must not be in a group. The result is nil when the value does not exist.
     @discardableResult
     mutating func update<R>(_ key: Key, _ change: (inout Value) -> R) throws(StoreError) -> R? {
         guard let present = try present(key) else { return nil }
@@ -69,7 +73,9 @@ struct Table<Key: RowName, Value: RowValue> {
         return change(&value)
     }
 
-    /// Removes a value and returns it. A value that cannot be read is not removed.
+    /// Removes a value and returns it.
+    ///
+    /// A value that cannot be read is not removed.
     @discardableResult
     mutating func remove(_ key: Key) throws(StoreError) -> Value? {
         guard let value = try self[key] else { return nil }
@@ -83,7 +89,9 @@ struct Table<Key: RowName, Value: RowValue> {
     /// Returns true when the row exists but cannot be read.
     func isBroken(_ key: Key) throws(StoreError) -> Bool { try transaction.isBroken(rowKey(key), Value.self) }
 
-    /// Removes a value if it cannot be read. It returns false when the value can be read or does not exist.
+    /// Removes a value if it cannot be read.
+    ///
+    /// It returns false when the value can be read or does not exist.
     mutating func discardBroken(_ key: Key) throws(StoreError) -> Bool {
         guard try isBroken(key) else { return false }
         discard(key)
@@ -108,7 +116,9 @@ struct Table<Key: RowName, Value: RowValue> {
     /// Removes the values of a group, at most ``maxGroupSize``, including those that cannot be read, and returns their number.
     mutating func discard(group: String) throws(StoreError) -> Int { try discard(.group(Self.bounded(group))) }
 
-    /// Removes the values with the latest expiry as ``discard(group:)`` does. Values without an expiry are not removed.
+    /// Removes the values with the latest expiry as ``discard(group:)`` does.
+    ///
+    /// Values without an expiry are not removed.
     mutating func discardNewest() throws(StoreError) -> Int { try discard(.newest) }
 
     private mutating func discard(_ selection: RowSelection) throws(StoreError) -> Int {
@@ -135,14 +145,18 @@ struct Table<Key: RowName, Value: RowValue> {
         try transaction.rows(kind, .after(name), limit: limit)
     }
 
-    /// Returns the number of values. It stops counting at `limit`, and does not include the changes of this batch.
+    /// Returns the number of values.
+    ///
+    /// It stops counting at `limit`, and does not include the changes of this batch.
     func count(limit: Int) throws(StoreError) -> Int { try transaction.count(kind, limit: limit) }
 
     private func present(_ key: Key) throws(StoreError) -> RowCache.Present<Value>? { try transaction.value(rowKey(key)) }
 
     private func rowKey(_ key: Key) -> RowKey { RowKey(kind, Self.bounded(key.rowName)) }
 
-    /// Returns a name that fits into an index. A name that is too long or contains control characters is replaced by its digest.
+    /// Returns a name that fits into an index.
+    ///
+    /// A name that is too long or contains control characters is replaced by its digest.
     private static func bounded(_ name: String) -> String {
         guard name.utf8.count > 500 || name.utf8.contains(where: { $0 < 0x20 }) else { return name }
         return "\u{1}\(Base64.encode(Array(SHA256.hash(data: Array(name.utf8))), as: .url))"

@@ -9,9 +9,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Runs the transactions of a server one after another on a dedicated queue. The transactions that have accumulated form a batch,
-/// which is made durable as a whole. The callers get their results only after that, so a confirmed result is never lost, and the
-/// server waits for the disk only once for each batch.
+/// Runs the transactions of a server one after another on a dedicated queue.
+///
+/// The transactions that have accumulated form a batch, which is made durable as a whole. The callers get their results only
+/// after that, so a confirmed result is never lost, and the server waits for the disk only once for each batch.
 final class TransactionQueue: Sendable {
     /// A transaction that waits.
     private struct Job: Sendable {
@@ -69,8 +70,10 @@ final class TransactionQueue: Sendable {
     let clock: AdjustableClock
     private let waiting = Mutex(Waiting())
     private let queue = DispatchQueue(label: "signet.state")
-    /// The queues for slow computations, one for each processor and at least two. Each runs one computation at a time, because
-    /// scrypt needs much memory. Equal computations use the same queue, so the second finds the result of the first in the cache.
+    /// The queues for slow computations, one for each processor and at least two.
+    ///
+    /// Each runs one computation at a time, because scrypt needs much memory. Equal computations use the same queue, so the
+    /// second finds the result of the first in the cache.
     let workerQueues = (0..<max(2, ProcessInfo.processInfo.activeProcessorCount)).map {
         DispatchQueue(label: "signet.passwords.\($0)")
     }
@@ -95,7 +98,9 @@ final class TransactionQueue: Sendable {
         return try result.get()
     }
 
-    /// Queues a transaction without waiting for it. Transactions that are queued later see its changes.
+    /// Queues a transaction without waiting for it.
+    ///
+    /// Transactions that are queued later see its changes.
     /// - Parameters:
     ///   - body: The transaction. It may run more than once, and only its last run counts.
     ///   - done: A function that is called when the changes are durable or the transaction has failed. It is called before the

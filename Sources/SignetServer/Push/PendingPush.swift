@@ -38,13 +38,17 @@ struct PendingPush: Codable, Sendable {
     let deadline: Date
     /// The signed message.
     let sealed: String
-    /// The id of the event that carries the message. Later messages have higher ids.
+    /// The id of the event that carries the message.
+    ///
+    /// Later messages have higher ids.
     var eventID: UInt64 = 0
     private(set) var state = State.waiting
     private var wrongNumbers = 0
 
-    /// The number of wrong numbers that a login permits; one more denies it. The user chooses from three numbers. One wrong
-    /// number can be a mistake. After two, the remaining number is always correct, so two wrong numbers are treated as guessing.
+    /// The number of wrong numbers that a login permits; one more denies it.
+    ///
+    /// The user chooses from three numbers. One wrong number can be a mistake. After two, the remaining number is always correct,
+    /// so two wrong numbers are treated as guessing.
     static let wrongNumbersAllowed = 1
 
     init(_ prompt: PushPrompt, to device: PushDevice, _ time: RequestTime) {
@@ -64,7 +68,9 @@ struct PendingPush: Codable, Sendable {
         ).sealed(with: device.secret)
     }
 
-    /// Takes the device's answer. It verifies the signature over the received bytes first, and then checks the claims.
+    /// Takes the device's answer.
+    ///
+    /// It verifies the signature over the received bytes first, and then checks the claims.
     /// - Throws: ``PushResponseError`` when the answer is not valid.
     mutating func take(_ jwt: String, at now: Date) throws(PushResponseError) -> State {
         let claims = try SignedClaims(jwt, secret: secret)
@@ -115,8 +121,9 @@ struct SignedClaims: Sendable {
     }
 }
 
-/// The reason for which the server rejected an answer or a registration. As in AM, the client gets the same response for all of
-/// them.
+/// The reason for which the server rejected an answer or a registration.
+///
+/// As in AM, the client gets the same response for all of them.
 enum PushResponseError: Error, Sendable, Hashable {
     case unknownMessage
     case expired

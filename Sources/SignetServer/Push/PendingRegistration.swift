@@ -9,7 +9,9 @@ import Foundation
 /// An invitation that waits for a device to register.
 struct PendingRegistration: Codable, Sendable {
     let user: UserKey
-    /// The URI in the QR code. It contains the secrets.
+    /// The URI in the QR code.
+    ///
+    /// It contains the secrets.
     let uri: Secret
     let messageID: String
     private let secret: Secret
@@ -22,7 +24,9 @@ struct PendingRegistration: Codable, Sendable {
     let deadline: Date
     var isRegistered = false
 
-    /// Creates an invitation. It is nil when the public address of the server is not a valid endpoint for a device.
+    /// Creates an invitation.
+    ///
+    /// It is nil when the public address of the server is not a valid endpoint for a device.
     init?(user: UserKey, _ style: EnrollmentStyle, withOATH: Bool, _ time: RequestTime) {
         func endpoint(_ action: PushAction) -> Endpoint? {
             Self.endpoint("\(time.url(.pushMessage, in: user.realm))?_action=\(action.rawValue)")
@@ -44,7 +48,9 @@ struct PendingRegistration: Codable, Sendable {
         deadline = time.now.addingTimeInterval(Double(style.timeout ?? configuration.pushLifetime))
     }
 
-    /// Returns an endpoint of this server, with plain HTTP allowed. The device decides if the address is safe enough.
+    /// Returns an endpoint of this server, with plain HTTP allowed.
+    ///
+    /// The device decides if the address is safe enough.
     private static func endpoint(_ url: String) -> Endpoint? {
         do {
             return try Endpoint(url)
@@ -53,7 +59,9 @@ struct PendingRegistration: Codable, Sendable {
         }
     }
 
-    /// Reads a registration. It verifies the signature first, and then checks the claims.
+    /// Reads a registration.
+    ///
+    /// It verifies the signature first, and then checks the claims.
     /// - Throws: ``PushResponseError`` when the registration is not valid.
     func device(registeredBy jwt: String, at now: Date) throws(PushResponseError) -> PushDevice {
         let claims = try SignedClaims(jwt, secret: secret)

@@ -9,8 +9,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The service that delivers messages to SNS. It runs after the logins that sent them have been answered, so a slow SNS does not
-/// delay a login.
+/// The service that delivers messages to SNS.
+///
+/// It runs after the logins that sent them have been answered, so a slow SNS does not delay a login.
 ///
 /// The worker retries a few times after a transient error, with the growing ``pauses``, as long as the message can be answered. If
 /// SNS accepted a message but its response was lost, the message is sent twice. Devices recognize the duplicate by its id.
@@ -47,8 +48,9 @@ struct PushDeliveryWorker: Service {
         }
     }
 
-    /// Queues the unclaimed messages in the state at intervals of ``round``. A server that ran earlier, or another server that
-    /// has stopped, can have left them.
+    /// Queues the unclaimed messages in the state at intervals of ``round``.
+    ///
+    /// A server that ran earlier, or another server that has stopped, can have left them.
     private func queueUnclaimed() async {
         repeat {
             do {
@@ -73,7 +75,9 @@ struct PushDeliveryWorker: Service {
         }
     }
 
-    /// Delivers a message. It returns false when the server shuts down before the outcome is known.
+    /// Delivers a message.
+    ///
+    /// It returns false when the server shuts down before the outcome is known.
     private func isFinished(_ messageID: String, _ holder: String) async throws -> Bool {
         for pause in Self.pauses + [nil] {
             guard !Task.isCancelled else { return false }
@@ -124,12 +128,15 @@ struct PushDeliveryWorker: Service {
     }
 }
 
-/// The queue between transactions and the delivery worker. It does not store messages: while no worker runs, they wait in the
-/// state, and the worker reads them from there when it starts.
+/// The queue between transactions and the delivery worker.
+///
+/// It does not store messages: while no worker runs, they wait in the state, and the worker reads them from there when it starts.
 final class PushDeliveryQueue: Sendable {
     private struct State: Sendable {
         var workers: [(number: Int, ids: AsyncStream<String>.Continuation)] = []
-        /// The ids that were passed to a worker and not taken yet. An id in this set is not passed again.
+        /// The ids that were passed to a worker and not taken yet.
+        ///
+        /// An id in this set is not passed again.
         var queued: Set<String> = []
         var count = 0
     }

@@ -22,7 +22,9 @@ extension PushDevice {
     }
 }
 
-/// A message for SNS. The transaction that sends the message stores it, and the delivery worker delivers it afterwards.
+/// A message for SNS.
+///
+/// The transaction that sends the message stores it, and the delivery worker delivers it afterwards.
 struct PushDispatch: Sendable, Hashable, Codable {
     enum State: Sendable, Hashable, Codable {
         case waiting
@@ -34,7 +36,9 @@ struct PushDispatch: Sendable, Hashable, Codable {
 
     let messageID: String
     let endpoint: String
-    /// The token of the device. It is needed to enable the endpoint again.
+    /// The token of the device.
+    ///
+    /// It is needed to enable the endpoint again.
     let token: String
     let subject: String?
     let envelope: String
@@ -57,16 +61,23 @@ struct PushDispatch: Sendable, Hashable, Codable {
     }
 }
 
-/// The exclusive right of one worker to deliver a message. It expires, so that a message is not lost when the server of that
-/// worker stops.
+/// The exclusive right of one worker to deliver a message.
+///
+/// It expires, so that a message is not lost when the server of that worker stops.
 struct DispatchClaim: Sendable, Hashable, Codable {
-    /// The id of the attempt. Each attempt of a worker has a different id.
+    /// The id of the attempt.
+    ///
+    /// Each attempt of a worker has a different id.
     let holder: String
-    /// The time at which the claim expires, by the machine's clock. A test that changes the server's clock does not affect it.
+    /// The time at which the claim expires, by the machine's clock.
+    ///
+    /// A test that changes the server's clock does not affect it.
     let end: Date
 }
 
-/// The store of the messages that go through SNS, with their outcomes. Waiting messages form a group, so that workers find them.
+/// The store of the messages that go through SNS, with their outcomes.
+///
+/// Waiting messages form a group, so that workers find them.
 struct PushDispatchStore {
     private static let waiting = "waiting"
 
@@ -87,8 +98,9 @@ struct PushDispatchStore {
         try dispatches.group(Self.waiting).filter { ($0.claim?.end ?? .distantPast) <= machine }.map(\.messageID)
     }
 
-    /// Claims a message for delivery, or extends the claim of the same holder. It returns nil when the message is not waiting any
-    /// more, or when another holder has a valid claim.
+    /// Claims a message for delivery, or extends the claim of the same holder.
+    ///
+    /// It returns nil when the message is not waiting any more, or when another holder has a valid claim.
     mutating func claim(_ messageID: String, _ claim: DispatchClaim, machine: Date) throws -> PushDispatch? {
         guard var dispatch = try self[messageID], dispatch.state == .waiting else { return nil }
         if let present = dispatch.claim, present.holder != claim.holder, machine < present.end { return nil }
@@ -106,8 +118,9 @@ struct PushDispatchStore {
         store(dispatch)
     }
 
-    /// Releases the claims of all waiting messages, at most a thousand, and returns their ids. It is for a restored state, in
-    /// which the holders of the claims may not exist any more.
+    /// Releases the claims of all waiting messages, at most a thousand, and returns their ids.
+    ///
+    /// It is for a restored state, in which the holders of the claims may not exist any more.
     mutating func releaseAll() throws -> [String] {
         try dispatches.group(Self.waiting).map { dispatch in
             var dispatch = dispatch
@@ -117,7 +130,9 @@ struct PushDispatchStore {
         }
     }
 
-    /// Stores the outcome of a message. Only the first outcome is stored; for later ones the method returns false.
+    /// Stores the outcome of a message.
+    ///
+    /// Only the first outcome is stored; for later ones the method returns false.
     @discardableResult
     mutating func finish(_ messageID: String, _ state: PushDispatch.State) throws -> Bool {
         guard var dispatch = try self[messageID], dispatch.state == .waiting else { return false }

@@ -46,9 +46,10 @@ struct PushMessageController: Sendable {
         return try JSONReply.make(.ok, JSONValue.object([:]), headers: headers, version: Self.version)
     }
 
-    /// Returns the SNS endpoint of a device that registers; nil for a device that uses a push stream. The transaction before the
-    /// SNS request and the one after it both check that the device may register, so that no transaction is open while SNS
-    /// answers.
+    /// Returns the SNS endpoint of a device that registers; nil for a device that uses a push stream.
+    ///
+    /// The transaction before the SNS request and the one after it both check that the device may register, so that no
+    /// transaction is open while SNS answers.
     private func endpoint(
         for body: PushRequestBody, _ request: Request, realm: RealmPath
     ) async throws -> String? {

@@ -6,11 +6,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The store of the messages that were sent, with an inbox for each mechanism. The inbox lists the messages that still wait for
-/// an answer.
+/// The store of the messages that were sent, with an inbox for each mechanism.
+///
+/// The inbox lists the messages that still wait for an answer.
 struct PushMessageStore {
-    /// The maximum number of messages that wait for one mechanism. A login that would exceed it fails, because messages that were
-    /// sent are never discarded to make room.
+    /// The maximum number of messages that wait for one mechanism.
+    ///
+    /// A login that would exceed it fails, because messages that were sent are never discarded to make room.
     static let inboxCapacity = 64
 
     /// The metadata of a mechanism's inbox, which is stored apart from its messages.
@@ -44,7 +46,9 @@ struct PushMessageStore {
         try retained(for: mechanismUID, after: nil).count < Self.inboxCapacity && !pushes.isFull()
     }
 
-    /// Adds a message. The store remembers it until `end`, so that a login that polls late still finds the answer.
+    /// Adds a message.
+    ///
+    /// The store remembers it until `end`, so that a login that polls late still finds the answer.
     mutating func add(_ push: PendingPush, until end: Date) throws {
         var push = push
         let inbox = try inboxes[push.mechanismUID] ?? Inbox()
@@ -61,8 +65,9 @@ struct PushMessageStore {
             until: end.addingTimeInterval(Self.memory))
     }
 
-    /// Returns the messages that wait for an answer, oldest first: those after the event `last`. It returns all of them when
-    /// `last` is nil or is an id that this server has not sent yet.
+    /// Returns the messages that wait for an answer, oldest first: those after the event `last`.
+    ///
+    /// It returns all of them when `last` is nil or is an id that this server has not sent yet.
     func retained(for mechanismUID: String, after last: UInt64?) throws -> [PendingPush] {
         guard let inbox = try inboxes[mechanismUID] else { return [] }
         let start = last.map { $0 <= inbox.lastEventID ? $0 : 0 } ?? 0
@@ -73,8 +78,9 @@ struct PushMessageStore {
     /// The number of messages that ``finished(for:_:)`` searches.
     private static let finishedSearchLimit = 1000
 
-    /// Returns the newest messages that were answered or have expired, at most `limit`, oldest first. No inbox lists them any
-    /// more, so the method searches the newest messages of all mechanisms. Fault injection uses it.
+    /// Returns the newest messages that were answered or have expired, at most `limit`, oldest first.
+    ///
+    /// No inbox lists them any more, so the method searches the newest messages of all mechanisms. Fault injection uses it.
     func finished(for mechanismUID: String, _ limit: Int) throws -> [PendingPush] {
         try newest(Self.finishedSearchLimit)
             .filter { $0.mechanismUID == mechanismUID && !($0.state == .waiting && now < $0.deadline) }
@@ -86,7 +92,9 @@ struct PushMessageStore {
         try inboxes[mechanismUID]?.messageIDs ?? []
     }
 
-    /// Takes a device's answer. Only the first valid answer counts.
+    /// Takes a device's answer.
+    ///
+    /// Only the first valid answer counts.
     /// - Returns: The answer, or the reason why it is not valid. A wrong number is counted, which is a change to commit.
     mutating func answer(_ body: PushRequestBody, realm: RealmPath) throws -> Result<PendingPush.State, PushResponseError> {
         guard try entry(body.messageId)?.realm == realm else { return .failure(.unknownMessage) }
@@ -109,7 +117,9 @@ struct PushMessageStore {
 }
 
 extension ServerTransaction {
-    /// Processes a device's answer, and returns it with the device. Also logs the result, a refusal included.
+    /// Processes a device's answer, and returns it with the device.
+    ///
+    /// Also logs the result, a refusal included.
     mutating func answer(
         _ body: PushRequestBody, realm: RealmPath
     ) throws -> Result<(answer: PendingPush.State, device: String?), PushResponseError> {

@@ -21,8 +21,9 @@ public struct PushReport: Sendable, Hashable {
 }
 
 extension DevServer {
-    /// Returns the push messages that were sent to a user's current device, newest last. It searches the newest thousand messages
-    /// of the server.
+    /// Returns the push messages that were sent to a user's current device, newest last.
+    ///
+    /// It searches the newest thousand messages of the server.
     /// - Parameters:
     ///   - user: The user's name.
     ///   - realm: The user's realm, as a path.
@@ -43,7 +44,9 @@ extension DevServer {
 }
 
 extension PushDispatch? {
-    /// The progress of the delivery. A message without a dispatch does not go through SNS and is available on the push stream.
+    /// The progress of the delivery.
+    ///
+    /// A message without a dispatch does not go through SNS and is available on the push stream.
     var progress: PushReport.Progress {
         switch self?.state {
         case nil: .onStream

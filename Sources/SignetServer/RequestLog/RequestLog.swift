@@ -6,8 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The newest entries about client requests, push messages, sent emails, and the server's own requests to SNS. A test can inspect
-/// them and wait for them.
+/// The newest entries about client requests, push messages, sent emails, and the server's own requests to SNS.
+///
+/// A test can inspect them and wait for them.
 ///
 /// The log belongs to one process: servers that share their state have separate logs. Requests for the console and the
 /// administration API are only logged when the server fails to answer them (status 5xx).
@@ -42,7 +43,9 @@ public final class RequestLog: Sendable {
         entries.filter { filter.matches($0, contextPath: contextPath) }
     }
 
-    /// Waits until an entry matches a filter. Returns at once when one exists already.
+    /// Waits until an entry matches a filter.
+    ///
+    /// Returns at once when one exists already.
     /// - Parameters:
     ///   - filter: The filter. With ``RequestLogFilter/after``, it matches only newer entries.
     ///   - timeout: The longest time to wait, by the machine's clock.
@@ -72,7 +75,9 @@ public final class RequestLog: Sendable {
         return found
     }
 
-    /// Removes the entries. Their numbers are not reused.
+    /// Removes the entries.
+    ///
+    /// Their numbers are not reused.
     public func clear() {
         state.withLock { state in
             state.first = state.count + 1

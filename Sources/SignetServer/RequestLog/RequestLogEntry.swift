@@ -23,7 +23,9 @@ public struct RequestLogEntry: Sendable, Hashable {
         case sns(SNSRequest)
     }
 
-    /// The number of the entry, from 1. Numbers are unique.
+    /// The number of the entry, from 1.
+    ///
+    /// Numbers are unique.
     public let number: Int
     /// The time of the event, by the server's clock.
     public let at: Date
@@ -84,8 +86,9 @@ extension RequestLogEntry {
 
         /// The method, for example `POST`; `-` when the head was incomplete.
         public let method: String
-        /// The path without the query, at most 200 characters; `-` when the head was incomplete. A session token in it is
-        /// replaced by `...`.
+        /// The path without the query, at most 200 characters; `-` when the head was incomplete.
+        ///
+        /// A session token in it is replaced by `...`.
         public let path: String
         /// The name of the resource, as in ``FaultRoute``; nil for unknown addresses, the console and the administration API.
         public let resource: String?
@@ -93,7 +96,9 @@ extension RequestLogEntry {
         public let status: Int
         /// The time to the response, without the sending of its body, by the machine's clock.
         public let duration: Duration
-        /// The parameters, at most 24. They include the members of a JSON body; `callbacks` has the callback types as its value.
+        /// The parameters, at most 24.
+        ///
+        /// They include the members of a JSON body; `callbacks` has the callback types as its value.
         public let parameters: [Parameter]
         /// The error: an OAuth 2.0 error code, or the message of AM's error body; nil when the request succeeded.
         public let problem: String?

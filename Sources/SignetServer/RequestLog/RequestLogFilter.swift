@@ -4,7 +4,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A filter for the entries of a ``RequestLog``. An entry matches when it fulfills every condition that is set.
+/// A filter for the entries of a ``RequestLog``.
+///
+/// An entry matches when it fulfills every condition that is set.
 ///
 ///     server.requestLog(matching: RequestLogFilter { $0.resource = "accessToken"; $0.status = 400 })
 public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
@@ -24,8 +26,9 @@ public struct RequestLogFilter: Sendable, Hashable, CustomStringConvertible {
     public var kind: Kind?
     /// Matches requests with this method, ignoring case.
     public var method: String?
-    /// Matches requests to a path, with or without the context path. `*` matches one segment, `**` at the end matches any number
-    /// of segments.
+    /// Matches requests to a path, with or without the context path.
+    ///
+    /// `*` matches one segment, `**` at the end matches any number of segments.
     public var path: String?
     /// Matches requests for a resource, by its name (``FaultRoute``).
     public var resource: String?

@@ -21,7 +21,9 @@ struct SSOSession: Codable, Sendable, Hashable {
     let idleTime: Double
     /// The session properties that journeys have set, by name.
     var properties: [String: String] = [:]
-    /// The number of the last login in this session. Logins are numbered in ascending order.
+    /// The number of the last login in this session.
+    ///
+    /// Logins are numbered in ascending order.
     var login = 0
 
     /// The time at which the session ends unless it is used before.
@@ -37,7 +39,9 @@ struct SessionOptions: Codable, Sendable, Hashable {
     var maximumTime: Int?
 }
 
-/// The open sessions. A session ends after its idle time or its maximum time, and is invalid while its user isn't active
+/// The open sessions.
+///
+/// A session ends after its idle time or its maximum time, and is invalid while its user isn't active
 /// (``Directory/isActive(_:)``).
 struct SSOSessionStore {
     private var sessions: Table<TokenHash, SSOSession>
@@ -52,11 +56,14 @@ struct SSOSessionStore {
 
     private var now: Date { time.now }
 
-    /// Returns a number above that of every earlier login. Unlike the time, it distinguishes two logins at the same time.
+    /// Returns a number above that of every earlier login.
+    ///
+    /// Unlike the time, it distinguishes two logins at the same time.
     private func nextLogin() -> Int { counter.next(at: now) }
 
-    /// Returns the number of the last known login, at this server or in the sessions of a request. Those sessions may have been
-    /// opened at another server, or before this one was started.
+    /// Returns the number of the last known login, at this server or in the sessions of a request.
+    ///
+    /// Those sessions may have been opened at another server, or before this one was started.
     func lastLogin(_ tokens: [String]) throws -> Int {
         try tokens.compactMap { try find(TokenHash($0))?.login }.reduce(counter.latest) { max($0, $1) }
     }
@@ -113,16 +120,21 @@ struct SSOSessionStore {
         sessions.insert(session, for: key, group: session.user.rowName, until: session.idleEnd)
     }
 
-    /// Ends a session, even when it isn't valid at the moment. Returns nil when it doesn't exist.
+    /// Ends a session, even when it isn't valid at the moment.
+    ///
+    /// Returns nil when it doesn't exist.
     mutating func end(_ key: TokenHash) throws -> SSOSession? {
         try sessions.remove(key)
     }
 
-    /// Ends an unreadable session. Returns false when it doesn't exist.
+    /// Ends an unreadable session.
+    ///
+    /// Returns false when it doesn't exist.
     mutating func endBroken(_ key: TokenHash) throws -> Bool { try sessions.discardBroken(key) }
 
-    /// Ends the sessions of a user, or of all users when `user` is nil, including unreadable ones. Ends at most
-    /// ``Table/maxGroupSize``, and returns their number.
+    /// Ends the sessions of a user, or of all users when `user` is nil, including unreadable ones.
+    ///
+    /// Ends at most ``Table/maxGroupSize``, and returns their number.
     mutating func endAll(of user: UserKey?) throws -> Int {
         try user.map { try sessions.discard(group: $0.rowName) } ?? sessions.discardNewest()
     }

@@ -21,8 +21,9 @@ struct SessionCookie: Sendable {
         HTTPField(name: .setCookie, value: "\(name)=\(token)\(attributes)")
     }
 
-    /// Returns a cookie like ``set(_:)`` with `SameSite=Lax`, for browsers that use the server's pages. Forms of other sites
-    /// don't send it.
+    /// Returns a cookie like ``set(_:)`` with `SameSite=Lax`, for browsers that use the server's pages.
+    ///
+    /// Forms of other sites don't send it.
     func setForPages(_ token: String) -> HTTPField {
         HTTPField(name: .setCookie, value: "\(name)=\(token)\(attributes); SameSite=Lax")
     }

@@ -7,7 +7,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The clock of a server. It follows a base clock, and a tester can move or stop it.
+/// The clock of a server.
+///
+/// It follows a base clock, and a tester can move or stop it.
 ///
 /// Every timeout, code and signature uses it. Connection timeouts and latency faults use the machine's clock, because they would
 /// never end while this clock is stopped.
@@ -21,8 +23,10 @@ public final class AdjustableClock: WallClock {
         var stoppedAt: Date?
     }
 
-    /// A change of the clock. Changes are applied in the order of the calls, each to the stored setting at that time. Therefore
-    /// changes from two servers of the same state are all kept.
+    /// A change of the clock.
+    ///
+    /// Changes are applied in the order of the calls, each to the stored setting at that time. Therefore changes from two servers
+    /// of the same state are all kept.
     struct Change: Sendable {
         enum Kind: Sendable {
             case move(Double)
@@ -77,10 +81,14 @@ public final class AdjustableClock: WallClock {
     /// The changes that wait to be written to the state.
     var unwritten: [Change] { memory.withLock { $0.unwritten } }
 
-    /// Adopts the stored setting. Unwritten changes stay in effect.
+    /// Adopts the stored setting.
+    ///
+    /// Unwritten changes stay in effect.
     func adopt(_ setting: Setting) { update { $0.kept = setting } }
 
-    /// Completes a change. `setting` is the new stored setting, or nil when the change could not be written and is undone.
+    /// Completes a change.
+    ///
+    /// `setting` is the new stored setting, or nil when the change could not be written and is undone.
     func complete(_ change: Change, as setting: Setting?) {
         update { memory in
             memory.unwritten.removeAll { $0.number == change.number }
@@ -105,7 +113,9 @@ public final class AdjustableClock: WallClock {
         return result
     }
 
-    /// Sets the closure to call after each change that must be written. It should take the changes and write them.
+    /// Sets the closure to call after each change that must be written.
+    ///
+    /// It should take the changes and write them.
     func onChange(_ tell: @escaping @Sendable () -> Void) {
         listener.withLock { $0 = tell }
     }
@@ -120,7 +130,9 @@ public final class AdjustableClock: WallClock {
         }
     }
 
-    /// Applies a change at once and marks it as taken. The caller writes it to the state.
+    /// Applies a change at once and marks it as taken.
+    ///
+    /// The caller writes it to the state.
     func begin(_ kind: Change.Kind) -> Change { addChange(kind, isTaken: true) }
 
     private func addChange(_ kind: Change.Kind, isTaken: Bool) -> Change {
@@ -157,7 +169,9 @@ public final class AdjustableClock: WallClock {
     /// - Parameter duration: The duration to move by; negative to move backwards.
     public func advance(by duration: Duration) { change(.move(duration / .seconds(1))) }
 
-    /// Sets the clock. A running clock continues from that time, a stopped one stays at it.
+    /// Sets the clock.
+    ///
+    /// A running clock continues from that time, a stopped one stays at it.
     public func set(to date: Date) { change(.set(date)) }
 
     /// Stops the clock at its present time.

@@ -8,8 +8,9 @@ enum CBOR: Sendable, Hashable {
     case bool(Bool)
     case null
 
-    /// Reads one item from the front of `bytes` and removes it. Returns nil when the item is malformed, nested too deep, or of an
-    /// unsupported type.
+    /// Reads one item from the front of `bytes` and removes it.
+    ///
+    /// Returns nil when the item is malformed, nested too deep, or of an unsupported type.
     static func read(_ bytes: inout ArraySlice<UInt8>, depth: Int = 16) -> CBOR? {
         guard depth > 0, let head = bytes.popFirst() else { return nil }
         if head >> 5 == 7 { return [0xF4: .bool(false), 0xF5: .bool(true), 0xF6: .null][head] }

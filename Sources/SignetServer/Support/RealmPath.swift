@@ -4,7 +4,9 @@ import SignetCore
 struct RealmPath: Codable, Sendable, Hashable, CustomStringConvertible {
     let names: [String]
 
-    /// Reads `/alpha/beta`. The leading slash is optional, and a trailing slash is ignored.
+    /// Reads `/alpha/beta`.
+    ///
+    /// The leading slash is optional, and a trailing slash is ignored.
     init(_ text: some StringProtocol) {
         names = text.split { $0 == "/" }.map { String($0) }
     }

@@ -6,8 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A JWS that a device signed with its own key (protocol/journey.md section 2.8). Its contents are unverified until
-/// ``isSigned(with:)`` returns true.
+/// A JWS that a device signed with its own key (protocol/journey.md section 2.8).
+///
+/// Its contents are unverified until ``isSigned(with:)`` returns true.
 struct SignedStatement: Sendable {
     let header: [String: JSONValue]
     let claims: [String: JSONValue]

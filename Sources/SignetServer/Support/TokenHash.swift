@@ -1,8 +1,9 @@
 import Crypto
 import SignetCore
 
-/// The SHA-256 of a bearer token, which is the key in tables instead of the token. An attacker that reads a table cannot use the
-/// hashes, and the time of a lookup reveals nothing about other tokens.
+/// The SHA-256 of a bearer token, which is the key in tables instead of the token.
+///
+/// An attacker that reads a table cannot use the hashes, and the time of a lookup reveals nothing about other tokens.
 struct TokenHash: Codable, Sendable, Hashable {
     /// The hash as 43 characters of base64url.
     let text: String

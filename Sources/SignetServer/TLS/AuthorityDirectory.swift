@@ -62,7 +62,9 @@ struct AuthorityDirectory {
     }
     private var serverFiles: (certificate: String, key: String) { ("\(path)/server.pem", "\(path)/server.key") }
 
-    /// Returns the stored identity if it is valid for long enough. Creates the parts that are missing or expire soon.
+    /// Returns the stored identity if it is valid for long enough.
+    ///
+    /// Creates the parts that are missing or expire soon.
     /// - Throws: ``ServerTLSError`` when the files cannot be used. No file is removed then.
     func identity(at now: Date) throws(ServerTLSError) -> Identity {
         try PrivateFiles.withLock(on: path) { () throws(ServerTLSError) in
@@ -97,8 +99,10 @@ struct AuthorityDirectory {
         return read
     }
 
-    /// Creates the authority's certificate. An existing key and name are kept, so that certificates that the key has signed are
-    /// valid under the old and the new certificate.
+    /// Creates the authority's certificate.
+    ///
+    /// An existing key and name are kept, so that certificates that the key has signed are valid under the old and the new
+    /// certificate.
     private func makeAuthority(at now: Date, after known: Signer?) throws(ServerTLSError) -> Authority {
         let key = known?.key ?? Certificate.PrivateKey(P256.Signing.PrivateKey())
         let permitted = names.hosts.union(Self.permittedNames(known?.certificate) ?? [])
@@ -131,8 +135,9 @@ struct AuthorityDirectory {
         (try? certificate?.extensions.nameConstraints).map { Set($0.permittedDNSDomains) }
     }
 
-    /// Checks that the authority can certify all names. A further name requires a new authority that no client trusts yet, so the
-    /// server reports an error instead of creating one.
+    /// Checks that the authority can certify all names.
+    ///
+    /// A further name requires a new authority that no client trusts yet, so the server reports an error instead of creating one.
     private func checkNames(_ authority: Certificate) throws(ServerTLSError) {
         guard let permitted = Self.permittedNames(authority) else { return }
         let missing = names.hosts.filter { !permitted.contains($0) }.sorted()
@@ -197,14 +202,18 @@ struct AuthorityDirectory {
         return text
     }
 
-    /// Saves a key. The key must be saved before its certificate, because a certificate without its key is treated as damage.
+    /// Saves a key.
+    ///
+    /// The key must be saved before its certificate, because a certificate without its key is treated as damage.
     private func save(_ key: Certificate.PrivateKey, to file: String) throws(ServerTLSError) -> String {
         let text = try Self.unwrap(Result { try key.serializeAsPEM().pemString + "\n" })
         try PrivateFiles.replace(file, with: text, mode: 0o600)
         return text
     }
 
-    /// Reads a key and the certificate for it, if there is one. Returns nil when they are invalid or don't match.
+    /// Reads a key and the certificate for it, if there is one.
+    ///
+    /// Returns nil when they are invalid or don't match.
     private static func signer(_ certificate: String?, _ key: String) -> Signer? {
         guard let key = try? Certificate.PrivateKey(pemEncoded: key) else { return nil }
         guard let certificate else { return Signer(key: key) }

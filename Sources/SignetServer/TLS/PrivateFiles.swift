@@ -51,8 +51,9 @@ enum PrivateFiles {
         try attempt(path, "cannot be written") { () throws(StoreError) in try PrivateFile.move(draft, to: path) }
     }
 
-    /// Runs `body` with an exclusive lock on a directory. The directory is created if it is missing. It must belong to this user
-    /// and must not be writable for others.
+    /// Runs `body` with an exclusive lock on a directory.
+    ///
+    /// The directory is created if it is missing. It must belong to this user and must not be writable for others.
     static func withLock<R>(on directory: String, _ body: () throws(ServerTLSError) -> R) throws(ServerTLSError) -> R {
         _ = try attempt(directory, "cannot be made") { () throws(StoreError) in try PrivateFile.createDirectory(directory) }
         guard let status = FileStatus(at: directory) else { throw failure(directory, "cannot be used") }

@@ -21,8 +21,9 @@ public enum ServerTLS: Sendable, Hashable {
     }
 }
 
-/// The error for a server without a usable certificate. It names the file and the remedy, and never contains the contents of the
-/// file.
+/// The error for a server without a usable certificate.
+///
+/// It names the file and the remedy, and never contains the contents of the file.
 public struct ServerTLSError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The message.
     public let description: String

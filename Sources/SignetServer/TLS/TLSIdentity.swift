@@ -9,8 +9,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The TLS configuration (TLS 1.2 or newer) for new connections. A certificate from the server's own authority is renewed while
-/// the server runs, before it expires. A certificate from files is read when the server starts.
+/// The TLS configuration (TLS 1.2 or newer) for new connections.
+///
+/// A certificate from the server's own authority is renewed while the server runs, before it expires. A certificate from files is
+/// read when the server starts.
 final class TLSIdentity: Sendable {
     private struct State: Sendable {
         var context: NIOSSLContext
@@ -43,7 +45,9 @@ final class TLSIdentity: Sendable {
         }
     }
 
-    /// Returns the TLS context for a new connection. Renews the certificate if it is time.
+    /// Returns the TLS context for a new connection.
+    ///
+    /// Renews the certificate if it is time.
     func context() -> NIOSSLContext {
         let now = clock.now
         return state.withLock { state in
@@ -112,7 +116,9 @@ final class TLSIdentity: Sendable {
         return key
     }
 
-    /// Creates a TLS context from a certificate and its key. The names are for error messages.
+    /// Creates a TLS context from a certificate and its key.
+    ///
+    /// The names are for error messages.
     static func context(
         _ chain: [NIOSSLCertificate], _ privateKey: NIOSSLPrivateKey, _ certificateName: String, _ keyName: String
     ) throws(ServerTLSError) -> NIOSSLContext {

@@ -15,7 +15,9 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
     /// An RSA key for signatures with SHA-512 and PKCS #1 v1.5 padding, which the Android SDK uses.
     case rs512(modulus: [UInt8], exponent: [UInt8])
 
-    /// Reads a JSON Web Key (RFC 7517). Nil when the key is of another kind or invalid.
+    /// Reads a JSON Web Key (RFC 7517).
+    ///
+    /// Nil when the key is of another kind or invalid.
     init?(jwk: JSONValue) {
         func number(_ name: String) -> [UInt8]? { jwk[name]?.string.flatMap { try? Base64.decode($0) } }
         switch jwk["kty"]?.string {
@@ -31,7 +33,9 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
         }
     }
 
-    /// Creates a P-256 key from a point. Nil when the point is not on the curve.
+    /// Creates a P-256 key from a point.
+    ///
+    /// Nil when the point is not on the curve.
     init?(x: [UInt8], y: [UInt8]) {
         let point = [4] + x + y
         guard x.count == 32, y.count == 32, (try? P256.Signing.PublicKey(x963Representation: point)) != nil else { return nil }
@@ -46,7 +50,9 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
         }
     }
 
-    /// Verifies a signature in the format of a JWS. For ECDSA, it is the concatenation of the two numbers.
+    /// Verifies a signature in the format of a JWS.
+    ///
+    /// For ECDSA, it is the concatenation of the two numbers.
     func accepts(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
         switch self {
         case .es256(let point):
@@ -62,7 +68,9 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
         }
     }
 
-    /// Verifies a signature in the format of WebAuthn, which is DER for ECDSA. Returns false for RSA keys.
+    /// Verifies a signature in the format of WebAuthn, which is DER for ECDSA.
+    ///
+    /// Returns false for RSA keys.
     func accepts(derSignature signature: [UInt8], of bytes: [UInt8]) -> Bool {
         guard case .es256(let point) = self, let key = try? P256.Signing.PublicKey(x963Representation: point),
             let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature)

@@ -43,8 +43,10 @@ struct OtherDevice: Codable, Sendable, Hashable {
     var key: DevicePublicKey?
 }
 
-/// The devices of all users. Each user has at most one push device and one device for codes, as in OpenAM, and a new one replaces
-/// the old one. A user can have several devices of the other kinds.
+/// The devices of all users.
+///
+/// Each user has at most one push device and one device for codes, as in OpenAM, and a new one replaces the old one. A user can
+/// have several devices of the other kinds.
 struct DeviceRegistry {
     private var push: Table<UserKey, PushDevice>
     private var oath: Table<UserKey, OATHDevice>
@@ -60,7 +62,9 @@ struct DeviceRegistry {
         recoveryCodes = Table(.recoveryCodes, transaction)
     }
 
-    /// The maximum number of devices of one of the other kinds that a user can have. Another device replaces the oldest one.
+    /// The maximum number of devices of one of the other kinds that a user can have.
+    ///
+    /// Another device replaces the oldest one.
     static let maxPerKind = 32
 
     func pushDevice(of user: UserKey) throws -> PushDevice? { try push[user] }
@@ -94,7 +98,9 @@ struct DeviceRegistry {
         oath.insert(device, for: user)
     }
 
-    /// Stores a device. It replaces a device with the same ID.
+    /// Stores a device.
+    ///
+    /// It replaces a device with the same ID.
     mutating func save(_ device: OtherDevice, for user: UserKey) throws {
         var devices = try (others[user] ?? []).filter { $0.resourceID != device.resourceID }
         let alike = devices.filter { $0.kind == device.kind }
@@ -113,7 +119,9 @@ struct DeviceRegistry {
         recoveryCodes.insert(all, for: user)
     }
 
-    /// Redeems a recovery code. Returns false when the code is invalid or was used before.
+    /// Redeems a recovery code.
+    ///
+    /// Returns false when the code is invalid or was used before.
     mutating func redeem(_ code: String, for kind: DeviceKind, of user: UserKey) throws -> Bool {
         try recoveryCodes.update(user) { $0[kind]?.remove(TokenHash(code)) != nil } ?? false
     }
@@ -127,7 +135,9 @@ struct DeviceRegistry {
         }
     }
 
-    /// Removes a device. Returns a removed push device, so that the caller can remove its messages and end its streams.
+    /// Removes a device.
+    ///
+    /// Returns a removed push device, so that the caller can remove its messages and end its streams.
     mutating func remove(_ kind: DeviceKind, _ id: String, of user: UserKey) throws -> PushDevice? {
         switch kind {
         case .oath:
@@ -147,7 +157,9 @@ struct DeviceRegistry {
         return nil
     }
 
-    /// Removes the unreadable rows of a user's devices. Returns their number.
+    /// Removes the unreadable rows of a user's devices.
+    ///
+    /// Returns their number.
     mutating func removeBroken(of user: UserKey) throws -> Int {
         try [
             push.discardBroken(user), oath.discardBroken(user), others.discardBroken(user), recoveryCodes.discardBroken(user),
@@ -176,7 +188,9 @@ struct DeviceRegistry {
 }
 
 extension OtherDevice {
-    /// Returns true when `id` identifies this device. A WebAuthn device also has its credential's ID.
+    /// Returns true when `id` identifies this device.
+    ///
+    /// A WebAuthn device also has its credential's ID.
     fileprivate func isNamed(_ id: String) -> Bool {
         resourceID == id || (kind == .webauthn && details["credentialId"]?.string == id)
     }

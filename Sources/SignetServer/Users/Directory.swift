@@ -7,7 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The key of a user. Two realms can each have a user `demo`.
+/// The key of a user.
+///
+/// Two realms can each have a user `demo`.
 ///
 /// Keys are equal when the bytes of their names are equal. Swift compares strings by canonical equivalence, but a database
 /// compares bytes. With Swift's comparison, another spelling of a name would find the user in the configuration, but not the rows
@@ -24,7 +26,9 @@ struct UserKey: Codable, Sendable, Hashable {
     }
 }
 
-/// The stored data of a user. The password is stored as a digest or a hash only, which doesn't reveal its length.
+/// The stored data of a user.
+///
+/// The password is stored as a digest or a hash only, which doesn't reveal its length.
 struct UserRecord: Codable, Sendable {
     fileprivate enum Password: Codable, Sendable {
         /// The password from the configuration.
@@ -39,8 +43,9 @@ struct UserRecord: Codable, Sendable {
     /// Standard claims by name.
     var claims: [String: JSONValue] = [:]
     var isLocked = false
-    /// The security questions with hashed answers, for users that forget their password. They take precedence over those of the
-    /// configuration.
+    /// The security questions with hashed answers, for users that forget their password.
+    ///
+    /// They take precedence over those of the configuration.
     fileprivate var answers: [String: PasswordHash] = [:]
     /// The version of the terms that the user has accepted.
     var acceptedTerms: String?
@@ -48,7 +53,9 @@ struct UserRecord: Codable, Sendable {
     fileprivate var seed: EntryFingerprints?
 }
 
-/// Digests of the parts of a user's configuration entry. A digest changes when its part changes.
+/// Digests of the parts of a user's configuration entry.
+///
+/// A digest changes when its part changes.
 private struct EntryFingerprints: Codable, Sendable {
     let password: String
     let claims: String
@@ -56,9 +63,10 @@ private struct EntryFingerprints: Codable, Sendable {
     let answers: String
 }
 
-/// The users in the configuration, which is read at every start. Changes to a user are stored separately. Each changed part is
-/// used for as long as the configuration's part stays the same. For example, an edit of the email address in the configuration
-/// neither unlocks the user nor restores an old password.
+/// The users in the configuration, which is read at every start.
+///
+/// Changes to a user are stored separately. Each changed part is used for as long as the configuration's part stays the same. For
+/// example, an edit of the email address in the configuration neither unlocks the user nor restores an old password.
 struct ConfiguredUsers: Sendable {
     fileprivate struct Entry: Sendable {
         enum Password: Sendable {
@@ -160,8 +168,10 @@ struct Directory {
 
     func contains(_ user: UserKey) throws -> Bool { try self[user] != nil }
 
-    /// Returns true when a user exists and isn't locked. Otherwise the user's sessions and tokens are invalid. Each use of them
-    /// checks this, so that they need no cleanup when a user is removed from the configuration file.
+    /// Returns true when a user exists and isn't locked.
+    ///
+    /// Otherwise the user's sessions and tokens are invalid. Each use of them checks this, so that they need no cleanup when a
+    /// user is removed from the configuration file.
     func isActive(_ user: UserKey) throws -> Bool { try self[user].map { !$0.isLocked } ?? false }
 
     subscript(user: UserKey) -> UserRecord? {
@@ -172,7 +182,9 @@ struct Directory {
         }
     }
 
-    /// Changes a user. A user that does not exist stays absent.
+    /// Changes a user.
+    ///
+    /// A user that does not exist stays absent.
     private mutating func update(_ user: UserKey, _ change: (inout UserRecord) -> Void) throws {
         guard var record = try self[user] else { return }
         change(&record)
@@ -194,10 +206,14 @@ struct Directory {
         return Array((configured + made).sorted(by: isBefore).prefix(limit))
     }
 
-    /// Returns the number of users. At most `limit` users that journeys have created are counted.
+    /// Returns the number of users.
+    ///
+    /// At most `limit` users that journeys have created are counted.
     func count(limit: Int) throws -> Int { try configuredUsers.entries.count + records.count(limit: limit) }
 
-    /// Checks a user's password. For an unknown user, it does the same work as for a user with a digest.
+    /// Checks a user's password.
+    ///
+    /// For an unknown user, it does the same work as for a user with a digest.
     mutating func accepts(_ password: Secret, of user: UserKey) throws -> Bool {
         let offered = configuredUsers.digest(password)
         switch try self[user]?.password {
@@ -223,7 +239,9 @@ struct Directory {
         return false
     }
 
-    /// Creates a user. Returns false when the name is taken.
+    /// Creates a user.
+    ///
+    /// Returns false when the name is taken.
     mutating func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) throws -> Bool {
         guard try !contains(user) else { return false }
         let hash = try transaction.hash(of: password, for: user.rowName)
@@ -236,7 +254,9 @@ struct Directory {
         records.insert(UserRecord(user: user, password: .missing), for: user)
     }
 
-    /// Replaces a user's password. The old password stops working.
+    /// Replaces a user's password.
+    ///
+    /// The old password stops working.
     mutating func setPassword(_ password: Secret, of user: UserKey) throws {
         let hash = try transaction.hash(of: password, for: user.rowName)
         try update(user) { $0.password = .hash(hash) }
@@ -258,7 +278,9 @@ struct Directory {
         return Set(record.answers.keys).union(configuredUsers.entries[user]?.answers.keys.map { $0 } ?? []).sorted()
     }
 
-    /// Stores hashes of answers to questions. Case and surrounding spaces are ignored. Blank answers are not stored.
+    /// Stores hashes of answers to questions.
+    ///
+    /// Case and surrounding spaces are ignored. Blank answers are not stored.
     mutating func keep(_ answers: [String: Secret], of user: UserKey) throws {
         for (question, answer) in answers where !answer.isBlank {
             let hash = try transaction.hash(of: answer.folded, for: "\(user.rowName)\n\(question)")
@@ -266,7 +288,9 @@ struct Directory {
         }
     }
 
-    /// Checks an answer of a user. A blank answer is always rejected, even when an earlier version has stored one.
+    /// Checks an answer of a user.
+    ///
+    /// A blank answer is always rejected, even when an earlier version has stored one.
     func accepts(_ answer: Secret, to question: String, of user: UserKey) throws -> Bool {
         guard !answer.isBlank else { return false }
         if let hash = try self[user]?.answers[question] { return try transaction.accepts(answer.folded, hash) }

@@ -2,8 +2,10 @@ import Crypto
 package import SignetCore
 import SignetStorage
 
-/// Generates passwords for users without one in the configuration. They are derived from the server's key, so that all servers of
-/// the same state generate the same passwords at every start, and stored changes to such a user stay valid.
+/// Generates passwords for users without one in the configuration.
+///
+/// They are derived from the server's key, so that all servers of the same state generate the same passwords at every start, and
+/// stored changes to such a user stay valid.
 struct GeneratedPasswords: Sendable {
     /// The length in bytes: 80 bits, or 16 characters of Base32.
     private static let length = 10

@@ -2,7 +2,9 @@ import CryptoExtras
 import SignetCore
 
 /// A password hash with scrypt (RFC 7914), in the PHC string format `$scrypt$ln=14,r=8,p=1$<salt>$<hash>`, with salt and hash in
-/// Base64. Other programs use the same format.
+/// Base64.
+///
+/// Other programs use the same format.
 ///
 /// It is meant for files that other users can read. Its parameters determine the cost of a check: with `ln=14`, about 16 MiB and
 /// 50 ms.
@@ -16,7 +18,9 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomR
     /// The maximum memory for one check, in bytes.
     private static let maxMemory = 256 << 20
 
-    /// Reads the PHC string format. Nil for another format, or when a check would take more than 256 MiB.
+    /// Reads the PHC string format.
+    ///
+    /// Nil for another format, or when a check would take more than 256 MiB.
     public init?(_ text: String) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt" else { return nil }
@@ -46,7 +50,9 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomR
     /// An empty mirror, so that `dump` doesn't show the hash.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
-    /// Hashes a new password with `ln=14,r=8,p=1`, a salt of 16 bytes and a hash of 32 bytes. Nil when memory is insufficient.
+    /// Hashes a new password with `ln=14,r=8,p=1`, a salt of 16 bytes and a hash of 32 bytes.
+    ///
+    /// Nil when memory is insufficient.
     init?(of password: Secret) {
         (logRounds, blockSize, parallelism) = (14, 8, 1)
         salt = Secret.random(byteCount: 16).bytes
@@ -57,7 +63,9 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomR
         hash = Secret(key: key)
     }
 
-    /// The hash in the PHC string format. An attacker can use it for offline guessing.
+    /// The hash in the PHC string format.
+    ///
+    /// An attacker can use it for offline guessing.
     var text: String {
         // The PHC string format has no Base64 padding.
         let (salt, hash) = (
@@ -66,7 +74,9 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomR
         return "$scrypt$ln=\(logRounds),r=\(blockSize),p=\(parallelism)$\(salt)$\(hash)"
     }
 
-    /// Checks a password. Returns nil when memory is insufficient.
+    /// Checks a password.
+    ///
+    /// Returns nil when memory is insufficient.
     func accepts(_ password: Secret) -> Bool? {
         let key = try? KDF.Scrypt.deriveKey(
             from: password.bytes, salt: salt, outputByteCount: hash.count, rounds: 1 << logRounds, blockSize: blockSize,

@@ -33,7 +33,9 @@ struct UserDevicesController: Sendable {
         return try JSONReply.make(.ok, device, version: Self.version)
     }
 
-    /// Renames a device. Its other properties are fixed at registration.
+    /// Renames a device.
+    ///
+    /// Its other properties are fixed at registration.
     func rename(_ request: Request, context: AppRequestContext) async throws -> Response {
         let (kind, id, owner) = (try DeviceKind(context), try context.parameter("id"), try context.deviceOwner)
         guard kind.canBeRenamed else { throw APIError(.notImplemented, "The device cannot be changed.") }

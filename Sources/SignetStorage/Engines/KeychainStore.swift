@@ -9,8 +9,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Records in the keychain of an Apple device. All records are in one generic password, so that a transaction changes a single
-/// item. Each write stores all records again, so the store suits the tens of records of one user.
+/// Records in the keychain of an Apple device.
+///
+/// All records are in one generic password, so that a transaction changes a single item. Each write stores all records again, so
+/// the store suits the tens of records of one user.
 ///
 /// The item is available after the first unlock, stays on this device and is not synchronized. Several processes may use it. If
 /// another process changes the item during a transaction, the transaction fails with ``StoreError/Code/busy`` and changes
@@ -25,7 +27,9 @@ public final class KeychainStore: RecordStore {
     /// Serializes the write transactions of this process.
     private let turn = Mutex(())
 
-    /// Creates a store for the item with this name. The item is created at the first write.
+    /// Creates a store for the item with this name.
+    ///
+    /// The item is created at the first write.
     /// - Parameters:
     ///   - service: The item's service, for example the app's identifier.
     ///   - account: The item's account: the name of the store.
@@ -85,7 +89,9 @@ public final class KeychainStore: RecordStore {
         return Item(bundle: try RecordBundle(Array(data)), generation: generation)
     }
 
-    /// Replaces the item, but only if it still has this generation. Adds the item if `generation` is nil.
+    /// Replaces the item, but only if it still has this generation.
+    ///
+    /// Adds the item if `generation` is nil.
     private func store(_ bundle: RecordBundle, over generation: Data?) throws(StoreError) {
         let content: [CFString: Any] = [
             kSecValueData: Data(bundle.encoded), kSecAttrGeneric: Self.generation(after: generation),
@@ -104,8 +110,9 @@ public final class KeychainStore: RecordStore {
         guard status == errSecSuccess else { throw KeychainFailure.storeError(status, "write the keychain") }
     }
 
-    /// Returns the generation that follows `generation`: a number that grows by one, and eight random bytes. The random bytes
-    /// distinguish an item that was removed and created again from the one that was read before.
+    /// Returns the generation that follows `generation`: a number that grows by one, and eight random bytes.
+    ///
+    /// The random bytes distinguish an item that was removed and created again from the one that was read before.
     private static func generation(after generation: Data?) -> Data {
         let number = (generation ?? Data()).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return withUnsafeBytes(of: (number &+ 1).bigEndian) { Data($0) } + Data(Secret.random(byteCount: 8).bytes)

@@ -72,7 +72,9 @@ public final class MemoryStore: RecordStore {
 }
 
 extension [[UInt8]] {
-    /// Returns the first index whose element satisfies `condition`. All elements after it must satisfy it too.
+    /// Returns the first index whose element satisfies `condition`.
+    ///
+    /// All elements after it must satisfy it too.
     fileprivate func partitioningIndex(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -3,8 +3,10 @@ import CPostgreSQL
 import Glibc
 import Synchronization
 
-/// One connection to a server. Each call takes a lock, so that two threads never use libpq with this connection at once.
-/// ``PostgresPool`` makes sure that no other caller uses the connection between two calls.
+/// One connection to a server.
+///
+/// Each call takes a lock, so that two threads never use libpq with this connection at once. ``PostgresPool`` makes sure that no
+/// other caller uses the connection between two calls.
 package final class PostgresConnection: Sendable {
     /// The rows of a result, and the command tag.
     package struct Answer: Sendable {
@@ -42,8 +44,9 @@ package final class PostgresConnection: Sendable {
         handle = Mutex(Handle(functions: functions, connection: connection))
     }
 
-    /// The time, in seconds, that the server has in addition to the timeout. The server itself cancels a command that exceeds the
-    /// timeout, and needs time to report it.
+    /// The time, in seconds, that the server has in addition to the timeout.
+    ///
+    /// The server itself cancels a command that exceeds the timeout, and needs time to report it.
     private static let grace = 2.0
 
     private static func connect(_ connection: OpaquePointer, _ library: signet_libpq, until end: ContinuousClock.Instant) -> Bool
@@ -58,8 +61,9 @@ package final class PostgresConnection: Sendable {
         return next == PGRES_POLLING_OK
     }
 
-    /// Waits until the socket is ready or the time `end`. Returns true when it is ready, false after a timeout, and nil when the
-    /// system call fails.
+    /// Waits until the socket is ready or the time `end`.
+    ///
+    /// Returns true when it is ready, false after a timeout, and nil when the system call fails.
     fileprivate static func wait(for socket: Int32, _ events: Int16, until end: ContinuousClock.Instant) -> Bool? {
         while true {
             var descriptor = pollfd(fd: socket, events: events, revents: 0)
@@ -86,7 +90,9 @@ package final class PostgresConnection: Sendable {
     /// True when the connection can still be used.
     package var isAlive: Bool { handle.withLock { $0.isAlive } }
 
-    /// Runs SQL without parameters, one command or several. Returns the result of the last command.
+    /// Runs SQL without parameters, one command or several.
+    ///
+    /// Returns the result of the last command.
     package func run(_ sql: String, _ operation: String) throws(StoreError) -> Answer {
         try exchange(operation) { functions, connection in functions.PQsendQuery(connection, sql) }
     }
@@ -115,9 +121,11 @@ package final class PostgresConnection: Sendable {
         }
     }
 
-    /// Returns the notifications from other connections on the channels that this one listens on. Waits at most `timeout` for
-    /// the first one, and returns an empty array when none arrives. Returns nil when the connection is lost. If the server has
-    /// disappeared without closing the connection, there are just no notifications; send a command to find out.
+    /// Returns the notifications from other connections on the channels that this one listens on.
+    ///
+    /// Waits at most `timeout` for the first one, and returns an empty array when none arrives. Returns nil when the connection
+    /// is lost. If the server has disappeared without closing the connection, there are just no notifications; send a command to
+    /// find out.
     package func notifications(timeout: Duration) -> [String]? {
         // Notifications that arrived with the response to a command have been read from the socket already.
         if let early = handle.withLock({ $0.notifications() }), !early.isEmpty { return early }
@@ -162,7 +170,9 @@ extension PostgresConnection.Handle {
         return texts
     }
 
-    /// Reads the complete response to a command. The rest is read even after an error, so that the connection stays usable.
+    /// Reads the complete response to a command.
+    ///
+    /// The rest is read even after an error, so that the connection stays usable.
     fileprivate mutating func answer(
         _ operation: String, until end: ContinuousClock.Instant
     ) throws(StoreError) -> PostgresConnection.Answer {
@@ -183,7 +193,9 @@ extension PostgresConnection.Handle {
         return answer
     }
 
-    /// Waits until the next result is complete. When the connection is lost, closes it and returns false.
+    /// Waits until the next result is complete.
+    ///
+    /// When the connection is lost, closes it and returns false.
     /// - Throws: ``StoreError/Code/busy`` when the server does not answer before `end`. The connection is closed then.
     private mutating func waitForResult(until end: ContinuousClock.Instant, _ operation: String) throws(StoreError) -> Bool {
         guard let connection else { return false }

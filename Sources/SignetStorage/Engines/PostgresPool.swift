@@ -2,7 +2,9 @@
 import Dispatch
 import Synchronization
 
-/// The connections of one store. They are created when they are needed, kept for later use, and lent to one caller at a time.
+/// The connections of one store.
+///
+/// They are created when they are needed, kept for later use, and lent to one caller at a time.
 final class PostgresPool: Sendable {
     private let idle = Mutex<[PostgresConnection]>([])
     private let permits: DispatchSemaphore
@@ -13,8 +15,9 @@ final class PostgresPool: Sendable {
         self.connect = connect
     }
 
-    /// Runs `body` with a connection on which a transaction has begun with `command`. Keeps the connection afterwards if it can
-    /// be used again.
+    /// Runs `body` with a connection on which a transaction has begun with `command`.
+    ///
+    /// Keeps the connection afterwards if it can be used again.
     ///
     /// An idle connection may have been lost since its last use, for example because the server was restarted. Nothing has been
     /// done on it then, so the transaction begins on a new one.

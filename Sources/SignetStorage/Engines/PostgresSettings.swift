@@ -2,7 +2,9 @@
 import CPostgreSQL
 import SignetCore
 
-/// The settings for connections to the server. The connection string is kept as a secret, because it may contain the password.
+/// The settings for connections to the server.
+///
+/// The connection string is kept as a secret, because it may contain the password.
 package struct PostgresSettings: Sendable {
     /// The timeout for other processes in a transaction and for the response to a command, in seconds.
     package let timeout: Double
@@ -33,8 +35,9 @@ package struct PostgresSettings: Sendable {
         return options.map(\.name).withCStrings { names in options.map(\.value).withCStrings { values in body(names, values) } }
     }
 
-    /// Returns the error for a connection that was rejected or failed. `words` is the message of libpq. For an error of the
-    /// server, the message ends with the SQLSTATE code.
+    /// Returns the error for a connection that was rejected or failed.
+    ///
+    /// `words` is the message of libpq. For an error of the server, the message ends with the SQLSTATE code.
     func connectionFailure(_ words: String) -> StoreError {
         let operation = "connect to PostgreSQL"
         let line = words.split(separator: "\n").last.map(String.init) ?? ""
@@ -48,8 +51,9 @@ package struct PostgresSettings: Sendable {
         return StoreError(.failed, operation, isSafe ? first : "it cannot be reached")
     }
 
-    /// Returns the settings in the connection string. libpq's message about an invalid string quotes the string, so it is not
-    /// passed on.
+    /// Returns the settings in the connection string.
+    ///
+    /// libpq's message about an invalid string quotes the string, so it is not passed on.
     private func options() throws(StoreError) -> [(name: String, value: String)] {
         let functions = try Self.functions().pointee
         let text = connection.withUnsafeBytes { Array($0) } + [0]

@@ -1,8 +1,9 @@
 #if PostgreSQL && os(Linux)
 import Dispatch
 
-/// Records in a table of a PostgreSQL database, for deployments with several machines. Building it requires the trait
-/// `PostgreSQL`, and running it requires `libpq.so.5`. The server must be version 12 or later.
+/// Records in a table of a PostgreSQL database, for deployments with several machines.
+///
+/// Building it requires the trait `PostgreSQL`, and running it requires `libpq.so.5`. The server must be version 12 or later.
 ///
 /// A write takes an advisory lock of the table before its closure runs. All users of the store, on any machine, therefore write
 /// one after another, and no closure runs a second time. A program that changes the table without this store ignores the lock. A
@@ -19,11 +20,14 @@ import Dispatch
 public final class PostgresStore: RecordStore, ClearOnDisk {
     private let pool: PostgresPool
     private let table: String
-    /// Lets one write of this process at a time use a connection. Further writes would only occupy connections while they wait.
+    /// Lets one write of this process at a time use a connection.
+    ///
+    /// Further writes would only occupy connections while they wait.
     private let writers = DispatchSemaphore(value: 1)
 
-    /// The default timeout for another process and for the response to a command, in seconds. After the timeout, a transaction
-    /// fails with ``StoreError/Code/busy``.
+    /// The default timeout for another process and for the response to a command, in seconds.
+    ///
+    /// After the timeout, a transaction fails with ``StoreError/Code/busy``.
     public static let defaultTimeout = 5.0
     /// The length of the longest name of a record, in bytes, which the table's index accepts.
     public static let maxNameLength = 2_000
@@ -58,7 +62,9 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
         try read { _ in }
     }
 
-    /// Closes the connections that are not in use. A later call opens new ones.
+    /// Closes the connections that are not in use.
+    ///
+    /// A later call opens new ones.
     public func close() {
         pool.close()
     }
@@ -72,7 +78,9 @@ public final class PostgresStore: RecordStore, ClearOnDisk {
         }
     }
 
-    /// Reads and changes records in one transaction. The changes are durable when it returns.
+    /// Reads and changes records in one transaction.
+    ///
+    /// The changes are durable when it returns.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         writers.wait()
         defer { writers.signal() }
@@ -149,14 +157,17 @@ private struct PostgresTransaction: RecordWriter {
     }
 }
 
-/// The SQL commands of ``PostgresStore``. `table` is a quoted name.
+/// The SQL commands of ``PostgresStore``.
+///
+/// `table` is a quoted name.
 private enum PostgresCommands {
     static func createTable(_ table: String) -> String {
         "CREATE TABLE \(table) (kind text COLLATE \"C\" NOT NULL, name bytea NOT NULL, bytes bytea NOT NULL, PRIMARY KEY (kind, name))"
     }
 
-    /// Returns the command that waits for the write lock. The lock contains the object ID of the table, so that two stores use
-    /// different locks.
+    /// Returns the command that waits for the write lock.
+    ///
+    /// The lock contains the object ID of the table, so that two stores use different locks.
     static func lock(_ table: String) -> String {
         let text = table.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
         return
@@ -176,7 +187,9 @@ private enum PostgresCommands {
         for (name, sql) in statements(table) { try connection.prepare(name, sql, "open the store") }
     }
 
-    /// Checks that commits are durable by reading the settings back, as with SQLite. Turns `synchronous_commit` on if it is off.
+    /// Checks that commits are durable by reading the settings back, as with SQLite.
+    ///
+    /// Turns `synchronous_commit` on if it is off.
     private static func makeDurable(_ connection: PostgresConnection) throws(StoreError) {
         func setting(_ name: String) throws(StoreError) -> String {
             let answer = try connection.run("SHOW \(name)", "open the store")

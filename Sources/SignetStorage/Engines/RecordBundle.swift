@@ -6,7 +6,9 @@
 ///
 /// Numbers are unsigned, most significant byte first. Kinds that this version does not know are kept unchanged.
 struct RecordBundle: Sendable, Equatable {
-    /// A kind and a name. The kind is stored as bytes, so that an unknown kind is not lost.
+    /// A kind and a name.
+    ///
+    /// The kind is stored as bytes, so that an unknown kind is not lost.
     struct Name: Hashable, Comparable {
         let kind: [UInt8]
         let name: [UInt8]
@@ -83,7 +85,9 @@ extension RecordBundle {
     }
 }
 
-/// A transaction over a bundle. To keep its changes, the caller must store ``bytes``.
+/// A transaction over a bundle.
+///
+/// To keep its changes, the caller must store ``bytes``.
 package final class BundledRecords: RecordWriter {
     private(set) var bundle: RecordBundle
     private let before: RecordBundle
@@ -93,7 +97,9 @@ package final class BundledRecords: RecordWriter {
         before = bundle
     }
 
-    /// Decodes the records in `bytes`. The bundle is empty when `bytes` is nil.
+    /// Decodes the records in `bytes`.
+    ///
+    /// The bundle is empty when `bytes` is nil.
     /// - Throws: ``StoreError/Code/corrupt``, ``StoreError/Code/newerFormat``.
     package convenience init(_ bytes: [UInt8]?) throws(StoreError) {
         guard let bytes else {

@@ -7,15 +7,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Records in one SQLite file, durable when a write returns. The store uses a write-ahead log and `synchronous=FULL`, which it
-/// verifies by reading the setting back, and overwrites deleted content. Several processes may use the file at once.
+/// Records in one SQLite file, durable when a write returns.
+///
+/// The store uses a write-ahead log and `synchronous=FULL`, which it verifies by reading the setting back, and overwrites deleted
+/// content. Several processes may use the file at once.
 ///
 /// The file must be private: mode 0600, owned by this user, not a link. The store writes bytes as they are: for secrets, put a
 /// ``Vault`` on top.
 public final class SQLiteStore: RecordStore, ClearOnDisk {
     private let database: DatabaseQueue
 
-    /// The default timeout for another process, in seconds. After the timeout, a transaction fails with ``StoreError/Code/busy``.
+    /// The default timeout for another process, in seconds.
+    ///
+    /// After the timeout, a transaction fails with ``StoreError/Code/busy``.
     public static let defaultTimeout = 5.0
 
     /// Opens a file of records.
@@ -50,7 +54,9 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         }
     }
 
-    /// Closes the file. Every later call fails.
+    /// Closes the file.
+    ///
+    /// Every later call fails.
     public func close() throws(StoreError) {
         do {
             try database.close()
@@ -72,7 +78,9 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         }
     }
 
-    /// Reads and changes records in one transaction. The changes are durable when it returns.
+    /// Reads and changes records in one transaction.
+    ///
+    /// The changes are durable when it returns.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         do {
             return try database.writeWithoutTransaction { database in
@@ -91,8 +99,10 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         }
     }
 
-    /// Runs `body` in a transaction, like GRDB's `read` and `write`. It uses cached statements, and it does not disable writing
-    /// around a read, which would take as long as reading a record. Instead, a read gets a type that has no methods to write.
+    /// Runs `body` in a transaction, like GRDB's `read` and `write`.
+    ///
+    /// It uses cached statements, and it does not disable writing around a read, which would take as long as reading a record.
+    /// Instead, a read gets a type that has no methods to write.
     private static func transaction<R>(_ begin: String, on database: Database, _ body: () throws -> R) throws -> R {
         try database.cachedStatement(sql: begin).execute()
         do {
@@ -141,9 +151,10 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         return configuration
     }
 
-    /// Turns on the write-ahead log and `synchronous=FULL`, and verifies them. The journal mode is a property of the file and is
-    /// set only if it differs. GRDB would write to the file each time it is opened; then reading would fail while another process
-    /// writes, and on a full disk.
+    /// Turns on the write-ahead log and `synchronous=FULL`, and verifies them.
+    ///
+    /// The journal mode is a property of the file and is set only if it differs. GRDB would write to the file each time it is
+    /// opened; then reading would fail while another process writes, and on a full disk.
     private static func makeDurable(_ database: DatabaseQueue) throws {
         try database.writeWithoutTransaction { database in
             if try String.fetchOne(database, sql: "PRAGMA journal_mode") != "wal" {
@@ -211,9 +222,10 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
             }
         }
 
-        /// Runs a statement up to its first row, and passes the row to `body`, or nil if the result is empty. It calls SQLite
-        /// directly, because binding and reading through GRDB's values would take longer than everything that a vault adds to a
-        /// record.
+        /// Runs a statement up to its first row, and passes the row to `body`, or nil if the result is empty.
+        ///
+        /// It calls SQLite directly, because binding and reading through GRDB's values would take longer than everything that a
+        /// vault adds to a record.
         private static func step<R>(
             _ statement: Statement, _ key: RecordKey, _ bytes: [UInt8]? = nil, _ body: (SQLiteStatement?) throws -> R
         ) throws -> R {
@@ -242,7 +254,9 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
             }
         }
 
-        /// Binds a blob. An empty array may have no address, and a null address would bind NULL.
+        /// Binds a blob.
+        ///
+        /// An empty array may have no address, and a null address would bind NULL.
         private static func bind(_ blob: UnsafeRawBufferPointer, to statement: SQLiteStatement, _ index: CInt) -> CInt {
             blob.isEmpty
                 ? sqlite3_bind_zeroblob(statement, index, 0)

@@ -14,7 +14,9 @@ public enum CacheStrategy: Sendable, Hashable, CaseIterable {
     /// An alias of ``cache``, as the ForgeRock documentation spells it.
     public static let CACHE = CacheStrategy.cache
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// Unavailable. With it, `get` would return an item that was never stored and that is lost when the process ends.
+    /// Unavailable.
+    ///
+    /// With it, `get` would return an item that was never stored and that is lost when the process ends.
     @available(
         *, unavailable, message: "an item that could not be saved is an error here: catch it, and keep the item yourself"
     )

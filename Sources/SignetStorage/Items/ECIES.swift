@@ -33,7 +33,9 @@ enum ECIES {
         }
     }
 
-    /// Opens what ``seal(_:to:ephemeral:)``, or either of Apple's algorithms, sealed. Uses `key` once.
+    /// Opens what ``seal(_:to:ephemeral:)``, or either of Apple's algorithms, sealed.
+    ///
+    /// Uses `key` once.
     /// - Throws: ``StoreError/Code/corrupt`` when `sealed` does not open; the errors of `key`.
     static func open(_ sealed: [UInt8], with key: any AgreementKey) throws(StoreError) -> [UInt8] {
         let damaged = StoreError(.corrupt, "decrypt", "it is damaged, or was sealed to another key")

@@ -19,7 +19,9 @@ import Foundation
 public actor KeychainStorage<T: Codable & Sendable>: Storage {
     private let item: StorageDelegate<T>
 
-    /// Creates a storage for the item with the name `account`. The keychain is opened at the first use.
+    /// Creates a storage for the item with the name `account`.
+    ///
+    /// The keychain is opened at the first use.
     /// - Parameters:
     ///   - account: The name of the item; not empty.
     ///   - encryptor: Seals the item before the keychain does. The vault seals its records in any case, so the default seals
@@ -32,7 +34,9 @@ public actor KeychainStorage<T: Codable & Sendable>: Storage {
         self.init(account: account, encryptor: encryptor, cacheStrategy: cacheable ? .cache : .noCache, in: keychain)
     }
 
-    /// Creates a storage for the item with the name `account`. The keychain is opened at the first use.
+    /// Creates a storage for the item with the name `account`.
+    ///
+    /// The keychain is opened at the first use.
     /// - Parameters:
     ///   - account: The name of the item; not empty.
     ///   - encryptor: Seals the item before the keychain does.
@@ -46,7 +50,9 @@ public actor KeychainStorage<T: Codable & Sendable>: Storage {
         item = StorageDelegate(delegate: SealedItem(slot: slot, encryptor: encryptor), cacheStrategy: cacheStrategy)
     }
 
-    /// Stores `item` in place of the old item, in one step. The item is durable when this returns.
+    /// Stores `item` in place of the old item, in one step.
+    ///
+    /// The item is durable when this returns.
     /// - Throws: ``StoreError/Code/invalid`` also when JSON cannot express the item.
     public func save(item: T) async throws {
         try await self.item.save(item: item)
@@ -58,7 +64,9 @@ public actor KeychainStorage<T: Codable & Sendable>: Storage {
         try await item.get()
     }
 
-    /// Removes the item. Does nothing if it does not exist.
+    /// Removes the item.
+    ///
+    /// Does nothing if it does not exist.
     public func delete() async throws {
         try await item.delete()
     }

@@ -11,7 +11,9 @@ import Foundation
 /// Without an encryptor, an attacker with a memory dump can read the item. With an encryptor and without a cache, the attacker
 /// also needs the key.
 public actor MemoryStorage<T: Codable & Sendable>: Storage {
-    /// The name that the app gave the storage. Two storages with the same name do not share an item.
+    /// The name that the app gave the storage.
+    ///
+    /// Two storages with the same name do not share an item.
     public nonisolated let account: String
 
     private let item: StorageDelegate<T>
@@ -48,13 +50,17 @@ public actor MemoryStorage<T: Codable & Sendable>: Storage {
         try await item.get()
     }
 
-    /// Removes the item. Does nothing if it does not exist.
+    /// Removes the item.
+    ///
+    /// Does nothing if it does not exist.
     public func delete() async throws {
         try await item.delete()
     }
 }
 
-/// A storage in memory. It keeps the item without encoding it, so its secrets stay in `Secret` values.
+/// A storage in memory.
+///
+/// It keeps the item without encoding it, so its secrets stay in `Secret` values.
 package final class MemorySlot<T: Codable & Sendable>: Storage, Sendable {
     private let item = Mutex<T?>(nil)
 

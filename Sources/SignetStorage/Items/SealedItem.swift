@@ -9,7 +9,9 @@ struct SealedItem<T: Codable>: Storage {
     let slot: any Storage<Data>
     let encryptor: any Encryptor
 
-    /// Stores `item`. Nothing is written unless the item could be encoded and sealed.
+    /// Stores `item`.
+    ///
+    /// Nothing is written unless the item could be encoded and sealed.
     func save(item: sending T) async throws {
         let sealed = try await encryptor.encrypt(data: Self.json(item))
         try await slot.save(item: sealed)

@@ -4,16 +4,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A P-256 key whose private half is in hardware and cannot be read. On Linux, the key is in the TPM. On other platforms, keys in
-/// hardware are not supported yet, and the initializer throws ``StoreError/Code/keyUnavailable``. Each user has one key per tag;
-/// programs that use the same tag share it.
+/// A P-256 key whose private half is in hardware and cannot be read.
+///
+/// On Linux, the key is in the TPM. On other platforms, keys in hardware are not supported yet, and the initializer throws
+/// ``StoreError/Code/keyUnavailable``. Each user has one key per tag; programs that use the same tag share it.
 public struct SecuredKey: Sendable {
     /// The tag under which the iOS SDKs keep their key.
     public static let defaultTag = "com.pingidentity.securedKey.identifier"
 
     let key: any AgreementKey
 
-    /// Loads the key with this tag, or creates it if it does not exist. The call uses the hardware and may take a second.
+    /// Loads the key with this tag, or creates it if it does not exist.
+    ///
+    /// The call uses the hardware and may take a second.
     ///
     /// - Parameters:
     ///   - tag: A tag of 1 to 128 letters, digits, `.`, `-` and `_`.
@@ -38,10 +41,13 @@ public struct SecuredKey: Sendable {
         key = try hardware.key(tag: tag, in: directory)
     }
 
-    /// Returns true when this machine has hardware for a key that this user may use. Does not create a key. The call asks the
-    /// hardware and may take a moment.
+    /// Returns true when this machine has hardware for a key that this user may use.
+    ///
+    /// Does not create a key. The call asks the hardware and may take a moment.
     public static func isAvailable() -> Bool { HardwareKeys.default.availability().isUsable }
 
-    /// The public half (X9.63, 65 bytes). Others can seal data to it.
+    /// The public half (X9.63, 65 bytes).
+    ///
+    /// Others can seal data to it.
     public var publicKey: [UInt8] { key.publicKey }
 }

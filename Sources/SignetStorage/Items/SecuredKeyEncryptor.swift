@@ -4,17 +4,19 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Seals items to a P-256 key in hardware, in the same format as the iOS SDKs. Data that is sealed to a Secure Enclave key has
-/// the same layout as data that is sealed to a TPM key.
+/// Seals items to a P-256 key in hardware, in the same format as the iOS SDKs.
+///
+/// Data that is sealed to a Secure Enclave key has the same layout as data that is sealed to a TPM key.
 ///
 /// Sealing uses the public half and is done in software. Each opening is one operation of the hardware, which takes a fraction of
 /// a second on a real TPM. For more than a few items, use a ``Vault``, which uses the hardware only once.
 public struct SecuredKeyEncryptor: Encryptor {
     private let key: SecuredKey
 
-    /// Creates an encryptor with this machine's key of this user, which is created at the first use. Returns nil when the
-    /// hardware cannot be used; the error of `SecuredKey()` gives the reason. No weaker key takes its place, so the app has to
-    /// handle nil. The call uses the hardware and may take a second.
+    /// Creates an encryptor with this machine's key of this user, which is created at the first use.
+    ///
+    /// Returns nil when the hardware cannot be used; the error of `SecuredKey()` gives the reason. No weaker key takes its place,
+    /// so the app has to handle nil. The call uses the hardware and may take a second.
     public init?() {
         guard let key = try? SecuredKey() else { return nil }
         self.init(key)

@@ -7,8 +7,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Seals items to a P-256 key in the memory of this program, in the layout of ``SecuredKeyEncryptor``. The items are only as safe
-/// as the key. Use it on machines without hardware, to read data that was sealed to a key from elsewhere, and in tests.
+/// Seals items to a P-256 key in the memory of this program, in the layout of ``SecuredKeyEncryptor``.
+///
+/// The items are only as safe as the key. Use it on machines without hardware, to read data that was sealed to a key from
+/// elsewhere, and in tests.
 public struct SoftwareKeyEncryptor: Encryptor {
     private let key: SoftwareKey
 
@@ -18,7 +20,9 @@ public struct SoftwareKeyEncryptor: Encryptor {
         key = try SoftwareKey(privateKey)
     }
 
-    /// The public half (X9.63, 65 bytes). Others can seal data to it.
+    /// The public half (X9.63, 65 bytes).
+    ///
+    /// Others can seal data to it.
     public var publicKey: [UInt8] { key.publicKey }
 
     /// Seals `data` to the key.

@@ -1,7 +1,8 @@
 import SignetCore
 
-/// A storage that wraps another one. It passes calls on one at a time, in the order in which they came, and can keep the item in
-/// memory.
+/// A storage that wraps another one.
+///
+/// It passes calls on one at a time, in the order in which they came, and can keep the item in memory.
 ///
 /// Subclass it to give your own storage a descriptive initializer, or override a method to extend it:
 ///
@@ -27,7 +28,9 @@ open class StorageDelegate<T: Codable>: Storage {
     // Protected by `lock`.
     private var cached: T?
 
-    /// Creates a delegate that takes over `delegate`. Other code must not use `delegate` afterwards.
+    /// Creates a delegate that takes over `delegate`.
+    ///
+    /// Other code must not use `delegate` afterwards.
     /// - Parameters:
     ///   - delegate: The storage that keeps the item.
     ///   - cacheable: Pass true to keep the item in memory too, in plain text.
@@ -36,7 +39,9 @@ open class StorageDelegate<T: Codable>: Storage {
         cacheStrategy = cacheable ? .cache : .noCache
     }
 
-    /// Creates a delegate that takes over `delegate`. Other code must not use `delegate` afterwards.
+    /// Creates a delegate that takes over `delegate`.
+    ///
+    /// Other code must not use `delegate` afterwards.
     /// - Parameters:
     ///   - delegate: The storage that keeps the item.
     ///   - cacheStrategy: The choice to keep the item in memory too, in plain text.
@@ -65,7 +70,9 @@ open class StorageDelegate<T: Codable>: Storage {
         return item
     }
 
-    /// Removes the item. Does nothing if it does not exist.
+    /// Removes the item.
+    ///
+    /// Does nothing if it does not exist.
     /// - Throws: The error of the wrapped storage. Call ``get()`` to find out if the item is still stored then.
     open func delete() async throws {
         await lock.lock()

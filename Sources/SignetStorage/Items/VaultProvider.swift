@@ -4,15 +4,18 @@ import Synchronization
 ///
 /// A failure is not remembered. The next call tries again, for example after the user has unlocked their keyring.
 public final class VaultProvider: Sendable {
-    /// The user's keychain, in the default directory (``VaultDirectory/default()``). It opens an existing vault and never creates
-    /// one. Without a vault, every call fails with ``StoreError/Code/noVault``. Create the vault with ``open(_:)`` or `signet
-    /// init`.
+    /// The user's keychain, in the default directory (``VaultDirectory/default()``).
+    ///
+    /// It opens an existing vault and never creates one. Without a vault, every call fails with ``StoreError/Code/noVault``.
+    /// Create the vault with ``open(_:)`` or `signet init`.
     public static let `default` = VaultProvider { () throws(StoreError) in try StandardStore.open(in: .default()) }
 
     private let opener: Opener
     private let state = Mutex(State.closed)
 
-    /// A closure that opens a keychain. It runs on a thread that may block, so it can wait for hardware or for the user.
+    /// A closure that opens a keychain.
+    ///
+    /// It runs on a thread that may block, so it can wait for hardware or for the user.
     public typealias Opener = @Sendable () throws(StoreError) -> any RecordStore
 
     private enum State {
@@ -63,7 +66,9 @@ public final class VaultProvider: Sendable {
         return try await Blocking.run { () throws(StoreError) in try store.write(body) }
     }
 
-    /// Returns the open store. Opens it first if it is closed.
+    /// Returns the open store.
+    ///
+    /// Opens it first if it is closed.
     package func store() async throws(StoreError) -> any RecordStore {
         switch begin(with: opener).state {
         case .open(let store): return store
@@ -72,8 +77,10 @@ public final class VaultProvider: Sendable {
         }
     }
 
-    /// Starts to open the keychain if it is closed. Returns the state after that, and true when this call started the attempt.
-    /// The attempt is a task of its own, so that the cancellation of one waiting caller does not affect the others.
+    /// Starts to open the keychain if it is closed.
+    ///
+    /// Returns the state after that, and true when this call started the attempt. The attempt is a task of its own, so that the
+    /// cancellation of one waiting caller does not affect the others.
     private func begin(with opener: @escaping Opener) -> (state: State, isOurs: Bool) {
         state.withLock { state in
             guard case .closed = state else { return (state, false) }

@@ -4,9 +4,13 @@ import Glibc
 import Darwin
 #endif
 
-/// A file that a service manager hands to a process. Unlike a ``PrivateFile``, it may belong to root.
+/// A file that a service manager hands to a process.
+///
+/// Unlike a ``PrivateFile``, it may belong to root.
 package enum CredentialFile {
-    /// Reads the file `name` of at most `limit` bytes in `directory`. Returns nil when the file or the directory does not exist.
+    /// Reads the file `name` of at most `limit` bytes in `directory`.
+    ///
+    /// Returns nil when the file or the directory does not exist.
     /// - Throws: ``StoreError/Code/insecurePermissions`` when another user could have read or written the file.
     package static func contents(_ name: String, in directory: String, limit: Int) throws(StoreError) -> [UInt8]? {
         let folder = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

@@ -1,7 +1,9 @@
 /// The key protectors that need no input from the user.
 public enum DefaultKeyProtectors {
     /// Returns the default key protectors: on Apple platforms the Secure Enclave, and elsewhere the TPM, the desktop's keyring
-    /// and the systemd credential, in this order. A vault only uses those that it has a slot for.
+    /// and the systemd credential, in this order.
+    ///
+    /// A vault only uses those that it has a slot for.
     /// - Parameter environment: The environment of the process, which names the directory of the credential.
     /// - Returns: One key protector of each kind, whether or not this machine supports it.
     public static func all(environment: [String: String]) -> [any KeyProtector] {

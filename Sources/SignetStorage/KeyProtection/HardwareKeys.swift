@@ -1,7 +1,9 @@
 /// The hardware that protects P-256 keys on this system, and the way to access it.
 package struct HardwareKeys: Sendable {
     #if os(Linux)
-    /// The transmission interface (TCTI) of the TPM. It is always specified, never searched for.
+    /// The transmission interface (TCTI) of the TPM.
+    ///
+    /// It is always specified, never searched for.
     let tcti: String
 
     package static let `default` = HardwareKeys(tcti: TPMProtector.defaultTCTI)
@@ -13,7 +15,9 @@ package struct HardwareKeys: Sendable {
     /// Returns the availability of keys in hardware.
     package func availability() -> KeyProtectorAvailability { TPMProtector(tcti: tcti).availability() }
 
-    /// Returns the key with this tag. Creates it if it does not exist.
+    /// Returns the key with this tag.
+    ///
+    /// Creates it if it does not exist.
     func key(tag: String, in directory: VaultDirectory) throws(StoreError) -> any AgreementKey {
         try TPMAgreementKey(file: TPMKeyFile(directory: directory, tag: tag), tcti: tcti)
     }

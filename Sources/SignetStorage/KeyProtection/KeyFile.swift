@@ -1,7 +1,9 @@
 public import SignetCore
 
-/// A key in a file of mode 0600. It protects only copies of the vault that do not include the file. It is therefore never a
-/// default: the app or user must choose it explicitly.
+/// A key in a file of mode 0600.
+///
+/// It protects only copies of the vault that do not include the file. It is therefore never a default: the app or user must
+/// choose it explicitly.
 public struct KeyFile: KeyProtector {
     /// The name `keyfile`.
     public let name = "keyfile"
@@ -10,7 +12,9 @@ public struct KeyFile: KeyProtector {
 
     private static let keyLength = 32
 
-    /// Creates a key protector with the key in the file at `path`. The file is read when the key is needed.
+    /// Creates a key protector with the key in the file at `path`.
+    ///
+    /// The file is read when the key is needed.
     public init(path: String) {
         self.path = path
     }

@@ -1,4 +1,6 @@
-/// The availability of a key protector at this time. The check needs no key and changes nothing.
+/// The availability of a key protector at this time.
+///
+/// The check needs no key and changes nothing.
 public enum KeyProtectorAvailability: Sendable, Hashable {
     /// The key protector can be used.
     case usable

@@ -31,7 +31,9 @@ package enum PassphraseKey {
         case sha256
     }
 
-    /// Derives a key with PBKDF2 with HMAC (RFC 8018 section 5.2). Only for files of programs that use nothing stronger.
+    /// Derives a key with PBKDF2 with HMAC (RFC 8018 section 5.2).
+    ///
+    /// Only for files of programs that use nothing stronger.
     /// - Throws: ``StoreError/Code/failed``.
     package static func pbkdf2(
         _ passphrase: Secret, salt: [UInt8], rounds: Int, hash: Hash, operation: String
@@ -47,7 +49,9 @@ package enum PassphraseKey {
     }
 
     /// Returns a passphrase that is valid UTF-8 in Unicode's composed form (NFC), so that the result does not depend on the
-    /// keyboard. Returns other bytes unchanged.
+    /// keyboard.
+    ///
+    /// Returns other bytes unchanged.
     package static func composed(_ passphrase: Secret) -> Secret {
         let bytes = passphrase.bytes
         guard bytes.contains(where: { $0 >= 0x80 }), let text = String(validating: bytes, as: UTF8.self) else {

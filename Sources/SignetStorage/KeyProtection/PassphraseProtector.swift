@@ -1,7 +1,9 @@
 public import SignetCore
 
-/// A passphrase that the user knows, from which scrypt (RFC 7914) derives a key. On any machine, the protection is as strong as
-/// the passphrase is hard to guess. It is also suited as a second slot, which survives the loss of a TPM or a keyring.
+/// A passphrase that the user knows, from which scrypt (RFC 7914) derives a key.
+///
+/// On any machine, the protection is as strong as the passphrase is hard to guess. It is also suited as a second slot, which
+/// survives the loss of a TPM or a keyring.
 ///
 /// The passphrase is requested when a key is needed, and not kept. A passphrase that is valid UTF-8 is first converted to
 /// Unicode's composed form (NFC), so that the encoding of an `é` does not depend on the keyboard. Other bytes are used unchanged.
@@ -76,8 +78,10 @@ public struct ScryptCost: Sendable, Hashable {
     /// 2^17 rounds of 1 KiB: 128 MiB of memory, and less than a second on a desktop.
     public static let standard = ScryptCost(uncheckedLogRounds: 17, blockSize: 8, parallelism: 1)
 
-    /// Creates a cost, or returns nil when it is out of bounds. A lower cost would hardly slow down an attacker. A cost above 1
-    /// GiB or 2^25 block computations (about half a minute) would let a damaged header block the process that opens the vault.
+    /// Creates a cost, or returns nil when it is out of bounds.
+    ///
+    /// A lower cost would hardly slow down an attacker. A cost above 1 GiB or 2^25 block computations (about half a minute) would
+    /// let a damaged header block the process that opens the vault.
     public init?(logRounds: Int, blockSize: Int = 8, parallelism: Int = 1) {
         guard (10...20).contains(logRounds), (1...16).contains(blockSize), (1...16).contains(parallelism) else { return nil }
         self.init(uncheckedLogRounds: logRounds, blockSize: blockSize, parallelism: parallelism)

@@ -9,7 +9,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A P-256 key whose private half never leaves the Secure Enclave of an Apple device. It is found by its tag.
+/// A P-256 key whose private half never leaves the Secure Enclave of an Apple device.
+///
+/// It is found by its tag.
 ///
 /// This app can use it on this device after the first unlock. Like ``KeychainStore``, it has been tested against a substitute for
 /// the Security framework, and not on a device yet.
@@ -19,7 +21,9 @@ public struct SecureEnclaveKey: Sendable {
     /// The public half: an uncompressed point, 65 bytes.
     public let publicKey: [UInt8]
 
-    /// Creates a key in the Secure Enclave. An existing key with the same tag is kept, and can still be found by its public half.
+    /// Creates a key in the Secure Enclave.
+    ///
+    /// An existing key with the same tag is kept, and can still be found by its public half.
     /// - Throws: ``StoreError/Code/keyUnavailable`` when the device has no Secure Enclave, or was not unlocked yet.
     public static func create(tag: String) throws(StoreError) -> SecureEnclaveKey {
         var failure: Unmanaged<CFError>?
@@ -40,14 +44,17 @@ public struct SecureEnclaveKey: Sendable {
         return SecureEnclaveKey(tag: tag, publicKey: try publicHalf(of: key))
     }
 
-    /// Returns the key with this tag and, if it is given, this public half. Returns nil only when the key does not exist; it
-    /// throws when it cannot find out.
+    /// Returns the key with this tag and, if it is given, this public half.
+    ///
+    /// Returns nil only when the key does not exist; it throws when it cannot find out.
     public static func find(tag: String, publicKey: [UInt8]? = nil) throws(StoreError) -> SecureEnclaveKey? {
         guard let key = try reference(tag, publicKey) else { return nil }
         return SecureEnclaveKey(tag: tag, publicKey: try publicHalf(of: key))
     }
 
-    /// Returns the key with this tag. Creates it when it does not exist.
+    /// Returns the key with this tag.
+    ///
+    /// Creates it when it does not exist.
     public static func findOrCreate(tag: String) throws(StoreError) -> SecureEnclaveKey {
         if let key = try find(tag: tag) { return key }
         return try create(tag: tag)
@@ -104,7 +111,9 @@ public struct SecureEnclaveKey: Sendable {
         return key
     }
 
-    /// Returns the handle of the private half. It is looked up for each use, because it must not be shared between threads.
+    /// Returns the handle of the private half.
+    ///
+    /// It is looked up for each use, because it must not be shared between threads.
     private static func reference(_ tag: String, _ publicKey: [UInt8]?) throws(StoreError) -> SecKey? {
         var query: [CFString: Any] = [
             kSecClass: kSecClassKey, kSecAttrKeyClass: kSecAttrKeyClassPrivate, kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom,

@@ -2,7 +2,9 @@
 import Crypto
 public import SignetCore
 
-/// The Secure Enclave of an Apple device protects the key. Only this app on this device can open what it sealed.
+/// The Secure Enclave of an Apple device protects the key.
+///
+/// Only this app on this device can open what it sealed.
 ///
 /// A wrapped key consists of the public half of the enclave's key (65 bytes) and an ECIES message. The plaintext of the message
 /// is the SHA-256 of the context and the data key. Apple's ECIES has no associated data, so the context is sealed with the data
@@ -15,12 +17,16 @@ public struct SecureEnclaveProtector: KeyProtector {
 
     private static let pointLength = 65
 
-    /// Creates a key protector with the key that has this tag. The key is created at the first wrapping.
+    /// Creates a key protector with the key that has this tag.
+    ///
+    /// The key is created at the first wrapping.
     public init(tag: String = "signet.vault") {
         self.tag = tag
     }
 
-    /// Seals `dataKey` to the key in the Secure Enclave. Creates the key if it does not exist.
+    /// Seals `dataKey` to the key in the Secure Enclave.
+    ///
+    /// Creates the key if it does not exist.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         let key = try SecureEnclaveKey.findOrCreate(tag: tag)
         return try key.publicKey + key.seal(SHA256.hash(data: context) + dataKey.bytes)

@@ -1,7 +1,8 @@
 public import SignetCore
 
-/// A key that systemd passes to a service: the credential `name` in `$CREDENTIALS_DIRECTORY`. Create it for example with
-/// `systemd-creds encrypt`, and pass it to the unit with `LoadCredentialEncrypted=`.
+/// A key that systemd passes to a service: the credential `name` in `$CREDENTIALS_DIRECTORY`.
+///
+/// Create it for example with `systemd-creds encrypt`, and pass it to the unit with `LoadCredentialEncrypted=`.
 ///
 /// The content has at least ``minimumLength`` bytes that are hard to guess, for example 32 bytes from `/dev/urandom`. All bytes
 /// are used, including a trailing newline. The vault is sealed with a key that is derived from it (HKDF-SHA-256).

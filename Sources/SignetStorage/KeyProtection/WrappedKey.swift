@@ -1,7 +1,9 @@
 import SignetCore
 
-/// A data key that a key protector sealed with a key of 32 bytes. It consists of an unencrypted header, which begins with the
-/// version of its layout, and the output of ``Sealing``. The header is authenticated together with the context.
+/// A data key that a key protector sealed with a key of 32 bytes.
+///
+/// It consists of an unencrypted header, which begins with the version of its layout, and the output of ``Sealing``. The header
+/// is authenticated together with the context.
 struct WrappedKey {
     /// The version of the layout that this code writes.
     static let version: UInt8 = 1

@@ -2,7 +2,9 @@ import Dispatch
 import Synchronization
 
 /// Runs work that may block for long, such as a TPM operation that takes a second, a keyring that asks the user, or a remote
-/// database. The work gets a thread of its own, so that it does not hold up the other tasks of the app.
+/// database.
+///
+/// The work gets a thread of its own, so that it does not hold up the other tasks of the app.
 package enum Blocking {
     /// Runs `body` on a thread of its own, where it may block.
     package static func run<Value: Sendable>(
@@ -22,13 +24,15 @@ package enum Blocking {
         return try outcome.get()
     }
 
-    /// An executor that runs each job on a thread outside of Swift's pool. A task with this executor makes progress even when
-    /// every thread of the pool is blocked.
+    /// An executor that runs each job on a thread outside of Swift's pool.
+    ///
+    /// A task with this executor makes progress even when every thread of the pool is blocked.
     package static let executor: any TaskExecutor = Executor()
 
-    /// Blocks the calling thread until `body` returns, for an API of an app that cannot be asynchronous. The calling thread may
-    /// belong to Swift's pool. `body` must therefore not wait for work that needs a thread of that pool, unless the caller is
-    /// known to be outside of it.
+    /// Blocks the calling thread until `body` returns, for an API of an app that cannot be asynchronous.
+    ///
+    /// The calling thread may belong to Swift's pool. `body` must therefore not wait for work that needs a thread of that pool,
+    /// unless the caller is known to be outside of it.
     package static func wait<Value: Sendable>(for body: @escaping @Sendable () async -> Value) -> Value {
         let answer = Answer<Value>()
         Task(executorPreference: executor) { answer.give(await body()) }
@@ -37,8 +41,10 @@ package enum Blocking {
         }
     }
 
-    /// Returns a new serial queue. A serial queue gets a thread as soon as it has work. A concurrent queue shares its threads
-    /// with Swift's pool, and gets more of them only after the system has seen its threads block for a while.
+    /// Returns a new serial queue.
+    ///
+    /// A serial queue gets a thread as soon as it has work. A concurrent queue shares its threads with Swift's pool, and gets
+    /// more of them only after the system has seen its threads block for a while.
     private static func newThread() -> DispatchQueue { DispatchQueue(label: "signet.blocking") }
 
     private final class Executor: TaskExecutor {

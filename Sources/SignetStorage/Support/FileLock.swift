@@ -16,10 +16,14 @@ package final class FileLock: Sendable {
     /// Serializes the tasks of this process, because the system's file lock only separates processes.
     private let taskLock = AsyncLock()
 
-    /// The length, in bytes, at which the file is truncated to zero. Each change adds one byte.
+    /// The length, in bytes, at which the file is truncated to zero.
+    ///
+    /// Each change adds one byte.
     private static let maxLength: off_t = 1 << 20
 
-    /// Opens the file. Creates a missing file with mode 0600, and a missing directory with mode 0700.
+    /// Opens the file.
+    ///
+    /// Creates a missing file with mode 0600, and a missing directory with mode 0700.
     /// - Throws: ``StoreError/Code/insecurePermissions`` when other users can access the file; ``StoreError/Code/denied``,
     ///   ``StoreError/Code/failed``.
     package init(path: String) throws(StoreError) {
@@ -37,13 +41,17 @@ package final class FileLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The number of changes. Only compare it with an earlier value of the same lock.
+    /// The number of changes.
+    ///
+    /// Only compare it with an earlier value of the same lock.
     package var generation: Int64 {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : -1
     }
 
-    /// Counts a change, so that other processes notice it. The caller must hold the lock.
+    /// Counts a change, so that other processes notice it.
+    ///
+    /// The caller must hold the lock.
     package func incrementGeneration() {
         if generation >= Self.maxLength { ftruncate(descriptor, 0) }
         var byte = UInt8(ascii: ".")
@@ -65,8 +73,9 @@ package final class FileLock: Sendable {
         return try await body()
     }
 
-    /// Polls for the lock with pauses that grow from 1 to 50 milliseconds. A thread that blocks in the system call could not be
-    /// interrupted.
+    /// Polls for the lock with pauses that grow from 1 to 50 milliseconds.
+    ///
+    /// A thread that blocks in the system call could not be interrupted.
     private func acquire(timeout: Duration) async throws(StoreError) {
         let end = ContinuousClock.now + timeout
         var pause = Duration.milliseconds(1)
@@ -80,7 +89,9 @@ package final class FileLock: Sendable {
         }
     }
 
-    /// Takes the system's lock on an open file or directory without waiting. Returns false when another process holds it.
+    /// Takes the system's lock on an open file or directory without waiting.
+    ///
+    /// Returns false when another process holds it.
     fileprivate static func tryLock(_ descriptor: Int32, _ path: String) throws(StoreError) -> Bool {
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
         guard errno == EINTR || errno == EWOULDBLOCK else { throw PrivateFile.failure("lock \(path)") }
@@ -88,8 +99,9 @@ package final class FileLock: Sendable {
     }
 }
 
-/// A lock on a directory that allows one process at a time to create or reset what is in it. The system releases it when the
-/// process ends.
+/// A lock on a directory that allows one process at a time to create or reset what is in it.
+///
+/// The system releases it when the process ends.
 struct DirectoryLock {
     private let descriptor: Int32
 

@@ -4,11 +4,14 @@ import Glibc
 import Darwin
 #endif
 
-/// Creates, reads and checks files and directories that only this user can access. Where possible, checks use open descriptors.
-/// Unsafe permissions are reported and never repaired silently: a user whose key was readable by others should know it.
+/// Creates, reads and checks files and directories that only this user can access.
+///
+/// Where possible, checks use open descriptors. Unsafe permissions are reported and never repaired silently: a user whose key was
+/// readable by others should know it.
 package enum PrivateFile {
-    /// Creates the file `path` with mode 0600 and makes it and its directory entry durable. Removes the file again when a step
-    /// fails.
+    /// Creates the file `path` with mode 0600 and makes it and its directory entry durable.
+    ///
+    /// Removes the file again when a step fails.
     /// - Throws: ``StoreError/Code/invalid`` when the directory does not exist; ``StoreError/Code/exists`` when the file exists;
     ///   other errors of the system.
     package static func create(_ path: String, containing bytes: [UInt8]) throws(StoreError) {
@@ -71,7 +74,9 @@ package enum PrivateFile {
         try check(descriptor, path, type: S_IFDIR)
     }
 
-    /// Returns true when a file, directory or link exists at `path`. A dangling link counts.
+    /// Returns true when a file, directory or link exists at `path`.
+    ///
+    /// A dangling link counts.
     package static func exists(_ path: String) -> Bool {
         FileStatus(at: path) != nil
     }
@@ -81,7 +86,9 @@ package enum PrivateFile {
         FileStatus(at: path).map { $0.isFile && $0.size == 0 } ?? false
     }
 
-    /// Creates the directory `path` with mode 0700, and its missing parents. Does nothing when `path` exists.
+    /// Creates the directory `path` with mode 0700, and its missing parents.
+    ///
+    /// Does nothing when `path` exists.
     package static func createDirectory(_ path: String) throws(StoreError) {
         if exists(path) { return }
         let parent = directory(of: path)
@@ -108,12 +115,16 @@ package enum PrivateFile {
         }
     }
 
-    /// Removes a file. Ignores errors.
+    /// Removes a file.
+    ///
+    /// Ignores errors.
     package static func remove(_ path: String) {
         unlink(path)
     }
 
-    /// Removes an SQLite file and the files that SQLite keeps beside it. Ignores errors like ``remove(_:)``.
+    /// Removes an SQLite file and the files that SQLite keeps beside it.
+    ///
+    /// Ignores errors like ``remove(_:)``.
     package static func removeDatabase(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
     }

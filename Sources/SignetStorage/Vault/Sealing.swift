@@ -7,7 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// AES-256-GCM with a random nonce. The output is the nonce (12 bytes), the ciphertext and the tag (16 bytes).
+/// AES-256-GCM with a random nonce.
+///
+/// The output is the nonce (12 bytes), the ciphertext and the tag (16 bytes).
 package enum Sealing {
     /// Seals bytes.
     /// - Parameters:

@@ -1,8 +1,10 @@
 import SignetCore
 import Synchronization
 
-/// A record store that seals each record with AES-256-GCM. One or more ``KeyProtector``s protect its data key. Each record is
-/// bound to its vault, kind and identity. Without the key, an observer sees kinds and sizes, but no identities or content.
+/// A record store that seals each record with AES-256-GCM.
+///
+/// One or more ``KeyProtector``s protect its data key. Each record is bound to its vault, kind and identity. Without the key, an
+/// observer sees kinds and sizes, but no identities or content.
 ///
 /// The vault reads no record before the header has proved that it was written with the data key. A record that does not open is
 /// an error, or a failure in a listing; it is never reported as missing. When a new record is written in its place, the old one
@@ -62,7 +64,9 @@ public final class Vault: RecordStore {
         }
     }
 
-    /// Reads and changes records in one transaction. It is as durable as the underlying store.
+    /// Reads and changes records in one transaction.
+    ///
+    /// It is as durable as the underlying store.
     /// - Throws: The error that `body` throws; ``StoreError/Code/keyMismatch`` when another process has rotated the key since
     ///   this vault was opened. Open the vault again then.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
@@ -77,7 +81,9 @@ public final class Vault: RecordStore {
         return value
     }
 
-    /// Counts the sealed records and starts a new epoch with the first write. Returns the header if it had to be changed.
+    /// Counts the sealed records and starts a new epoch with the first write.
+    ///
+    /// Returns the header if it had to be changed.
     private func begin(
         _ header: VaultHeader, _ keys: VaultKeys, seals: UInt64, in records: any RecordWriter
     ) throws(StoreError) -> VaultHeader? {
@@ -92,21 +98,26 @@ public final class Vault: RecordStore {
         return try put(header, provedBy: keys, in: records)
     }
 
-    /// Proves a header and writes it inside a transaction. Returns the proved header.
+    /// Proves a header and writes it inside a transaction.
+    ///
+    /// Returns the proved header.
     func put(_ header: VaultHeader, provedBy keys: VaultKeys, in records: any RecordWriter) throws(StoreError) -> VaultHeader {
         let header = header.proved(by: keys.headerKey)
         try records.put(JSON.encode(header), .vaultHeader)
         return header
     }
 
-    /// Stores a durable header in the state of this process. If its epoch is new, sends it to the rollback protector.
+    /// Stores a durable header in the state of this process.
+    ///
+    /// If its epoch is new, sends it to the rollback protector.
     func adopt(_ header: VaultHeader) throws(StoreError) {
         let isNewEpoch = state.withLock { $0.take(header) }
         if isNewEpoch, let rollbackProtector { try advance(rollbackProtector, to: header) }
     }
 
-    /// Sends the epoch of `header` to the rollback protector. If another process has meanwhile written and sent a later epoch,
-    /// the call does nothing.
+    /// Sends the epoch of `header` to the rollback protector.
+    ///
+    /// If another process has meanwhile written and sent a later epoch, the call does nothing.
     func advance(_ rollbackProtector: any RollbackProtector, to header: VaultHeader) throws(StoreError) {
         do throws(StoreError) {
             try rollbackProtector.remember(epoch: header.epoch, ofVault: header.id)
@@ -117,8 +128,10 @@ public final class Vault: RecordStore {
         }
     }
 
-    /// Returns the epoch that the rollback protector has, and the header that is read after it. Other processes write their epoch
-    /// before they send it. If the header still has a smaller epoch than the protector, it is therefore an old one.
+    /// Returns the epoch that the rollback protector has, and the header that is read after it.
+    ///
+    /// Other processes write their epoch before they send it. If the header still has a smaller epoch than the protector, it is
+    /// therefore an old one.
     func epochs(_ rollbackProtector: any RollbackProtector) throws(StoreError) -> (outside: UInt64?, header: VaultHeader) {
         let outside = try rollbackProtector.epoch(ofVault: header.id)
         return (outside, try store.read { (records: any RecordReader) throws(StoreError) in try current(in: records).0 })
@@ -154,8 +167,9 @@ public final class Vault: RecordStore {
         }
     }
 
-    /// Returns true when this process sealed the record under this name and has not found it damaged since. The process remembers
-    /// only its last few thousand records.
+    /// Returns true when this process sealed the record under this name and has not found it damaged since.
+    ///
+    /// The process remembers only its last few thousand records.
     func hasSealed(_ hidden: RecordKey) -> Bool { state.withLock { $0.sealed.contains(hidden) } }
 
     /// Marks the record under this name as one that does not open.
@@ -167,7 +181,9 @@ public final class Vault: RecordStore {
 
 /// The state of an open vault in this process.
 struct VaultState {
-    /// The data keys by their IDs. After a rotation, the ring also keeps the previous key for concurrent readers.
+    /// The data keys by their IDs.
+    ///
+    /// After a rotation, the ring also keeps the previous key for concurrent readers.
     var ring: [[UInt8]: VaultKeys]
     private(set) var header: VaultHeader
     private var bytes: [UInt8]
@@ -177,8 +193,9 @@ struct VaultState {
     private var sealsLeft: UInt64 = 0
     private var block: UInt64 = 64
 
-    /// The maximum number of records that one key may seal. With 2^32 random nonces of 96 bits, the probability that two are
-    /// equal reaches 2^-33.
+    /// The maximum number of records that one key may seal.
+    ///
+    /// With 2^32 random nonces of 96 bits, the probability that two are equal reaches 2^-33.
     static let maxSeals: UInt64 = 1 << 32
     static let sealsUntilDue: UInt64 = 1 << 30
     /// The names under which this process has sealed records: the last few thousand.
@@ -196,7 +213,9 @@ struct VaultState {
     /// Returns the known header and the current keys if `bytes` are its encoding, otherwise nil.
     func known(_ bytes: [UInt8]) -> (VaultHeader, VaultKeys)? { bytes == self.bytes ? (header, current) : nil }
 
-    /// Counts `seals` sealed records. Returns the number of records to add to the header's count in advance, or 0.
+    /// Counts `seals` sealed records.
+    ///
+    /// Returns the number of records to add to the header's count in advance, or 0.
     mutating func blocks(for seals: UInt64) -> UInt64 {
         guard seals > sealsLeft else {
             sealsLeft -= seals
@@ -216,7 +235,9 @@ struct VaultState {
 
     mutating func markDamaged(_ hidden: RecordKey) { sealed.remove(hidden) }
 
-    /// Stores a header that is now durable. Returns true when its epoch must be sent to the rollback protector.
+    /// Stores a header that is now durable.
+    ///
+    /// Returns true when its epoch must be sent to the rollback protector.
     mutating func take(_ header: VaultHeader) -> Bool {
         let isNewEpoch = header.epoch != self.header.epoch || !hasWritten
         hasWritten = true

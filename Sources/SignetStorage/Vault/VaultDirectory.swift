@@ -1,17 +1,22 @@
-/// The directory of a vault on this machine, with mode 0700. It contains the records and, if the vault uses a key file, the key.
+/// The directory of a vault on this machine, with mode 0700.
+///
+/// It contains the records and, if the vault uses a key file, the key.
 public struct VaultDirectory: Sendable, Hashable {
     /// The path of the directory.
     public let path: String
 
-    /// Creates a value for the directory at `path`, without accessing it. Trailing slashes are dropped, because with them a link
-    /// would be followed.
+    /// Creates a value for the directory at `path`, without accessing it.
+    ///
+    /// Trailing slashes are dropped, because with them a link would be followed.
     public init(path: String) {
         var path = path[...]
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         self.path = String(path)
     }
 
-    /// Finds the default directory from environment variables, in this order:
+    /// Finds the default directory from environment variables.
+    ///
+    /// They are read in this order:
     ///
     /// 1. `$SIGNET_HOME`.
     /// 2. `$STATE_DIRECTORY/signet`, for a service to which systemd gives a directory (`StateDirectory=`, systemd.exec(5)). If
@@ -41,7 +46,9 @@ public struct VaultDirectory: Sendable, Hashable {
     public var recordsPath: String { path + "/vault.sqlite" }
     /// The path of the key file, for a vault that is sealed by one.
     public var keyPath: String { path + "/vault.key" }
-    /// True when the directory holds a vault. Opening it may still fail.
+    /// True when the directory holds a vault.
+    ///
+    /// Opening it may still fail.
     public var holdsVault: Bool { PrivateFile.exists(recordsPath) }
 
     /// The protection of the key of a new vault.
@@ -52,7 +59,9 @@ public struct VaultDirectory: Sendable, Hashable {
         case protector(any KeyProtector)
     }
 
-    /// Creates a vault. Never changes an existing vault.
+    /// Creates a vault.
+    ///
+    /// Never changes an existing vault.
     ///
     /// The records file gets its final name only when it is complete, so an interrupted call can be repeated.
     /// - Parameters:
@@ -135,13 +144,17 @@ public struct VaultDirectory: Sendable, Hashable {
         }
     }
 
-    /// Returns the header of the vault without opening the vault. The header is not authenticated.
+    /// Returns the header of the vault without opening the vault.
+    ///
+    /// The header is not authenticated.
     public func header() throws(StoreError) -> VaultHeader {
         try Vault.header(of: openRecords(timeout: SQLiteStore.defaultTimeout))
     }
 
     /// Returns the problems of the directory and its files: each one that other users can access, that belongs to another user,
-    /// or that is a link. The check does not open the vault.
+    /// or that is a link.
+    ///
+    /// The check does not open the vault.
     public func permissionProblems() -> [StoreError] {
         guard PrivateFile.exists(path) else { return [] }
         let directory = Result { () throws(StoreError) in try PrivateFile.checkDirectory(path) }
@@ -150,7 +163,9 @@ public struct VaultDirectory: Sendable, Hashable {
         return ([directory] + files).compactMap { if case .failure(let error) = $0 { error } else { nil } }
     }
 
-    /// Removes the vault and everything in it, even if it cannot be opened. This cannot be undone.
+    /// Removes the vault and everything in it, even if it cannot be opened.
+    ///
+    /// This cannot be undone.
     /// - Parameter id: The ID of the vault; see ``Vault/reset(_:confirming:)``.
     /// - Throws: ``StoreError/Code/noVault`` when the directory holds no vault; ``StoreError/Code/busy`` when another process
     ///   uses it; ``StoreError/Code/failed`` when `id` is not the ID of the vault. Nothing is removed then.

@@ -1,8 +1,9 @@
 import Crypto
 package import SignetCore
 
-/// The unencrypted header of a vault: its format, and the key protectors that seal it. It contains no secrets. Changes to it are
-/// detected when the vault is opened (docs/reference/vault-format.md).
+/// The unencrypted header of a vault: its format, and the key protectors that seal it.
+///
+/// It contains no secrets. Changes to it are detected when the vault is opened (docs/reference/vault-format.md).
 public struct VaultHeader: Sendable, Hashable {
     /// The format that this version writes and reads.
     public static let currentFormat = 1
@@ -13,13 +14,21 @@ public struct VaultHeader: Sendable, Hashable {
     public let id: String
     /// The ID of the data key that seals the records: four bytes, which change with every rotation.
     let keyID: [UInt8]
-    /// The key that hides names, sealed with the data key. It stays the same when the data key is rotated.
+    /// The key that hides names, sealed with the data key.
+    ///
+    /// It stays the same when the data key is rotated.
     let sealedNameKey: [UInt8]
-    /// The slots with the wrapped data key. Each one is sufficient to open the vault.
+    /// The slots with the wrapped data key.
+    ///
+    /// Each one is sufficient to open the vault.
     public internal(set) var slots: [Slot]
-    /// A number that only grows. A ``RollbackProtector`` stores it outside of the vault.
+    /// A number that only grows.
+    ///
+    /// A ``RollbackProtector`` stores it outside of the vault.
     public internal(set) var epoch: UInt64
-    /// An upper bound of the number of records that were sealed with the data key. It is counted in blocks.
+    /// An upper bound of the number of records that were sealed with the data key.
+    ///
+    /// It is counted in blocks.
     var seals: UInt64
     /// The time of the last backup of the vault, in seconds since 1970.
     public internal(set) var lastBackup: Int?
@@ -36,7 +45,9 @@ public struct VaultHeader: Sendable, Hashable {
         let wrapped: [UInt8]
     }
 
-    /// Creates the header of a new vault, or of a vault whose key was rotated. It has no slots yet.
+    /// Creates the header of a new vault, or of a vault whose key was rotated.
+    ///
+    /// It has no slots yet.
     init(id: String, keyID: [UInt8], sealedNameKey: [UInt8]) {
         format = Self.currentFormat
         self.id = id
@@ -52,8 +63,9 @@ public struct VaultHeader: Sendable, Hashable {
     /// AES-GCM with random nonces allows.
     public var isRotationDue: Bool { seals >= VaultState.sealsUntilDue }
 
-    /// Returns the context to which the wrapped key of a slot is bound. It makes the slot valid only for this vault and this data
-    /// key.
+    /// Returns the context to which the wrapped key of a slot is bound.
+    ///
+    /// It makes the slot valid only for this vault and this data key.
     func context(protector: String) -> [UInt8] {
         [Array("signet vault slot".utf8), Array(id.utf8), keyID, Array(protector.utf8)].flatMap(LengthPrefixed.bytes)
     }
@@ -128,7 +140,9 @@ extension JSONValue {
 extension JSONMembers {
     fileprivate func base64(_ name: String) throws -> [UInt8] { try Base64.decode(text(name)) }
 
-    /// Reads an unsigned 64-bit number from a string. As a JSON number, it would not be exact in every implementation.
+    /// Reads an unsigned 64-bit number from a string.
+    ///
+    /// As a JSON number, it would not be exact in every implementation.
     fileprivate func unsigned(_ name: String) throws -> UInt64 {
         guard let number = UInt64(try text(name)) else { throw JSONMemberError(name: name) }
         return number

@@ -1,12 +1,15 @@
 import Crypto
 import SignetCore
 
-/// The data key of a vault and the keys derived from it. It is a class, because every record in a listing holds a reference to
-/// it.
+/// The data key of a vault and the keys derived from it.
+///
+/// It is a class, because every record in a listing holds a reference to it.
 final class VaultKeys: Sendable {
     /// The key that key protectors wrap.
     let dataKey: Secret
-    /// The ID of the data key. Every record contains the ID of the key that sealed it.
+    /// The ID of the data key.
+    ///
+    /// Every record contains the ID of the key that sealed it.
     let id: [UInt8]
     /// The key that seals records.
     let recordKey: Secret
@@ -14,7 +17,9 @@ final class VaultKeys: Sendable {
     let headerKey: Secret
     /// The key that hides names.
     let nameKey: Secret
-    /// An HMAC that is initialized with ``nameKey``. Initializing it takes longer than computing the HMAC of a name.
+    /// An HMAC that is initialized with ``nameKey``.
+    ///
+    /// Initializing it takes longer than computing the HMAC of a name.
     private let nameCode: HMAC<SHA256>
     /// The ID of the vault, to which every record is bound.
     private let vault: [UInt8]
@@ -42,8 +47,9 @@ final class VaultKeys: Sendable {
         guard header.isProved(by: headerKey) else { throw Self.changedHeader }
     }
 
-    /// Creates new keys and the header that goes with them. The name key of `old` is kept, so that the hidden names of records
-    /// stay the same.
+    /// Creates new keys and the header that goes with them.
+    ///
+    /// The name key of `old` is kept, so that the hidden names of records stay the same.
     static func make(vault id: String, replacing old: VaultKeys? = nil) throws(StoreError) -> (VaultKeys, VaultHeader) {
         var keyID: [UInt8]
         repeat { keyID = Secret.random(byteCount: idLength).bytes } while keyID == old?.id
@@ -68,7 +74,9 @@ extension VaultKeys {
     private static let mark: [UInt8] = [0x53, 0x47]
     private static let suite: UInt8 = 1
 
-    /// Returns the name under which the store keeps a record. It does not reveal the identity of the record.
+    /// Returns the name under which the store keeps a record.
+    ///
+    /// It does not reveal the identity of the record.
     func hiddenName(_ key: RecordKey) -> RecordKey {
         var code = nameCode
         var encodedKey = LengthPrefixed.bytes(key.kind.rawValue.utf8)

@@ -1,8 +1,10 @@
 import SignetCore
 
 extension Vault {
-    /// Opens the vault in `store` with the first key protector that unwraps its key. Each key protector is tried for each slot
-    /// that has its name. If one fails, the next one is tried. If the user cancels, the call fails at once.
+    /// Opens the vault in `store` with the first key protector that unwraps its key.
+    ///
+    /// Each key protector is tried for each slot that has its name. If one fails, the next one is tried. If the user cancels, the
+    /// call fails at once.
     /// - Parameters:
     ///   - store: The store that holds the vault.
     ///   - protectors: The key protectors to try, in this order.
@@ -27,8 +29,9 @@ extension Vault {
         return vault
     }
 
-    /// Opens the vault like ``open(_:protectors:acceptingRollback:)``, on a thread of its own. A TPM operation takes a second and
-    /// a keyring may ask the user; meanwhile the other tasks of the app keep their threads.
+    /// Opens the vault like ``open(_:protectors:acceptingRollback:)``, on a thread of its own.
+    ///
+    /// A TPM operation takes a second and a keyring may ask the user; meanwhile the other tasks of the app keep their threads.
     public static func unlock(
         _ store: any RecordStore, protectors: [any KeyProtector], acceptingRollback: Bool = false
     ) async throws(StoreError) -> Vault {
@@ -37,7 +40,9 @@ extension Vault {
         }
     }
 
-    /// Returns the header of the vault in `store` without opening the vault. The header is not authenticated.
+    /// Returns the header of the vault in `store` without opening the vault.
+    ///
+    /// The header is not authenticated.
     public static func header(of store: any RecordStore) throws(StoreError) -> VaultHeader {
         try header(from: headerBytes(of: store))
     }

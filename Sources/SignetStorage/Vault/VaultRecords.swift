@@ -76,7 +76,9 @@ enum Quarantine {
 }
 
 extension Vault {
-    /// Opens a record. Marks a record that does not open.
+    /// Opens a record.
+    ///
+    /// Marks a record that does not open.
     fileprivate func open(_ sealed: [UInt8], _ hidden: RecordKey, _ keys: VaultKeys) throws(StoreError) -> [UInt8] {
         do {
             return try keys.open(sealed, hidden)

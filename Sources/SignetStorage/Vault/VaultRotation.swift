@@ -1,6 +1,8 @@
 extension Vault {
-    /// Creates a new data key and seals every record with it, in one transaction. An interruption leaves either the old vault or
-    /// the new one. Records that do not open are moved to ``RecordKind/quarantined``.
+    /// Creates a new data key and seals every record with it, in one transaction.
+    ///
+    /// An interruption leaves either the old vault or the new one. Records that do not open are moved to
+    /// ``RecordKind/quarantined``.
     ///
     /// The rotation needs the key protector of every slot, because a slot with the old key would no longer open the vault. First
     /// remove a slot whose key protector cannot be used any more.
@@ -39,7 +41,9 @@ extension Vault {
         try adopt(written)
     }
 
-    /// Seals all records of a kind again with the new keys. Returns the number of records that were sealed.
+    /// Seals all records of a kind again with the new keys.
+    ///
+    /// Returns the number of records that were sealed.
     private func reseal(
         _ kind: RecordKind, from old: VaultKeys, to new: VaultKeys, in records: any RecordWriter
     ) throws(StoreError) -> UInt64 {
@@ -74,7 +78,9 @@ public struct DamagedRecord: Sendable, Hashable {
 }
 
 extension Vault {
-    /// Returns every record that does not open. Does not change anything.
+    /// Returns every record that does not open.
+    ///
+    /// Does not change anything.
     public func damagedRecords() throws(StoreError) -> [DamagedRecord] {
         try read { (records: any RecordReader) throws(StoreError) in
             var damaged: [DamagedRecord] = []
@@ -87,7 +93,9 @@ extension Vault {
         }
     }
 
-    /// Removes the vault and everything in it from `store`, even if it cannot be opened. This cannot be undone.
+    /// Removes the vault and everything in it from `store`, even if it cannot be opened.
+    ///
+    /// This cannot be undone.
     /// - Parameters:
     ///   - store: The store that holds the vault.
     ///   - id: The ID of the vault, which protects against removing the wrong one; nil for a vault whose header is damaged.

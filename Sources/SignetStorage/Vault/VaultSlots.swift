@@ -1,13 +1,16 @@
 import SignetCore
 
 extension Vault {
-    /// Adds a slot in which `protector` wraps the data key. From then on, this key protector can open the vault too.
+    /// Adds a slot in which `protector` wraps the data key.
+    ///
+    /// From then on, this key protector can open the vault too.
     public func addSlot(_ protector: any KeyProtector) throws(StoreError) -> VaultHeader.Slot {
         try changeSlots { (header, dataKey) throws(StoreError) in try header.addSlot(protector, dataKey: dataKey) }
     }
 
-    /// Removes a slot. The data key stays the same, and an attacker with a copy of it does not need the slot; see
-    /// ``rotateKey(_:)``.
+    /// Removes a slot.
+    ///
+    /// The data key stays the same, and an attacker with a copy of it does not need the slot; see ``rotateKey(_:)``.
     /// - Throws: ``StoreError/Code/invalid`` for the last slot, without which the vault could not be opened, and for a slot that
     ///   does not exist.
     public func removeSlot(_ number: Int) throws(StoreError) {
@@ -22,8 +25,9 @@ extension Vault {
         }
     }
 
-    /// Replaces a slot with one in which `protector` wraps the data key, for example with a new passphrase. The new slot gets a
-    /// new number.
+    /// Replaces a slot with one in which `protector` wraps the data key, for example with a new passphrase.
+    ///
+    /// The new slot gets a new number.
     /// - Throws: ``StoreError/Code/invalid`` for a slot that does not exist.
     public func replaceSlot(_ number: Int, with protector: any KeyProtector) throws(StoreError) -> VaultHeader.Slot {
         try changeSlots { (header, dataKey) throws(StoreError) in

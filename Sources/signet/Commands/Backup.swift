@@ -56,7 +56,9 @@ struct Backup: ParsableCommand {
             for line in lines { isWritten ? Console.line(line) : Console.error(line) }
         }
 
-        /// Writes the backup. Returns true for a file, and false for standard output.
+        /// Writes the backup.
+        ///
+        /// Returns true for a file, and false for standard output.
         private func write(_ bytes: [UInt8]) throws -> Bool {
             guard file != TransferFile.standardStream else {
                 Console.bytes(bytes)

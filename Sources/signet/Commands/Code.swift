@@ -31,8 +31,9 @@ struct Code: AsyncParsableCommand {
         Console.line(json ? JSONText.line(description(of: code, selection, session)) : code.digits)
     }
 
-    /// Returns the name in `signet code NAME` without options, and nil for every other command. Scripts run this form often, so
-    /// it bypasses the argument parser, which takes as long as opening the vault.
+    /// Returns the name in `signet code NAME` without options, and nil for every other command.
+    ///
+    /// Scripts run this form often, so it bypasses the argument parser, which takes as long as opening the vault.
     static func plainName(in arguments: some Collection<String>) -> String? {
         guard arguments.count == 2, arguments.first == configuration.commandName else { return nil }
         return arguments.dropFirst().first { !$0.hasPrefix("-") }

@@ -32,7 +32,9 @@ struct Init: ParsableCommand {
         report(directory, protection)
     }
 
-    /// Returns the first key protector that is usable here. Key files are skipped; they must be selected by name.
+    /// Returns the first key protector that is usable here.
+    ///
+    /// Key files are skipped; they must be selected by name.
     private func firstUsable(_ protectors: KeyProtectors) throws -> Protection {
         var reasons: [String] = []
         for protection in Protection.allCases where protection != .keyfile {

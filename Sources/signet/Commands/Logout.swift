@@ -48,7 +48,9 @@ struct Logout: AsyncParsableCommand {
         if let failure = failures.first { throw failure }
     }
 
-    /// Opens the browser if the server requires a confirmation. Returns the error with which the command ends, if there is one.
+    /// Opens the browser if the server requires a confirmation.
+    ///
+    /// Returns the error with which the command ends, if there is one.
     private func tell(_ report: LogOutReport) async -> Failure? {
         if let address = report.browserAddress {
             // The address contains the id_token, so it must not be printed or passed as an argument to another program.
@@ -75,8 +77,10 @@ extension LogOutReport {
         ]
     }
 
-    /// Returns the error that a command ends with when not everything was ended. The exit code is 69 when the server could not be
-    /// reached, and 77 when it answered but did not end the session or the tokens.
+    /// Returns the error that a command ends with when not everything was ended.
+    ///
+    /// The exit code is 69 when the server could not be reached, and 77 when it answered but did not end the session or the
+    /// tokens.
     /// - Parameter done: The part of the command that succeeded, as text.
     /// - Returns: The error of the first part that failed; nil when everything was ended, or when the user must confirm it in a
     ///   browser.

@@ -45,7 +45,9 @@ struct Protect: ParsableCommand {
             Console.line(json ? JSONText.line(slot.json) : "Added slot \(slot.text)")
         }
 
-        /// Adds a key file as a slot. Deletes the file if adding fails, unless the vault may have the slot.
+        /// Adds a key file as a slot.
+        ///
+        /// Deletes the file if adding fails, unless the vault may have the slot.
         private func addKeyFile(_ directory: VaultDirectory, to vault: Vault) throws -> VaultHeader.Slot {
             let key = try KeyFile.create(path: directory.keyPath)
             do throws(StoreError) {

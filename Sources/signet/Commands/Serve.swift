@@ -229,8 +229,9 @@ struct Serve: AsyncParsableCommand {
         Console.line(JSONText.line(.object(["email": .object(members)])))
     }
 
-    /// Returns a link to the console. If the state prevents that, logs the error and returns nil; the server continues without a
-    /// link.
+    /// Returns a link to the console.
+    ///
+    /// If the state prevents that, logs the error and returns nil; the server continues without a link.
     private static func consoleLink(_ server: DevServer, _ logger: Logger) async -> String? {
         do {
             return try await server.consoleLink()

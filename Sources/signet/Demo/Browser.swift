@@ -23,7 +23,9 @@ struct Browser {
         return state
     }
 
-    /// Enters a one-time code in each step until the login succeeds or fails. Steps that only show something are sent back.
+    /// Enters a one-time code in each step until the login succeeds or fails.
+    ///
+    /// Steps that only show something are sent back.
     func enter(code: String, into state: JourneyState) async throws -> JourneyState {
         var state = state
         while case .step(var step) = state {

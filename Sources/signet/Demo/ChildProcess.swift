@@ -10,7 +10,9 @@ enum ChildProcess {
         let errors: String
     }
 
-    /// Runs a program to its end. Cancellation of the task terminates the program.
+    /// Runs a program to its end.
+    ///
+    /// Cancellation of the task terminates the program.
     static func run(
         _ path: String, _ arguments: [String], environment: [String: String], input: String = ""
     ) async throws -> Result {
@@ -40,7 +42,9 @@ enum ChildProcess {
         }
     }
 
-    /// Reads a pipe until the program closes it, on a thread that may block. Returns the text without the trailing line ending.
+    /// Reads a pipe until the program closes it, on a thread that may block.
+    ///
+    /// Returns the text without the trailing line ending.
     private static func text(of pipe: Pipe) async -> String {
         let handle = pipe.fileHandleForReading
         let bytes = await withCheckedContinuation { continuation in
@@ -82,7 +86,9 @@ final class BackgroundProcess {
         }
     }
 
-    /// Terminates the program, and kills it if it hasn't ended after 5 seconds. Returns its exit status.
+    /// Terminates the program, and kills it if it hasn't ended after 5 seconds.
+    ///
+    /// Returns its exit status.
     @discardableResult
     func stop() -> Int32 {
         if process.isRunning { process.terminate() }

@@ -64,7 +64,9 @@ struct DemoEnvironment {
         return try await ChildProcess.run(program, arguments, environment: environment)
     }
 
-    /// Runs `signet` and throws if it fails. Returns its standard output.
+    /// Runs `signet` and throws if it fails.
+    ///
+    /// Returns its standard output.
     func signet(_ arguments: String...) async throws -> String {
         let result = try await attempt(arguments)
         guard result.status == 0 else {
@@ -73,8 +75,9 @@ struct DemoEnvironment {
         return result.output
     }
 
-    /// Returns the code that `oathtool` computes for the current time, or nil if it isn't installed or fails. The secret is
-    /// passed on standard input.
+    /// Returns the code that `oathtool` computes for the current time, or nil if it isn't installed or fails.
+    ///
+    /// The secret is passed on standard input.
     func oathtoolCode(_ settings: OATHSettings) async throws -> String? {
         guard let path = ["/usr/bin/oathtool", "/usr/local/bin/oathtool"].first(where: FileManager.default.isExecutableFile)
         else {

@@ -59,7 +59,9 @@ struct DemoPush {
         return "login page: \(outcome); the late answer is not even sent"
     }
 
-    /// Waits on the push stream for one message, as `signet push listen` does. Returns its ID.
+    /// Waits on the push stream for one message, as `signet push listen` does.
+    ///
+    /// Returns its ID.
     private func nextMessage() async throws -> String {
         let line = try await environment.signet(
             "push", "listen", "--once", "--timeout", String(DemoEnvironment.pushTimeout), "--json")

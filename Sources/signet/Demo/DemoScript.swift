@@ -2,7 +2,9 @@ import Foundation
 import SignetCore
 import SignetJourney
 
-/// The steps of the demo, in order. Each step does one thing, checks the result, and is one row of the summary.
+/// The steps of the demo, in order.
+///
+/// Each step does one thing, checks the result, and is one row of the summary.
 struct DemoScript {
     let environment: DemoEnvironment
 
@@ -112,7 +114,9 @@ struct DemoScript {
         }
     }
 
-    /// Waits for the next code. A code is valid once, so a second login needs a new one, with enough time left to enter it.
+    /// Waits for the next code.
+    ///
+    /// A code is valid once, so a second login needs a new one, with enough time left to enter it.
     private func waitForNextCode(_ totp: OATHSettings) async throws {
         let now = SystemWallClock().now
         guard let left = totp.code(at: now).secondsLeft(at: now) else { return }

@@ -7,8 +7,9 @@ struct Question {
     let prompt: String
     /// The names that `--answer` may use, the simplest first.
     let names: [String]
-    /// True when the answer must not be in an argument, which all users of the machine can read. That is so for passwords and for
-    /// one-time codes, with which another user could log in first.
+    /// True when the answer must not be in an argument, which all users of the machine can read.
+    ///
+    /// That is so for passwords and for one-time codes, with which another user could log in first.
     var isSecret = false
     /// True when the terminal doesn't show the answer while the user types it.
     var isHidden = false
@@ -20,7 +21,9 @@ struct AnswerOption: ExpressibleByArgument, Sendable {
     /// The value; nil for a line of standard input.
     let value: String?
 
-    /// Accepts any argument. An error of the argument parser would repeat the argument, which may be a secret.
+    /// Accepts any argument.
+    ///
+    /// An error of the argument parser would repeat the argument, which may be a secret.
     init(argument: String) {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         name = String(parts[0])
@@ -30,7 +33,9 @@ struct AnswerOption: ExpressibleByArgument, Sendable {
 
     private let isComplete: Bool
 
-    /// The names that are always secret. A link or an address at which a journey resumes logs in any client that has it.
+    /// The names that are always secret.
+    ///
+    /// A link or an address at which a journey resumes logs in any client that has it.
     private static let secrets: Set<String> = ["password", "passphrase", "token", "link", "address"]
 
     /// A description of the error in the option, which doesn't repeat the value; nil if the option is valid.
@@ -42,8 +47,9 @@ struct AnswerOption: ExpressibleByArgument, Sendable {
     }
 }
 
-/// The answers from the arguments. Each is used once. If several match a question, the simplest name has priority, then the first
-/// option.
+/// The answers from the arguments.
+///
+/// Each is used once. If several match a question, the simplest name has priority, then the first option.
 struct Answers {
     private var left: [AnswerOption]
 

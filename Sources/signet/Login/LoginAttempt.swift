@@ -3,7 +3,9 @@ import SignetJourney
 import SignetNetwork
 import SignetOAuth
 
-/// One run of `signet login`. If a first login of a client fails, it stores neither a session nor tokens.
+/// One run of `signet login`.
+///
+/// If a first login of a client fails, it stores neither a session nor tokens.
 struct LoginAttempt {
     private let arguments: Login
     private let plan: LoginPlan
@@ -47,8 +49,9 @@ struct LoginAttempt {
         }
     }
 
-    /// True when the profile had no earlier login of this client. A login that fails then leaves nothing behind, here or at the
-    /// server.
+    /// True when the profile had no earlier login of this client.
+    ///
+    /// A login that fails then leaves nothing behind, here or at the server.
     private var leavesNothing: Bool { plan.known == nil || plan.replacesClient }
 
     private func outcome() async throws -> Outcome {
@@ -89,7 +92,9 @@ struct LoginAttempt {
             failure.exit, failure.code, "the journey let in, but there is no token, and \(kept): \(failure.message)\(advice)")
     }
 
-    /// Runs the journey. Returns true if it ends with a session.
+    /// Runs the journey.
+    ///
+    /// Returns true if it ends with a session.
     private func runLogin() async throws -> Bool {
         var options = JourneyOptions()
         options.forceAuthentication = arguments.force

@@ -33,7 +33,9 @@ extension LoginProfile {
             server(), account: account, keychain: VaultProvider { () throws(StoreError) in vault }, transport: transport)
     }
 
-    /// Runs `body` with the session and the tokens of this login. A signal cancels it.
+    /// Runs `body` with the session and the tokens of this login.
+    ///
+    /// A signal cancels it.
     /// - Throws: The error of `body`. If the user has to log in again, a ``Failure`` that names the command for it.
     func use<R: Sendable>(
         _ session: Session, _ body: @escaping @Sendable (IdentityClient) async throws -> R
@@ -53,8 +55,9 @@ extension LoginProfile {
         }
     }
 
-    /// Returns the error for a request of the server that only the user can answer, with the command for it. A journey cannot
-    /// answer it.
+    /// Returns the error for a request of the server that only the user can answer, with the command for it.
+    ///
+    /// A journey cannot answer it.
     func interactionRequired(_ reason: String, _ error: TokenError) -> Failure {
         let failure = Failure(error)
         return Failure(

@@ -32,14 +32,18 @@ struct LoginProfile: Sendable, Equatable {
     }
 }
 
-/// The servers that the user is logged in to, and the default one. The vault stores it.
+/// The servers that the user is logged in to, and the default one.
+///
+/// The vault stores it.
 struct ProfileStore: Sendable, Equatable {
     private(set) var profiles: [LoginProfile] = []
     private(set) var defaultName: String?
 
     private static let record = RecordKey(.item, "signet.logins")
 
-    /// Reads the profiles of the vault. Without a record the result is empty.
+    /// Reads the profiles of the vault.
+    ///
+    /// Without a record the result is empty.
     static func read(from vault: Vault) throws(StoreError) -> ProfileStore {
         try vault.read { (records: any RecordReader) throws(StoreError) in try read(records) }
     }
@@ -61,8 +65,9 @@ struct ProfileStore: Sendable, Equatable {
         return store
     }
 
-    /// Returns the profile with a name or with a server's address. If `wanted` is nil, returns the default profile or else the
-    /// only one.
+    /// Returns the profile with a name or with a server's address.
+    ///
+    /// If `wanted` is nil, returns the default profile or else the only one.
     /// - Throws: ``Failure`` with the names of the existing profiles.
     func profile(_ wanted: String?) throws -> LoginProfile {
         guard !profiles.isEmpty else {
@@ -85,7 +90,9 @@ struct ProfileStore: Sendable, Equatable {
 
     private var names: String { profiles.map(\.name).joined(separator: ", ") }
 
-    /// Stores a profile, and replaces one with the same name. The first profile becomes the default.
+    /// Stores a profile, and replaces one with the same name.
+    ///
+    /// The first profile becomes the default.
     mutating func keep(_ profile: LoginProfile, asDefault: Bool) {
         if let index = profiles.firstIndex(where: { $0.name == profile.name }) {
             profiles[index] = profile
@@ -95,7 +102,9 @@ struct ProfileStore: Sendable, Equatable {
         if asDefault || profiles.count == 1 { defaultName = profile.name }
     }
 
-    /// Removes a profile. If it was the default, no other profile becomes the default.
+    /// Removes a profile.
+    ///
+    /// If it was the default, no other profile becomes the default.
     mutating func remove(_ name: String) {
         profiles.removeAll { $0.name == name }
         if defaultName == name { defaultName = nil }

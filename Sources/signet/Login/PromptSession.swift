@@ -1,11 +1,15 @@
 import SignetCore
 
-/// Asks the user questions. It uses the answers from the arguments first, and then asks at the terminal.
+/// Asks the user questions.
+///
+/// It uses the answers from the arguments first, and then asks at the terminal.
 struct PromptSession {
     private var answers: Answers
     /// True when a user is at the terminal.
     private let canAsk: Bool
-    /// True when a program reads standard error. It then gets only messages that the user has to act on.
+    /// True when a program reads standard error.
+    ///
+    /// It then gets only messages that the user has to act on.
     private let isQuiet: Bool
 
     init(_ options: [AnswerOption], json: Bool, canAsk: Bool = Console.canAsk) {
@@ -59,8 +63,9 @@ struct PromptSession {
         return text.isEmpty ? standard : text
     }
 
-    /// Asks for a text that `read` accepts. After a wrong answer the user is asked again; a wrong answer in the arguments is an
-    /// error.
+    /// Asks for a text that `read` accepts.
+    ///
+    /// After a wrong answer the user is asked again; a wrong answer in the arguments is an error.
     private mutating func text<Value>(
         _ question: Question, _ prompt: String, _ expected: String, _ read: (String) -> Value?
     ) async throws -> Value {
@@ -77,7 +82,9 @@ struct PromptSession {
         }
     }
 
-    /// Asks for one of several options, by its number or name. Doesn't ask if there is only one.
+    /// Asks for one of several options, by its number or name.
+    ///
+    /// Doesn't ask if there is only one.
     /// - Returns: The index of the option, from 0.
     mutating func choice(_ question: Question, of options: [String], standard: Int? = nil) async throws -> Int {
         guard !options.isEmpty else {

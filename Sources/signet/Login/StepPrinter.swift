@@ -2,7 +2,9 @@ import Foundation
 import SignetCore
 import SignetJourney
 
-/// Prints the texts of a step on standard error. Standard output is reserved for the result of the command.
+/// Prints the texts of a step on standard error.
+///
+/// Standard output is reserved for the result of the command.
 struct StepPrinter {
     /// The last text of a waiting step, which is printed only once.
     private var waitingText = ""
@@ -38,8 +40,9 @@ struct StepPrinter {
         }
     }
 
-    /// Prints recovery codes. They allow a login without the device and are shown only once, so they go to a user and never to a
-    /// log file.
+    /// Prints recovery codes.
+    ///
+    /// They allow a login without the device and are shown only once, so they go to a user and never to a log file.
     private static func show(_ codes: JourneyStep.RecoveryCodes) {
         guard Console.showsToPerson else {
             Console.error(

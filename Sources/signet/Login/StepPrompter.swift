@@ -57,8 +57,10 @@ struct StepPrompter {
         }
     }
 
-    /// Reports a device failure. One with a local cause is printed even if a program reads standard error: the server doesn't
-    /// know the cause, and the user has to act on it.
+    /// Reports a device failure.
+    ///
+    /// One with a local cause is printed even if a program reads standard error: the server doesn't know the cause, and the user
+    /// has to act on it.
     private func tell(_ what: String, _ failure: DeviceFailure) {
         guard let cause = failure.cause else { return prompts.tell("\(what): \(failure.clientError.rawValue)") }
         Console.error("signet: \(what.prefix(1).lowercased() + what.dropFirst()): \(Failure(cause).message.shown)")
@@ -200,8 +202,9 @@ struct StepPrompter {
         }
     }
 
-    /// Asks for the inputs of a callback type that this version doesn't know, after printing all of it. Inputs that neither the
-    /// user nor `--answer` can fill in are returned unchanged.
+    /// Asks for the inputs of a callback type that this version doesn't know, after printing all of it.
+    ///
+    /// Inputs that neither the user nor `--answer` can fill in are returned unchanged.
     private mutating func unknown(_ callback: JourneyCallback) async throws -> JourneyCallback? {
         let outputs = callback.output.map { "\($0.name.shown)=\(JSONText.line($0.value).shown)" }.joined(separator: " ")
         prompts.tell("\(callback.type.shown), which this version does not know: \(outputs)")
@@ -228,8 +231,9 @@ struct StepPrompter {
 }
 
 extension TypedCallback {
-    /// Returns a question for a credential. Servers ask for one-time codes in the same callbacks: for those the first name is
-    /// `code`.
+    /// Returns a question for a credential.
+    ///
+    /// Servers ask for one-time codes in the same callbacks: for those the first name is `code`.
     fileprivate func credentialQuestion(_ prompt: String, _ names: String...) -> Question {
         let isCode = prompt.asksForOneTimeCode
         var question = question(prompt, (isCode ? ["code"] : []) + names)
@@ -237,7 +241,9 @@ extension TypedCallback {
         return question
     }
 
-    /// Returns a question. Its names are the given ones, then the callback type, the server's prompt and the names of the inputs.
+    /// Returns a question.
+    ///
+    /// Its names are the given ones, then the callback type, the server's prompt and the names of the inputs.
     func question(_ prompt: String, _ names: String...) -> Question { question(prompt, names) }
 
     private func question(_ prompt: String, _ names: [String]) -> Question {

@@ -1,6 +1,8 @@
 import Foundation
 
-/// Reads lines of standard input in a task that may be canceled. At a terminal a secret is typed without echo.
+/// Reads lines of standard input in a task that may be canceled.
+///
+/// At a terminal a secret is typed without echo.
 enum TerminalInput {
     private static let maxLength = 65_536
 
@@ -65,7 +67,9 @@ enum TerminalInput {
         return .ended
     }
 
-    /// Waits until there is something to read or the input has ended. Returns false if `isOver` returns true first.
+    /// Waits until there is something to read or the input has ended.
+    ///
+    /// Returns false if `isOver` returns true first.
     static func isReadable(_ descriptor: Int32, unless isOver: () -> Bool) -> Bool {
         while !isOver() {
             var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -74,8 +78,10 @@ enum TerminalInput {
         return false
     }
 
-    /// Runs a blocking function on a separate thread. When the task is canceled, `isOver` returns true; the task still waits for
-    /// the function, so that the terminal's echo is restored.
+    /// Runs a blocking function on a separate thread.
+    ///
+    /// When the task is canceled, `isOver` returns true; the task still waits for the function, so that the terminal's echo is
+    /// restored.
     private static func onThread<R: Sendable>(_ body: @escaping @Sendable (_ isOver: () -> Bool) -> R) async -> R {
         let flag = Latch()
         return await withTaskCancellationHandler {
@@ -88,7 +94,9 @@ enum TerminalInput {
     }
 }
 
-/// Calls `read(2)` for one byte. It is a global function because ``TerminalInput`` has its own `read`.
+/// Calls `read(2)` for one byte.
+///
+/// It is a global function because ``TerminalInput`` has its own `read`.
 private func systemRead(_ descriptor: Int32, _ byte: inout UInt8) -> Int {
     read(descriptor, &byte, 1)
 }

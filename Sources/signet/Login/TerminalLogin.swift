@@ -83,8 +83,9 @@ struct TerminalLogin {
         return try await sent(step)
     }
 
-    /// Sends a step. A key that the step binds is confirmed when the server has accepted it, and removed when the server rejects
-    /// it.
+    /// Sends a step.
+    ///
+    /// A key that the step binds is confirmed when the server has accepted it, and removed when the server rejects it.
     private func sent(_ step: JourneyStep) async throws -> JourneyState {
         guard let key = form.newKey else { return try await journeys.next(step, options: options) }
         do {
@@ -99,7 +100,9 @@ struct TerminalLogin {
 
     // MARK: Waiting
 
-    /// Waits for the time that the server asks for. If the step has a button, the user can end the wait with Enter.
+    /// Waits for the time that the server asks for.
+    ///
+    /// If the step has a button, the user can end the wait with Enter.
     private mutating func waited(_ step: JourneyStep) async throws -> JourneyState {
         var step = step
         let time = min(max(.milliseconds(step.waitMilliseconds ?? 0), Self.minWait), Self.maxWait)
@@ -164,7 +167,9 @@ struct TerminalLogin {
         return try await journeys.next(step, returnedTo: address, options: options)
     }
 
-    /// Opens the browser. Also prints the address, for a machine without a browser or a user at another machine.
+    /// Opens the browser.
+    ///
+    /// Also prints the address, for a machine without a browser or a user at another machine.
     static func openBrowser(_ address: String) async {
         Console.error("Open this address in a browser, if none opens by itself:\n  \(address.shown)")
         do {

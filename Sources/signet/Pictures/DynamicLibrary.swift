@@ -1,7 +1,8 @@
 import Foundation
 
-/// A C library that is loaded when it is first needed. `signet code` therefore doesn't wait for libpng, and doesn't require zbar
-/// and its dependencies (43 libraries) to be installed.
+/// A C library that is loaded when it is first needed.
+///
+/// `signet code` therefore doesn't wait for libpng, and doesn't require zbar and its dependencies (43 libraries) to be installed.
 ///
 /// A library stays loaded until the process ends, because unloading one that other libraries use can crash.
 struct DynamicLibrary {
@@ -21,8 +22,10 @@ struct DynamicLibrary {
         self.name = name
     }
 
-    /// Returns a function by its symbol. `Function` must be a `@convention(c)` type with the signature in the C header. Only its
-    /// size, that of a pointer, can be checked.
+    /// Returns a function by its symbol.
+    ///
+    /// `Function` must be a `@convention(c)` type with the signature in the C header. Only its size, that of a pointer, can be
+    /// checked.
     func function<Function>(_ symbol: String, as type: Function.Type = Function.self) throws(PictureError) -> Function {
         guard MemoryLayout<Function>.size == MemoryLayout<UnsafeMutableRawPointer>.size,
             let address = dlsym(handle, symbol)

@@ -1,6 +1,8 @@
 /// A grayscale picture: one byte per pixel, from 0 (black) to 255 (white), row by row from the top, without padding.
 struct GrayImage {
-    /// The largest number of pixels to decode. A photograph has 12 to 40 million pixels; a decompression bomb claims a billion.
+    /// The largest number of pixels to decode.
+    ///
+    /// A photograph has 12 to 40 million pixels; a decompression bomb claims a billion.
     static let maximumPixels = 40_000_000
 
     let width: Int
@@ -8,7 +10,9 @@ struct GrayImage {
     /// `width` times `height` bytes.
     let pixels: WipedMemory
 
-    /// Creates a black picture. Throws for one that is too large, before it allocates memory.
+    /// Creates a black picture.
+    ///
+    /// Throws for one that is too large, before it allocates memory.
     init(width: Int, height: Int) throws(PictureError) {
         guard width > 0, height > 0 else { throw .damaged("the picture has no pixels") }
         let (count, overflow) = width.multipliedReportingOverflow(by: height)
@@ -39,7 +43,9 @@ struct GrayImage {
         }
     }
 
-    /// Returns the picture at half its size, each pixel the mean of four. Width and height must be at least 2.
+    /// Returns the picture at half its size, each pixel the mean of four.
+    ///
+    /// Width and height must be at least 2.
     func halved() throws(PictureError) -> GrayImage {
         try pixels.withBytes { (source) throws(PictureError) in
             try GrayImage(width: width / 2, height: height / 2) { column, row in

@@ -1,8 +1,11 @@
-/// Decodes JPEG with the TurboJPEG API of libjpeg-turbo, which reports errors instead of ending the process. It needs no header:
-/// the signatures and constants below are those of TurboJPEG 2.x (turbojpeg.h), and the soname guarantees that version.
+/// Decodes JPEG with the TurboJPEG API of libjpeg-turbo, which reports errors instead of ending the process.
+///
+/// It needs no header: the signatures and constants below are those of TurboJPEG 2.x (turbojpeg.h), and the soname guarantees
+/// that version.
 enum JPEGDecoder {
-    /// Decodes the brightness of a JPEG picture. A warning counts as an error, because the decoder only warns when the rest of
-    /// the file is missing, and fills it with gray.
+    /// Decodes the brightness of a JPEG picture.
+    ///
+    /// A warning counts as an error, because the decoder only warns when the rest of the file is missing, and fills it with gray.
     static func decode(_ file: UnsafeRawBufferPointer) throws(PictureError) -> GrayImage {
         let library = try Library()
         guard let decoder = library.create() else { throw .unreadable("no memory for a JPEG decoder") }
@@ -51,7 +54,9 @@ extension JPEGDecoder {
         static let ycck: CInt = 4
         /// TJFLAG_STOPONWARNING.
         static let stopOnWarning: CInt = 8192
-        /// TJFLAG_LIMITSCANS. Without it, a small progressive file can use a processor for minutes.
+        /// TJFLAG_LIMITSCANS.
+        ///
+        /// Without it, a small progressive file can use a processor for minutes.
         static let limitScans: CInt = 32768
 
         let create: @convention(c) () -> Decoder?

@@ -1,7 +1,8 @@
 import CPNG
 
-/// Reads and writes PNG with the simplified API of libpng. That API converts every kind of PNG, and returns errors instead of
-/// calling `longjmp`.
+/// Reads and writes PNG with the simplified API of libpng.
+///
+/// That API converts every kind of PNG, and returns errors instead of calling `longjmp`.
 enum PNGCodec {
     /// Decodes any PNG to grayscale, with transparent pixels over white.
     ///

@@ -1,9 +1,12 @@
 import Foundation
 
-/// Reads a picture file into memory. It checks the type and the size of the file first.
+/// Reads a picture file into memory.
+///
+/// It checks the type and the size of the file first.
 enum PictureFile {
-    /// Returns the contents of a file. Throws, without reading it, for a directory, a pipe, a device, and a file of more than
-    /// ``PictureReader/maximumBytes``.
+    /// Returns the contents of a file.
+    ///
+    /// Throws, without reading it, for a directory, a pipe, a device, and a file of more than ``PictureReader/maximumBytes``.
     static func contents(of path: String) throws(PictureError) -> WipedMemory {
         guard !path.utf8.contains(0) else { throw .unreadable("the name has a NUL character in it") }
         // O_NONBLOCK: opening a named pipe must not wait for its writer.

@@ -1,6 +1,10 @@
-/// Reads a picture from a file or from bytes. The first bytes determine the format; the name doesn't matter.
+/// Reads a picture from a file or from bytes.
+///
+/// The first bytes determine the format; the name doesn't matter.
 enum PictureReader {
-    /// The maximum size of a picture file in bytes. It is enough for any screenshot and photograph.
+    /// The maximum size of a picture file in bytes.
+    ///
+    /// It is enough for any screenshot and photograph.
     static let maximumBytes = 10_000_000
 
     /// Reads the file at `path`.

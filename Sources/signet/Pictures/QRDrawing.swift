@@ -1,6 +1,8 @@
 import SignetCore
 
-/// A text as a QR code, for the terminal or as a PNG file. The drawing is as secret as the text.
+/// A text as a QR code, for the terminal or as a PNG file.
+///
+/// The drawing is as secret as the text.
 struct QRDrawing {
     private let code: QRCode
 
@@ -15,7 +17,9 @@ struct QRDrawing {
         }
     }
 
-    /// The columns that ``terminalText(ansi:)`` needs. In a narrower terminal the lines wrap, and scanners cannot read the code.
+    /// The columns that ``terminalText(ansi:)`` needs.
+    ///
+    /// In a narrower terminal the lines wrap, and scanners cannot read the code.
     var terminalColumns: Int { code.side + 2 * QRCode.quietZone }
 
     /// Draws the code in half-block characters.
@@ -46,7 +50,9 @@ struct QRDrawing {
         try PNGCodec.encode(image(scale: scale))
     }
 
-    /// Returns the code as a picture with its quiet zone. A module has a side of `scale` pixels, from 1 to 32.
+    /// Returns the code as a picture with its quiet zone.
+    ///
+    /// A module has a side of `scale` pixels, from 1 to 32.
     func image(scale: Int = 8) throws(PictureError) -> GrayImage {
         guard (1...32).contains(scale) else { throw .tooLarge("\(scale) pixels a module; choose 1 to 32") }
         return try GrayImage(width: terminalColumns * scale, height: terminalColumns * scale) { column, row in

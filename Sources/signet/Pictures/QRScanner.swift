@@ -1,11 +1,15 @@
 /// Finds the QR codes in a picture with zbar.
 enum QRScanner {
-    /// The limit, in pixels, for a second attempt if no code is found. A picture with a shorter side is enlarged, because zbar
-    /// can miss modules of one or two pixels. A larger picture is scanned at half its size, which smooths the JPEG artifacts of a
-    /// tilted code. (Of 90 test pictures, tilted by 0 to 84 degrees, zbar missed 23 at full size and none at half size.)
+    /// The limit, in pixels, for a second attempt if no code is found.
+    ///
+    /// A picture with a shorter side is enlarged, because zbar can miss modules of one or two pixels. A larger picture is scanned
+    /// at half its size, which smooths the JPEG artifacts of a tilted code. (Of 90 test pictures, tilted by 0 to 84 degrees, zbar
+    /// missed 23 at full size and none at half size.)
     private static let smallSide = 200
 
-    /// Returns the text of the only code in the picture; throws `.noCode` or `.severalCodes`. Identical codes count as one.
+    /// Returns the text of the only code in the picture; throws `.noCode` or `.severalCodes`.
+    ///
+    /// Identical codes count as one.
     static func singleCode(in image: GrayImage) throws(PictureError) -> String {
         let found = try payloads(in: image)
         guard let payload = found.first else { throw .noCode }

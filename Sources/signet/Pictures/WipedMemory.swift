@@ -35,7 +35,9 @@ final class WipedMemory {
         return try body(block)
     }
 
-    /// Zeroes memory in a way that the optimizer doesn't remove. It is also for memory that a C library frees without wiping.
+    /// Zeroes memory in a way that the optimizer doesn't remove.
+    ///
+    /// It is also for memory that a C library frees without wiping.
     static func wipe(_ start: UnsafeMutableRawPointer?, count: Int) {
         guard let start, count > 0 else { return }
         #if canImport(Darwin)

@@ -1,4 +1,6 @@
-/// A scanner of libzbar 0.23 for QR codes. It needs no header: signatures and constants are those of its zbar.h.
+/// A scanner of libzbar 0.23 for QR codes.
+///
+/// It needs no header: signatures and constants are those of its zbar.h.
 ///
 /// Only QR codes are enabled. The other symbologies would find bar codes in pictures without any, and their decoders would run
 /// more C code on untrusted pictures.

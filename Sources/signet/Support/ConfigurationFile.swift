@@ -6,7 +6,9 @@ import SignetServer
 enum ConfigurationFile {
     private static let maxSize = 4 << 20
 
-    /// Reads the configuration file at `path`. Checks the files to which it refers as well: those for TLS, and a key for SNS.
+    /// Reads the configuration file at `path`.
+    ///
+    /// Checks the files to which it refers as well: those for TLS, and a key for SNS.
     /// - Parameters:
     ///   - path: The path of the file; `-` for standard input.
     ///   - usesTLS: True if the server uses the TLS files that the configuration names.

@@ -1,7 +1,8 @@
 import Foundation
 
-/// Writes to standard output and standard error, and reads standard input. It writes directly to the descriptor, so that a line
-/// is written when the call returns.
+/// Writes to standard output and standard error, and reads standard input.
+///
+/// It writes directly to the descriptor, so that a line is written when the call returns.
 enum Console {
     /// Ignores SIGPIPE, so that the process can clean up when its reader ends (`| head -1`).
     static func outlivesReaders() {
@@ -37,7 +38,9 @@ enum Console {
     /// True when standard input is a terminal, so that the user can be asked.
     static var canAsk: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Waits until standard input ends or the task is canceled. A thread reads it, because the end isn't signaled in another way.
+    /// Waits until standard input ends or the task is canceled.
+    ///
+    /// A thread reads it, because the end isn't signaled in another way.
     static func inputEnd() async {
         let (ended, end) = AsyncStream<Void>.makeStream()
         DispatchQueue.global().async {
@@ -51,8 +54,10 @@ enum Console {
         for await _ in ended {}
     }
 
-    /// Writes text. If the reader of a pipe has ended, the rest is dropped silently. Any other error on standard output, such as
-    /// a full disk, ends the process: a script must not take an empty file for the result.
+    /// Writes text.
+    ///
+    /// If the reader of a pipe has ended, the rest is dropped silently. Any other error on standard output, such as a full disk,
+    /// ends the process: a script must not take an empty file for the result.
     static func write(_ text: String, to descriptor: Int32) {
         write(Array(text.utf8), to: descriptor)
     }
@@ -72,7 +77,9 @@ enum Console {
     }
 }
 
-/// Calls `write(2)`. It is a global function because ``Console`` has its own `write`.
+/// Calls `write(2)`.
+///
+/// It is a global function because ``Console`` has its own `write`.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -1,6 +1,8 @@
 import SignetCore
 
-/// An enrollment as text for the user or as JSON, without its secrets. The names are those of the enrollment test vectors.
+/// An enrollment as text for the user or as JSON, without its secrets.
+///
+/// The names are those of the enrollment test vectors.
 struct EnrollmentDescription {
     private let members: [(name: String, value: JSONValue)]
 

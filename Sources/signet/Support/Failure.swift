@@ -18,7 +18,9 @@ struct Failure: Error {
     /// The error code in JSON output.
     var code: String
 
-    /// The exit codes. Their numbers are those of sysexits(3), if that has a suitable one.
+    /// The exit codes.
+    ///
+    /// Their numbers are those of sysexits(3), if that has a suitable one.
     enum Exit: Int32 {
         case usage = 64
         case badInput = 65
@@ -162,8 +164,9 @@ struct Failure: Error {
         Failure(error).report()
     }
 
-    /// Prints the error for invalid arguments and ends the process. The parser's message repeats arguments, so URIs in it, which
-    /// may contain secrets, are replaced.
+    /// Prints the error for invalid arguments and ends the process.
+    ///
+    /// The parser's message repeats arguments, so URIs in it, which may contain secrets, are replaced.
     static func reportUsage(_ error: any Error) -> Never {
         guard Signet.exitCode(for: error) == .validationFailure else { Signet.exit(withError: error) }
         // The message may contain an option's value without the option's name.

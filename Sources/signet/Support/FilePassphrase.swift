@@ -3,8 +3,9 @@ import Foundation
 import SignetCore
 import SignetStorage
 
-/// The passphrase of an encrypted file, for the commands that read or write one. It comes from a file descriptor, for a backup
-/// from a systemd credential, or from the user at the terminal.
+/// The passphrase of an encrypted file, for the commands that read or write one.
+///
+/// It comes from a file descriptor, for a backup from a systemd credential, or from the user at the terminal.
 struct FilePassphraseOptions: ParsableArguments {
     @Option(name: .customLong("file-passphrase-fd"), help: "Read the file's passphrase from this open file descriptor.")
     var descriptor: Int32?

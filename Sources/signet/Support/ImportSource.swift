@@ -7,8 +7,9 @@ struct ImportSource {
     /// The format of each file, in the given order.
     let formats: [ImportFormat]
 
-    /// Reads the files. All lists of URIs and all pictures of QR codes are parsed together, because an export may span several
-    /// files.
+    /// Reads the files.
+    ///
+    /// All lists of URIs and all pictures of QR codes are parsed together, because an export may span several files.
     init(
         _ files: [String], as format: ImportFormat?, policy: EndpointPolicy, passphrase: FilePassphraseOptions
     ) throws {
@@ -30,7 +31,9 @@ struct ImportSource {
         self.formats = formats
     }
 
-    /// Reads one file of a known format. Asks for a passphrase only if the file is encrypted.
+    /// Reads one file of a known format.
+    ///
+    /// Asks for a passphrase only if the file is encrypted.
     static func read(
         _ bytes: [UInt8], of file: String, as format: ImportFormat, policy: EndpointPolicy = .secure,
         passphrase: FilePassphraseOptions
@@ -43,7 +46,9 @@ struct ImportSource {
         }
     }
 
-    /// Returns the bytes of a file. Throws if it is longer than the format allows.
+    /// Returns the bytes of a file.
+    ///
+    /// Throws if it is longer than the format allows.
     static func bytes(of file: String, as format: ImportFormat?) throws -> [UInt8] {
         let limit = format?.maxLength ?? AccountArchive.maxLength
         guard let bytes = try TransferFile.contents(of: file, limit: limit) else {
@@ -57,7 +62,9 @@ struct ImportSource {
         return Failure(.badInput, failure.code, "\(file): \(failure.message)", part: failure.part)
     }
 
-    /// Returns the texts of all QR codes in a picture, one per line. Returns the bytes unchanged if they aren't a picture.
+    /// Returns the texts of all QR codes in a picture, one per line.
+    ///
+    /// Returns the bytes unchanged if they aren't a picture.
     private static func uris(in bytes: [UInt8], _ file: String) throws -> [UInt8] {
         guard bytes.count <= PictureReader.maximumBytes else { return bytes }
         do {

@@ -22,8 +22,9 @@ enum Interrupt {
         }
     }
 
-    /// Runs a blocking `body` and tells it when a termination signal has arrived. It is for a terminal whose echo is off: a
-    /// process that simply ended would leave it off.
+    /// Runs a blocking `body` and tells it when a termination signal has arrived.
+    ///
+    /// It is for a terminal whose echo is off: a process that simply ended would leave it off.
     static func noting<R>(_ body: (_ isAskedToEnd: () -> Bool) -> R) -> R {
         let flag = Latch()
         // A signal that is already ignored, such as SIGHUP under nohup, stays ignored.
@@ -43,8 +44,9 @@ private struct HeldSignal {
     private let before: Action?
     private let source: any DispatchSourceSignal
 
-    /// Installs the closure. Returns nil if the signal is ignored, unless `evenIfIgnored`. Signals are reported from the return
-    /// of this initializer on.
+    /// Installs the closure.
+    ///
+    /// Returns nil if the signal is ignored, unless `evenIfIgnored`. Signals are reported from the return of this initializer on.
     init?(_ number: Int32, evenIfIgnored: Bool, tell: @escaping @Sendable () -> Void) {
         let catching = Self.actions[number] ?? nil
         before = Self.replace(number, SIG_IGN)
@@ -59,8 +61,10 @@ private struct HeldSignal {
         Self.replace(number, before)
     }
 
-    /// The action that each signal needs so that a dispatch source receives it. Dispatch installs its own action, but only for
-    /// the first source of a signal in a process. Later sources receive nothing while another action is installed.
+    /// The action that each signal needs so that a dispatch source receives it.
+    ///
+    /// Dispatch installs its own action, but only for the first source of a signal in a process. Later sources receive nothing
+    /// while another action is installed.
     private static let actions: [Int32: Action?] = Dictionary(
         uniqueKeysWithValues: Interrupt.numbers.map { number in
             let before = replace(number, SIG_IGN)
@@ -69,7 +73,9 @@ private struct HeldSignal {
             return (number, replace(number, before))
         })
 
-    /// Returns a registered source. Waiting for the registration is necessary: earlier signals would be lost.
+    /// Returns a registered source.
+    ///
+    /// Waiting for the registration is necessary: earlier signals would be lost.
     private static func source(_ number: Int32, _ tell: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         let registered = DispatchSemaphore(value: 0)

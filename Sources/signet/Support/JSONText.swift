@@ -2,7 +2,9 @@ import SignetCore
 
 /// Formats the JSON output of the commands.
 enum JSONText {
-    /// Returns a value in one line, with sorted members. Terminal control characters are escaped, which doesn't change the value.
+    /// Returns a value in one line, with sorted members.
+    ///
+    /// Terminal control characters are escaped, which doesn't change the value.
     static func line(_ value: JSONValue) -> String {
         let text = JSON.text(of: value)
         guard !text.isSafeToShow else { return text }

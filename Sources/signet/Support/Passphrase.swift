@@ -4,8 +4,9 @@ import SignetCore
 import SignetStorage
 import Synchronization
 
-/// The source of a passphrase: a file descriptor that another program opened, or the user at the terminal. It is never an
-/// argument or an environment variable, which other users and child processes can read.
+/// The source of a passphrase: a file descriptor that another program opened, or the user at the terminal.
+///
+/// It is never an argument or an environment variable, which other users and child processes can read.
 struct PassphraseSource: Sendable {
     /// The descriptor to read from; nil for the terminal.
     var descriptor: Int32?
@@ -103,7 +104,9 @@ enum Terminal {
         return true
     }
 
-    /// Reads a line without echo. Returns nil when the user presses Ctrl-C or Ctrl-D, or a signal asks the process to end.
+    /// Reads a line without echo.
+    ///
+    /// Returns nil when the user presses Ctrl-C or Ctrl-D, or a signal asks the process to end.
     /// - Throws: `StoreError` for a terminal whose echo cannot be turned off.
     static func hiddenLine(_ prompt: String) throws(StoreError) -> [UInt8]? {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)

@@ -2,7 +2,9 @@ import Foundation
 
 /// The limits of this process.
 enum ProcessLimits {
-    /// Disables core dumps, so that a crash doesn't write keys to a file. If that fails, the program continues nevertheless.
+    /// Disables core dumps, so that a crash doesn't write keys to a file.
+    ///
+    /// If that fails, the program continues nevertheless.
     static func disableCoreDumps() {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         #if canImport(Glibc)
@@ -12,8 +14,10 @@ enum ProcessLimits {
         #endif
     }
 
-    /// Raises the limit of open files as far as the system allows. Its default is small for the sake of programs that use
-    /// `select`, but each connection of a server needs a file descriptor. If that fails, the server starts with the lower limit.
+    /// Raises the limit of open files as far as the system allows.
+    ///
+    /// Its default is small for the sake of programs that use `select`, but each connection of a server needs a file descriptor.
+    /// If that fails, the server starts with the lower limit.
     static func allowOpenFiles() {
         var limit = rlimit()
         #if canImport(Glibc)

@@ -54,11 +54,14 @@ struct KeyProtectors {
         }
     }
 
-    /// The key protectors that can open a vault, in the order in which they are asked. Only those with a slot in the vault are
-    /// asked. The key file isn't included, because `openVault` adds it.
+    /// The key protectors that can open a vault, in the order in which they are asked.
+    ///
+    /// Only those with a slot in the vault are asked. The key file isn't included, because `openVault` adds it.
     var all: [any KeyProtector] { Protection.allCases.filter { $0 != .keyfile }.map(protector) }
 
-    /// Returns the availability of a key protector. It asks the user for nothing.
+    /// Returns the availability of a key protector.
+    ///
+    /// It asks the user for nothing.
     func availability(_ protection: Protection) -> KeyProtectorAvailability {
         switch protection {
         case .tpm: tpm.availability()

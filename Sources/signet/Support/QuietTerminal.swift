@@ -13,7 +13,9 @@ struct QuietTerminal {
         case single
     }
 
-    /// Turns off the echo of a terminal. Returns nil if `descriptor` isn't a terminal.
+    /// Turns off the echo of a terminal.
+    ///
+    /// Returns nil if `descriptor` isn't a terminal.
     /// - Throws: ``Failure`` for a terminal whose echo cannot be turned off.
     init?(_ descriptor: Int32, keys: Keys) throws(Failure) {
         var settings = termios()

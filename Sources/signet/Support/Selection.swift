@@ -7,8 +7,9 @@ struct Selection {
     let mechanism: Mechanism
 
     /// Finds the mechanism of one of `kinds` by a name: the account's name, its issuer, `issuer:account` as enrolled or as
-    /// displayed, or the mechanism's ID. Case matters only if names differ by case alone. Without a name, only one mechanism may
-    /// exist.
+    /// displayed, or the mechanism's ID.
+    ///
+    /// Case matters only if names differ by case alone. Without a name, only one mechanism may exist.
     /// - Throws: ``Failure`` when no mechanism or several mechanisms match.
     static func find(
         _ name: String?, kinds: Set<Mechanism.KindName>, in accounts: [EnrolledAccount]
@@ -24,8 +25,9 @@ struct Selection {
         ) { "\($0.account.fullName) (\($0.mechanism.kindName.rawValue))" }
     }
 
-    /// Finds an account by a name: the account's name, its issuer, or `issuer:account`, as enrolled or as displayed. Case matters
-    /// only if names differ by case alone.
+    /// Finds an account by a name: the account's name, its issuer, or `issuer:account`, as enrolled or as displayed.
+    ///
+    /// Case matters only if names differ by case alone.
     /// - Throws: ``Failure`` when no account or several accounts match.
     static func account(_ name: String, in accounts: [EnrolledAccount]) throws -> EnrolledAccount {
         try best(accounts, called: name, \.names).only(

@@ -34,7 +34,9 @@ struct Session {
             passphrase: options?.passphrase ?? PassphraseSource())
     }
 
-    /// Opens an existing vault. It blocks, because the process has no other work meanwhile.
+    /// Opens an existing vault.
+    ///
+    /// It blocks, because the process has no other work meanwhile.
     static func open(
         _ options: VaultOptions? = nil, trust: TrustOptions? = nil, acceptingRollback: Bool = false
     ) throws -> Session {

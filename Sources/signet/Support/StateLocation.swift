@@ -5,8 +5,9 @@ import SignetStorage
 
 /// Parses the location of the state of `signet serve`.
 enum StateLocation {
-    /// Parses `memory`, `postgresql:…`, or the path of a file. The default is the file `server.sqlite` in the default directory,
-    /// beside the vault.
+    /// Parses `memory`, `postgresql:…`, or the path of a file.
+    ///
+    /// The default is the file `server.sqlite` in the default directory, beside the vault.
     /// - Parameters:
     ///   - text: The location from the command's option; nil for the default.
     ///   - keyPath: The path of a file with the server's key. Without it, a key for a database is created in the default
@@ -59,7 +60,9 @@ enum StateLocation {
         Secret(try PrivateFile.contents(of: path, limit: 4096))
     }
 
-    /// Returns this machine's key, for a database without a key file in the options. Creates it if necessary.
+    /// Returns this machine's key, for a database without a key file in the options.
+    ///
+    /// Creates it if necessary.
     private static func sharedKey() throws -> Secret {
         let path = try standard().path + "/server.key"
         if !PrivateFile.exists(path) {

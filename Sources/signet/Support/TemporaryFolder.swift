@@ -1,8 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A folder for one run, which only its owner can access. It is deleted with its contents by ``remove()``, or else when the
-/// process exits. A killed process doesn't delete it.
+/// A folder for one run, which only its owner can access.
+///
+/// It is deleted with its contents by ``remove()``, or else when the process exits. A killed process doesn't delete it.
 struct TemporaryFolder {
     let path: String
 

@@ -1,8 +1,9 @@
 import SignetAuthenticator
 import SignetCore
 
-/// A substitute for a fingerprint reader: the user types a word at the terminal, or has confirmed with an option. It doesn't
-/// verify the user's identity, and says so.
+/// A substitute for a fingerprint reader: the user types a word at the terminal, or has confirmed with an option.
+///
+/// It doesn't verify the user's identity, and says so.
 struct TerminalPresence: UserPresence {
     let isSimulated: Bool
 

@@ -2,7 +2,9 @@ import Foundation
 import SignetCore
 import SignetStorage
 
-/// Reads and writes files that are exchanged with other programs, such as exports and backups. `-` is standard input or output.
+/// Reads and writes files that are exchanged with other programs, such as exports and backups.
+///
+/// `-` is standard input or output.
 enum TransferFile {
     static let standardStream = "-"
 
@@ -40,8 +42,10 @@ enum TransferFile {
         }
     }
 
-    /// Writes a file of mode 0600. Either the whole file is written durably under its name, or nothing is. An existing file is
-    /// replaced only if `replacing` is true.
+    /// Writes a file of mode 0600.
+    ///
+    /// Either the whole file is written durably under its name, or nothing is. An existing file is replaced only if `replacing`
+    /// is true.
     static func write(_ bytes: [UInt8], to path: String, replacing: Bool) throws {
         try checkIsFree(path, replacing: replacing)
         let unfinished = "\(path).\(RandomID.uuid().prefix(8)).new"
@@ -66,8 +70,9 @@ enum TransferFile {
         }
     }
 
-    /// Gives a file its final name, unless that name exists. It uses a hard link, because renaming would replace an existing
-    /// file.
+    /// Gives a file its final name, unless that name exists.
+    ///
+    /// It uses a hard link, because renaming would replace an existing file.
     private static func name(_ unfinished: String, _ path: String, _ bytes: [UInt8]) throws(StoreError) {
         if link(unfinished, path) == 0 {
             unlink(unfinished)

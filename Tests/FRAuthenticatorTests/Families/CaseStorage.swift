@@ -7,7 +7,9 @@ import Synchronization
 
 @testable import FRAuthenticator
 
-/// The storage of a case. Opening it twice gives access to the same content.
+/// The storage of a case.
+///
+/// Opening it twice gives access to the same content.
 struct CaseStorage: Sendable {
     enum Kind: String, CaseIterable, Sendable {
         /// Records in memory.

@@ -6,8 +6,9 @@ import SignetStorage
 
 @testable import FRAuthenticator
 
-/// The operations of an app's user in one API family, so that one set of cases tests both families. Every failure is an
-/// ``APIError``.
+/// The operations of an app's user in one API family, so that one set of cases tests both families.
+///
+/// Every failure is an ``APIError``.
 protocol Family: Sendable {
     /// Returns the number of messages that the family keeps for a mechanism that received `count`.
     func kept(of count: Int) -> Int

@@ -8,7 +8,9 @@ struct FamilyCase: Sendable, CustomTestStringConvertible {
     let name: String
     /// Prepares the state that the operation needs.
     let prepare: @Sendable (FamilyCaseRun) async throws -> Void
-    /// Performs the operation. It may be repeated after a failure.
+    /// Performs the operation.
+    ///
+    /// It may be repeated after a failure.
     let perform: @Sendable (FamilyCaseRun) async throws -> Void
     /// The error that refuses the operation every time; nil when it succeeds.
     var refusal: APIError?
@@ -16,7 +18,9 @@ struct FamilyCase: Sendable, CustomTestStringConvertible {
     var repeatRefusal: APIError?
     /// True if the operation sends servers a device token.
     var sendsDeviceToken = false
-    /// Checks that the stored state of the account is the operation's result. A refused operation changes nothing.
+    /// Checks that the stored state of the account is the operation's result.
+    ///
+    /// A refused operation changes nothing.
     let isDone: @Sendable (_ before: CaseStorage.State, _ after: CaseStorage.State, FamilyCaseRun) throws -> Bool
     /// Checks the state left by a call that took effect but reported a failure, if it differs from the full result.
     var isDoneAfterFailure: (@Sendable (_ before: CaseStorage.State, _ after: CaseStorage.State) -> Bool)?

@@ -82,8 +82,9 @@ struct FamilyTests {
         }
     }
 
-    /// Runs a case with one call failing, and then again. Returns whether there was such a call, and whether anything was written
-    /// by the first run.
+    /// Runs a case with one call failing, and then again.
+    ///
+    /// Returns whether there was such a call, and whether anything was written by the first run.
     private func check(
         _ row: FamilyCase, _ run: FamilyCaseRun, failingAt number: Int, late: Bool
     ) async throws -> (wasHit: Bool, hasWritten: Bool) {

@@ -8,7 +8,9 @@ import SignetTesting
 
 @testable import FRAuthenticator
 
-/// The family of `FRAClient`. A call that returns false or nil fails here with the error that the client recorded.
+/// The family of `FRAClient`.
+///
+/// A call that returns false or nil fails here with the error that the client recorded.
 struct LegacyFamily: Family {
     private let client: FRAClient
     private let failures = Tally()

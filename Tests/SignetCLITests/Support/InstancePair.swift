@@ -63,7 +63,9 @@ struct InstancePair: Sendable {
 
     func isKilled(_ index: Int) -> Bool { killed.index.withLock { $0 } == index }
 
-    /// Sends a request to one instance. Nil when that one was killed and did not respond; any other missing response is an error.
+    /// Sends a request to one instance.
+    ///
+    /// Nil when that one was killed and did not respond; any other missing response is an error.
     func send(
         _ method: String, _ path: String, headers: [(String, String)] = [], body: String = "", at index: Int
     ) async throws -> HTTPResponse? {

@@ -10,7 +10,9 @@ enum SQLite {
             file, statement)
     }
 
-    /// A process that holds the write lock of a file until its standard input is closed. It writes `held` once it has it.
+    /// A process that holds the write lock of a file until its standard input is closed.
+    ///
+    /// It writes `held` once it has it.
     static func holder(of file: String, at cli: CommandLineFixture) throws -> TestProcess {
         let program = """
             import sqlite3, sys

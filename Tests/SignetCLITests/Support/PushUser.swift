@@ -90,8 +90,9 @@ actor PushUser {
 
     // MARK: Login
 
-    /// Logs in by push and gets tokens, and starts again where a killed instance leaves the outcome unknown. With `twice`, the
-    /// device's answer and the browser's poll go to both instances at the same instant.
+    /// Logs in by push and gets tokens, and starts again where a killed instance leaves the outcome unknown.
+    ///
+    /// With `twice`, the device's answer and the browser's poll go to both instances at the same instant.
     func logIn(_ login: Int, twice: Bool) async throws {
         for attempt in 0..<3 {
             guard let session = try await session("login \(login).\(attempt)", twice: twice) else {

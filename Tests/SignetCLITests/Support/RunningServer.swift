@@ -15,7 +15,9 @@ struct RunningServer {
     let url: String
     let browser: Browser
 
-    /// Starts a server and runs `body`. The server has ended when this returns.
+    /// Starts a server and runs `body`.
+    ///
+    /// The server has ended when this returns.
     /// - Parameters:
     ///   - cli: The directory of the server's user.
     ///   - options: Options of `signet serve`.
@@ -85,8 +87,9 @@ struct RunningServer {
 }
 
 extension ClientSocket {
-    /// Sends a complete request and, in the same packet, the head and the first byte of another one. When the response to the first
-    /// one has arrived, the server has read them.
+    /// Sends a complete request and, in the same packet, the head and the first byte of another one.
+    ///
+    /// When the response to the first one has arrived, the server has read them.
     func beginRequest(bodyLength: Int) {
         let head = [
             "POST /am/json/authenticate HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json",

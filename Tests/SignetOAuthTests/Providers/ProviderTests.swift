@@ -7,7 +7,9 @@ import SignetTesting
 import TestSupport
 import Testing
 
-/// Logins at independent OpenID providers. Each runs on the loopback interface for one test; `scripts/setup` installs them.
+/// Logins at independent OpenID providers.
+///
+/// Each runs on the loopback interface for one test; `scripts/setup` installs them.
 @Suite("Independent OpenID providers", .serialized)
 struct ProviderTests {
     /// A token source at a provider and the objects it needs.

@@ -5,9 +5,9 @@ import SignetOAuth
 import Synchronization
 import TestSupport
 
-/// An OAuth 2.0 server for tests that counts requests and fails on demand, which real servers do not do. It is strict about
-/// security: it checks PKCE, accepts codes and refresh tokens once, and detects the reuse
-/// of refresh tokens.
+/// An OAuth 2.0 server for tests that counts requests and fails on demand, which real servers do not do.
+///
+/// It is strict about security: it checks PKCE, accepts codes and refresh tokens once, and detects the reuse of refresh tokens.
 final class TestProvider: Sendable {
     /// A failure of the requests to one address.
     enum Fault: Sendable, Hashable {

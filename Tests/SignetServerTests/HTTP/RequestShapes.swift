@@ -4,7 +4,9 @@ import Testing
 
 @testable import SignetServer
 
-/// A request as an SDK sends it, and AM's response. `{name}` is the placeholder of a value that the test has.
+/// A request as an SDK sends it, and AM's response.
+///
+/// `{name}` is the placeholder of a value that the test has.
 struct RequestShape: Sendable, CustomTestStringConvertible {
     let sdk: SDK
     /// A description, and the section that defines the request.

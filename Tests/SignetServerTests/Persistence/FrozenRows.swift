@@ -8,9 +8,11 @@ import Testing
 
 @testable import SignetServer
 
-/// Rows as a server wrote them, sealed with a public test key. They are never regenerated, because a server must be able to continue
-/// with a state that has such rows. For a new kind of row or a new version of the format,
-/// `SIGNET_FREEZE_ROWS=NAME swift test --filter FrozenRowTests/freeze` writes what is not frozen yet to `Fixtures/vN/NAME.json`.
+/// Rows as a server wrote them, sealed with a public test key.
+///
+/// They are never regenerated, because a server must be able to continue with a state that has such rows. For a new kind of row
+/// or a new version of the format, `SIGNET_FREEZE_ROWS=NAME swift test --filter FrozenRowTests/freeze` writes what is not frozen
+/// yet to `Fixtures/vN/NAME.json`.
 struct FrozenRows: Sendable {
     /// The plain values to ask a server with these rows for.
     struct Known: Sendable {

@@ -7,7 +7,9 @@ import Testing
 
 @testable import SignetServer
 
-/// A kind of row: makes a row of the kind, and checks later, at another server with the same state, that the row still has its meaning.
+/// A kind of row: makes a row of the kind, and checks later, at another server with the same state, that the row still has its
+/// meaning.
+///
 /// Each kind has its own user, named after the kind.
 struct RowCase: Sendable {
     typealias Check = @Sendable (TestServer) async throws -> Void

@@ -34,7 +34,9 @@ struct StateLocation: Sendable {
 
     static let key = Secret([UInt8](repeating: 7, count: 32))
 
-    /// Runs `body` with an empty location. A database is created for it alone.
+    /// Runs `body` with an empty location.
+    ///
+    /// A database is created for it alone.
     static func with(_ kind: StateKind, _ body: (StateLocation) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

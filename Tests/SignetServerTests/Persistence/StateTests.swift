@@ -8,8 +8,9 @@ import Testing
 
 @testable import SignetServer
 
-/// The same cases on every kind of storage. Those on PostgreSQL are skipped where no PostgreSQL server can be started
-/// (scripts/setup).
+/// The same cases on every kind of storage.
+///
+/// Those on PostgreSQL are skipped where no PostgreSQL server can be started (scripts/setup).
 @Suite("Stored state of a server", .postgresServer, .serialized, .timeLimit(.minutes(5)))
 struct StateTests {
     private static let past = Int64(1_000_000)

@@ -19,7 +19,9 @@ private struct UserCredentials: Sendable {
         code = try await server.code(session)
     }
 
-    /// Returns which of them are valid. No check spends a code or a refresh token or issues a new token.
+    /// Returns which of them are valid.
+    ///
+    /// No check spends a code or a refresh token or issues a new token.
     func good(_ server: TestServer) async throws -> [String: Bool] {
         let path = TestServer.authenticate
         let header = ["iPlanetDirectoryPro": session]

@@ -7,8 +7,10 @@ import Testing
 @testable import SignetServer
 
 extension TestServer {
-    /// Runs the server on a socket as well and passes its port to `body`. The server has stopped when this returns. The configuration
-    /// requires port 0, because another program may occupy any fixed port.
+    /// Runs the server on a socket as well and passes its port to `body`.
+    ///
+    /// The server has stopped when this returns. The configuration requires port 0, because another program may occupy any fixed
+    /// port.
     func serve(_ body: (_ port: Int) async throws -> Void) async throws {
         try #require(devServer.context.configuration.port == 0, "the configuration of a test needs port 0")
         try await devServer.serve { baseURL in try await body(try Endpoint(baseURL).port) }

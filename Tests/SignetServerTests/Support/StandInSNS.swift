@@ -43,7 +43,9 @@ final class StandInSNS: Sendable {
         let requests = Mutex<[Request]>([])
     }
 
-    /// Starts the server. `answer` receives a request and the number of earlier requests with its action.
+    /// Starts the server.
+    ///
+    /// `answer` receives a request and the number of earlier requests with its action.
     init(_ answer: @escaping @Sendable (_ request: Request, _ before: Int) -> Answer = { _, _ in .good }) throws {
         let log = Log()
         self.log = log

@@ -81,7 +81,9 @@ package actor Chromium {
         }
     }
 
-    /// Reads the replies of the browser. Events are ignored.
+    /// Reads the replies of the browser.
+    ///
+    /// Events are ignored.
     private func read() {
         bytes += process.takeOutput()
         while let end = bytes.firstIndex(of: 0) {
@@ -140,7 +142,9 @@ package struct ChromiumPage: Sendable {
         try await wait(for: "document.readyState === 'complete'")
     }
 
-    /// Evaluates an expression. This also works while page scripts are disabled.
+    /// Evaluates an expression.
+    ///
+    /// This also works while page scripts are disabled.
     package func evaluate(_ expression: String) async throws -> JSONValue {
         let reply = try await call(
             "Runtime.evaluate",

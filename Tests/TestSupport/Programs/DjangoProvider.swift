@@ -4,7 +4,9 @@ import Foundation
 import SignetNetwork
 
 /// Django OAuth Toolkit, an OpenID provider in Python that follows the specifications closely: refresh tokens are used once, and
-/// PKCE is required. `scripts/setup` installs it in a separate virtual environment.
+/// PKCE is required.
+///
+/// `scripts/setup` installs it in a separate virtual environment.
 package enum DjangoProvider {
     /// A Boolean value that indicates whether the provider is installed.
     package static var isPossible: Bool {
@@ -17,7 +19,9 @@ package enum DjangoProvider {
         (ProcessInfo.processInfo.environment["SIGNET_SCRATCH"] ?? "/var/tmp/signet") + "/oidc"
     }
 
-    /// Runs `body` with a new provider and ends the provider afterwards. Creating it takes some seconds.
+    /// Runs `body` with a new provider and ends the provider afterwards.
+    ///
+    /// Creating it takes some seconds.
     /// - Throws: ``OpenIDProvider/Unavailable``, or the error of `body`.
     package static func with<R>(_ body: (OpenIDProvider) async throws -> R) async throws -> R {
         try await TemporaryDirectory.with { directory in

@@ -4,8 +4,10 @@ import Foundation
 import SignetCore
 import SignetNetwork
 
-/// Glewlwyd, an OpenID provider in C (Debian's `glewlwyd`). It has deviations of its own: status 403 for an invalid code, empty
-/// bodies, and revocation for public clients only with the token itself.
+/// Glewlwyd, an OpenID provider in C (Debian's `glewlwyd`).
+///
+/// It has deviations of its own: status 403 for an invalid code, empty bodies, and revocation for public clients only with the
+/// token itself.
 package enum Glewlwyd {
     /// A Boolean value that indicates whether the provider is installed.
     package static var isPossible: Bool {
@@ -50,7 +52,9 @@ package enum Glewlwyd {
             """, path)
     }
 
-    /// Returns the configuration. The three lines about TLS are required although TLS is off.
+    /// Returns the configuration.
+    ///
+    /// The three lines about TLS are required although TLS is off.
     private static func configuration(port: Int, _ directory: TemporaryDirectory) -> String {
         let modules = "/usr/lib/glewlwyd"
         return """
@@ -83,7 +87,9 @@ package enum Glewlwyd {
             """
     }
 
-    /// Creates the provider, the user and the client, and logs the user in. Returns the session cookie.
+    /// Creates the provider, the user and the client, and logs the user in.
+    ///
+    /// Returns the session cookie.
     private static func populate(_ url: String, key: String, redirectURI: String) async throws -> String {
         let transport = AsyncHTTPTransport()
         func post(_ method: String, _ path: String, _ body: JSONValue, as cookie: String?) async throws -> HTTPResponse {

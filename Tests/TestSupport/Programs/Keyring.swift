@@ -3,13 +3,16 @@ package import SignetTesting
 import Foundation
 import Glibc
 
-/// A session bus and a GNOME Keyring for one test, with their own home directory. They end with the body for which they were
-/// started, even when it throws, and with the test process.
+/// A session bus and a GNOME Keyring for one test, with their own home directory.
+///
+/// They end with the body for which they were started, even when it throws, and with the test process.
 ///
 /// libsecret finds the bus through the process environment. A program that uses this keyring must therefore be started as a
 /// process with ``environment``.
 package struct Keyring: Sendable {
-    /// The environment of a process that uses this keyring. It contains nothing of the current environment except `PATH`.
+    /// The environment of a process that uses this keyring.
+    ///
+    /// It contains nothing of the current environment except `PATH`.
     package let environment: [String: String]
     /// The directory of the keyring's files.
     package let files: String
@@ -30,7 +33,9 @@ package struct Keyring: Sendable {
         package let description: String
     }
 
-    /// The required programs that are not in `PATH`. In Debian they are in the packages `dbus`, `dbus-bin` and `gnome-keyring`.
+    /// The required programs that are not in `PATH`.
+    ///
+    /// In Debian they are in the packages `dbus`, `dbus-bin` and `gnome-keyring`.
     package static var missingPrograms: [String] {
         Programs.missing(["dbus-daemon", "dbus-send", "gnome-keyring-daemon", "sh"])
     }
@@ -143,7 +148,9 @@ extension Keyring {
         ]
     }
 
-    /// Writes the configuration of the bus. The bus activates no services, so only programs that the test started answer on it.
+    /// Writes the configuration of the bus.
+    ///
+    /// The bus activates no services, so only programs that the test started answer on it.
     private static func prepare(_ home: TemporaryDirectory) throws {
         unlink(home.file("bus"))
         mkdir(home.file("run"), 0o700)

@@ -3,9 +3,10 @@ import Foundation
 package import SignetCore
 import SignetNetwork
 
-/// Moto as AWS SNS, an independent implementation. It checks signatures with Amazon's own library and reports the messages that a
-/// phone would have received. `scripts/setup` installs it in a separate virtual environment; an installation in `PATH` also
-/// works.
+/// Moto as AWS SNS, an independent implementation.
+///
+/// It checks signatures with Amazon's own library and reports the messages that a phone would have received. `scripts/setup`
+/// installs it in a separate virtual environment; an installation in `PATH` also works.
 package struct Moto: Sendable {
     /// The address of the API.
     package let url: String

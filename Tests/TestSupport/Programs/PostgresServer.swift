@@ -4,7 +4,9 @@ import Foundation
 import Glibc
 
 /// A PostgreSQL server for one test: a new cluster in a temporary directory, reached through a socket there, which only the test
-/// uses. It flushes its write-ahead log like a production server.
+/// uses.
+///
+/// It flushes its write-ahead log like a production server.
 ///
 /// PostgreSQL refuses to run as root. In that case it runs as the first of `pgtest`, `postgres` and `nobody` that exists.
 package final class PostgresServer: Sendable {
@@ -26,7 +28,9 @@ package final class PostgresServer: Sendable {
     /// The user that runs the server when the tests run as root, because PostgreSQL refuses to run as root.
     private static let user = ["pgtest", "postgres", "nobody"].lazy.compactMap { SystemUser(name: $0) }.first
 
-    /// Runs `body` with a new server and removes the server afterwards. Creating it takes some seconds.
+    /// Runs `body` with a new server and removes the server afterwards.
+    ///
+    /// Creating it takes some seconds.
     /// - Throws: ``Unavailable``, or the error of `body`.
     package static func with<R>(_ body: (PostgresServer) async throws -> sending R) async throws -> sending R {
         let server = try PostgresServer()
@@ -112,7 +116,9 @@ package final class PostgresServer: Sendable {
 
     private static var environmentPath: String { ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin" }
 
-    /// Runs one of PostgreSQL's programs to its end, as the user that runs the server. Returns its output.
+    /// Runs one of PostgreSQL's programs to its end, as the user that runs the server.
+    ///
+    /// Returns its output.
     @discardableResult
     private func run(_ program: String, _ arguments: String...) async throws -> String {
         var command = ["\(programs)/\(program)"] + arguments
@@ -126,13 +132,17 @@ package final class PostgresServer: Sendable {
     }
 }
 
-/// A user of this system. `getpwnam` returns memory that a call on another thread changes; this reads a copy.
+/// A user of this system.
+///
+/// `getpwnam` returns memory that a call on another thread changes; this reads a copy.
 private struct SystemUser: Sendable {
     let name: String
     let id: uid_t
     let groupID: gid_t
 
-    /// Looks up a user. Returns nil when the system has no such user.
+    /// Looks up a user.
+    ///
+    /// Returns nil when the system has no such user.
     init?(name: String) {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?

@@ -10,8 +10,10 @@ package enum Programs {
         }
     }
 
-    /// Returns the path of a program of this package, which the build puts next to the tests. When the program has not been
-    /// built, the returned path does not exist, and starting it fails with an error that contains the path.
+    /// Returns the path of a program of this package, which the build puts next to the tests.
+    ///
+    /// When the program has not been built, the returned path does not exist, and starting it fails with an error that contains
+    /// the path.
     package static func built(_ name: String) -> String {
         for start in ["/proc/self/exe"] + CommandLine.arguments {
             var folder = URL(filePath: start).resolvingSymlinksInPath().deletingLastPathComponent()

@@ -1,5 +1,7 @@
 #if os(Linux)
-/// The system's `python3`. Its SQLite library isn't the one that the library under test uses.
+/// The system's `python3`.
+///
+/// Its SQLite library isn't the one that the library under test uses.
 package enum Python {
     /// A Boolean value that indicates whether `python3` is installed with its sqlite3 module.
     package static var hasSQLite: Bool {

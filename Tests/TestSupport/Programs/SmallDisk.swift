@@ -6,8 +6,9 @@ import Glibc
 package struct SmallDisk: Sendable {
     package let path: String
 
-    /// A Boolean value that indicates whether such a file system can be mounted here. Mounting requires root, and a container
-    /// that permits it.
+    /// A Boolean value that indicates whether such a file system can be mounted here.
+    ///
+    /// Mounting requires root, and a container that permits it.
     package static let isPossible: Bool = {
         guard let directory = try? TemporaryDirectory() else { return false }
         defer { directory.remove() }

@@ -29,7 +29,9 @@ package actor SoftwareTPM {
         return missing.isEmpty ? nil : "not installed: \(missing.joined(separator: ", "))"
     }
 
-    /// Runs `body` with a new TPM. The TPM and its processes and files are removed afterwards, even when `body` throws.
+    /// Runs `body` with a new TPM.
+    ///
+    /// The TPM and its processes and files are removed afterwards, even when `body` throws.
     ///
     /// Pass a `port` only when the test depends on it. The default is a free port.
     package static func with<R>(
@@ -110,8 +112,9 @@ package actor SoftwareTPM {
         try await start()
     }
 
-    /// Starts `swtpm` at the same port each time, because a test may stop the TPM and start it again later. Another program that
-    /// searches for a free port may hold the port briefly, so the start is attempted several times.
+    /// Starts `swtpm` at the same port each time, because a test may stop the TPM and start it again later.
+    ///
+    /// Another program that searches for a free port may hold the port briefly, so the start is attempted several times.
     private func startDevice() async throws -> TestProcess {
         var attempts = 5
         while true {
@@ -135,7 +138,9 @@ package actor SoftwareTPM {
         }
     }
 
-    /// Clears the TPM, as its owner would. All existing keys become invalid.
+    /// Clears the TPM, as its owner would.
+    ///
+    /// All existing keys become invalid.
     /// - Throws: ``CannotStart``.
     package func clear() async throws {
         _ = try await tool("tpm2_clear", "-c", "platform")
@@ -144,7 +149,9 @@ package actor SoftwareTPM {
     /// The id of the TPM process, for a test that suspends it directly; nil while the TPM is stopped.
     package var processIdentifier: Int32? { device?.identifier }
 
-    /// Suspends the TPM. Its clients wait until ``resume()``.
+    /// Suspends the TPM.
+    ///
+    /// Its clients wait until ``resume()``.
     package func pause() { device?.signal(SIGSTOP) }
 
     /// Resumes the TPM.
@@ -192,7 +199,9 @@ package actor SoftwareTPM {
 // MARK: Ports
 
 extension SoftwareTPM {
-    /// Returns a free port whose successor is also free. tpm2-tss expects the control channel there.
+    /// Returns a free port whose successor is also free.
+    ///
+    /// tpm2-tss expects the control channel there.
     private static func freePorts() throws -> UInt16 {
         for _ in 0..<100 {
             // The range is below the ephemeral ports, so that a connection of the system does not take the port before a restart.

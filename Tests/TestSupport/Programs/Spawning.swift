@@ -50,8 +50,10 @@ extension TestProcess {
         return identifier
     }
 
-    /// Closes descriptors that the child must not inherit. Other code may have opened them without `O_CLOEXEC`, and a server
-    /// would keep them open while it runs. The function isn't in the Glibc module, and not in every glibc, so it is looked up.
+    /// Closes descriptors that the child must not inherit.
+    ///
+    /// Other code may have opened them without `O_CLOEXEC`, and a server would keep them open while it runs. The function isn't
+    /// in the Glibc module, and not in every glibc, so it is looked up.
     private static func closeAll(from first: Int32, _ actions: inout posix_spawn_file_actions_t) {
         typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
         guard let add = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
@@ -67,8 +69,9 @@ extension TestProcess {
     }
 }
 
-/// An open file of this process that is created with `O_CLOEXEC`, so that children never inherit it. It is closed on
-/// deinitialization.
+/// An open file of this process that is created with `O_CLOEXEC`, so that children never inherit it.
+///
+/// It is closed on deinitialization.
 final class Descriptor: Sendable {
     let number: Int32
 
@@ -76,7 +79,9 @@ final class Descriptor: Sendable {
 
     deinit { close(number) }
 
-    /// Creates a pipe. `pipe2` isn't in the Glibc module, so it is looked up.
+    /// Creates a pipe.
+    ///
+    /// `pipe2` isn't in the Glibc module, so it is looked up.
     static func pipe() throws(CannotStart) -> (reading: Descriptor, writing: Descriptor) {
         typealias Pipe2 = @convention(c) (UnsafeMutablePointer<Int32>, Int32) -> Int32
         var ends: [Int32] = [-1, -1]
@@ -96,7 +101,9 @@ final class Descriptor: Sendable {
     /// Makes writes nonblocking: a write to a full pipe returns immediately.
     func doNotBlock() { _ = fcntl(number, F_SETFL, O_NONBLOCK) }
 
-    /// Writes as many bytes as fit and returns the remaining ones. Returns no bytes when all readers have closed the pipe.
+    /// Writes as many bytes as fit and returns the remaining ones.
+    ///
+    /// Returns no bytes when all readers have closed the pipe.
     func write(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let count = bytes.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
         return count < 0 && errno != EAGAIN ? [] : bytes.dropFirst(max(0, count))

@@ -4,7 +4,9 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A program that a test starts, with its pipes and a thread that serves them. Waiting for it does not block the calling thread.
+/// A program that a test starts, with its pipes and a thread that serves them.
+///
+/// Waiting for it does not block the calling thread.
 ///
 /// Foundation's `Process` isn't suitable: the descriptor that signals a child's end is inherited by all children that are started
 /// at the same time, so the first child seems to run as long as they do.
@@ -52,8 +54,9 @@ package final class TestProcess: Sendable {
     private let arguments: [String]
     private let state: Mutex<State>
 
-    /// The maximum number of bytes that are read after the process has ended. It exceeds the capacity of all pipes, also on
-    /// systems with large pages. Further bytes cannot come from the process.
+    /// The maximum number of bytes that are read after the process has ended.
+    ///
+    /// It exceeds the capacity of all pipes, also on systems with large pages. Further bytes cannot come from the process.
     private static let maxBytesAfterEnd = 4 << 20
 
     /// Starts a program, which is looked up in `PATH`.
@@ -100,7 +103,9 @@ package final class TestProcess: Sendable {
             "sh", ["-c", script, "sh", program] + arguments, environment: environment, input: .open, ownGroup: true)
     }
 
-    /// Runs a program to its end. The caller must check the exit status.
+    /// Runs a program to its end.
+    ///
+    /// The caller must check the exit status.
     /// - Throws: ``CannotStart``.
     package static func run(
         _ program: String, _ arguments: [String] = [], environment: [String: String] = ProcessInfo.processInfo.environment,
@@ -109,12 +114,16 @@ package final class TestProcess: Sendable {
         try await TestProcess(program, arguments, environment: environment, input: input).end(within: timeout)
     }
 
-    /// Sends a signal, unless the process has ended. With `group` the signal goes to the whole process group.
+    /// Sends a signal, unless the process has ended.
+    ///
+    /// With `group` the signal goes to the whole process group.
     package func signal(_ number: Int32, group: Bool = false) {
         state.withLock { if $0.status == nil { _ = kill(group ? -identifier : identifier, number) } }
     }
 
-    /// Writes to an input that was left open. The call blocks until the process has read enough.
+    /// Writes to an input that was left open.
+    ///
+    /// The call blocks until the process has read enough.
     package func send(_ bytes: [UInt8]) {
         guard let input = state.withLock({ $0.input }) else { return }
         var rest = bytes[...]
@@ -137,8 +146,9 @@ package final class TestProcess: Sendable {
     /// The output so far.
     package var soFar: Outcome { state.withLock { outcome($0) } }
 
-    /// Waits until the process ends. After the timeout the process is killed, which its status shows. Cancellation of the waiting
-    /// task does not end the wait.
+    /// Waits until the process ends.
+    ///
+    /// After the timeout the process is killed, which its status shows. Cancellation of the waiting task does not end the wait.
     package func end(within timeout: Duration = TestTimeout.default) async -> Outcome {
         let deadline = ContinuousClock.now + timeout
         return await withCheckedContinuation { continuation in
@@ -232,7 +242,9 @@ extension TestProcess {
         }
     }
 
-    /// Returns true when the process has ended. It stays a zombie, which keeps its id reserved, until `waitpid`.
+    /// Returns true when the process has ended.
+    ///
+    /// It stays a zombie, which keeps its id reserved, until `waitpid`.
     private func hasDied() -> Bool {
         var information = siginfo_t()
         return waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | WNOHANG) == 0

@@ -20,8 +20,9 @@ public final class ChoiceCallback: TypedValueCallback<SignetJourney.ChoiceCallba
     /// The index of the choice that the server proposes; 0 when the server proposes nothing.
     public var defaultChoice: Int { view.defaultChoice ?? 0 }
 
-    /// Chooses by index, which is a number or a string with a number. An index that the server does not offer is ignored, because
-    /// this method cannot throw in the ForgeRock SDK.
+    /// Chooses by index, which is a number or a string with a number.
+    ///
+    /// An index that the server does not offer is ignored, because this method cannot throw in the ForgeRock SDK.
     public override func setValue(_ value: Any?) {
         var view = view
         guard let index = value as? Int ?? (value as? String).flatMap({ Int($0) }), (try? view.select(index)) != nil else {
@@ -93,7 +94,9 @@ public final class SuspendedTextOutputCallback: TextOutputCallback {}
 
 /// Carries a value that the app does not show to the user.
 public final class HiddenValueCallback: SingleValueCallback {
-    /// The identifier that says what the value is for. When the server sends no identifier, this is the current value.
+    /// The identifier that says what the value is for.
+    ///
+    /// When the server sends no identifier, this is the current value.
     public var id: String? { output("id")?.string ?? getValue() as? String }
     /// True when the answer of a passkey goes into this value.
     public var isWebAuthnOutcome: Bool { id == "webAuthnOutcome" }
@@ -168,7 +171,9 @@ public final class TermsAndConditionsCallback: TypedValueCallback<SignetJourney.
 public final class KbaCreateCallback: TypedValuesCallback<SignetJourney.KbaCreateCallback> {
     /// The questions that the server offers.
     public var predefinedQuestions: [String] { view.predefinedQuestions }
-    /// True when the user may write a question. A server that does not say accepts any question.
+    /// True when the user may write a question.
+    ///
+    /// A server that does not say accepts any question.
     public var allowUserDefinedQuestions: Bool { view.allowsOwnQuestion }
     /// Enters the question.
     public func setQuestion(_ question: String) { set("question", question) }

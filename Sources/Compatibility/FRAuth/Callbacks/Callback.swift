@@ -1,8 +1,10 @@
 public import SignetCore
 public import SignetJourney
 
-/// A callback of a ``Node``. A callback type that has no class of its own is an instance of this class: the app reads it with
-/// ``output(_:)`` and fills it in with ``setInput(_:_:)``.
+/// A callback of a ``Node``.
+///
+/// A callback type that has no class of its own is an instance of this class: the app reads it with ``output(_:)`` and fills it
+/// in with ``setInput(_:_:)``.
 ///
 /// Callbacks belong to the task that has the node. They are not Sendable, as in the ForgeRock SDK.
 open class Callback {
@@ -25,7 +27,9 @@ open class Callback {
     /// Returns the output with a name; nil when the callback lacks it.
     public final func output(_ name: String) -> JSONValue? { callback.output(name) }
 
-    /// Fills in the input that has this name. Returns false when the callback lacks it.
+    /// Fills in the input that has this name.
+    ///
+    /// Returns false when the callback lacks it.
     @discardableResult
     public final func setInput(_ name: String, _ value: JSONValue) -> Bool {
         guard let index = callback.input?.firstIndex(where: { $0.name == name }) else { return false }
@@ -52,7 +56,9 @@ open class SingleValueCallback: Callback {
 
     override class var inputs: [String] { [""] }
 
-    /// Fills in the input with a string, a number or a Boolean value. A value that JSON cannot express is ignored.
+    /// Fills in the input with a string, a number or a Boolean value.
+    ///
+    /// A value that JSON cannot express is ignored.
     open func setValue(_ value: Any?) {
         if let value = JSONValue(any: value) { callback.set(value) }
     }
@@ -61,7 +67,9 @@ open class SingleValueCallback: Callback {
     open func getValue() -> Any? { callback.value().flatMap { $0 == .null ? nil : $0.any } }
 }
 
-/// A callback with several inputs. All inputs are sent back, in the server's order.
+/// A callback with several inputs.
+///
+/// All inputs are sent back, in the server's order.
 open class MultipleValuesCallback: Callback {
     /// The names that the server gave the inputs.
     public final var inputNames: [String] { (callback.input ?? []).map(\.name) }

@@ -1,8 +1,9 @@
 import SignetCore
 import SignetJourney
 
-/// The mapping from callback types to Swift classes. It begins with the classes of the ForgeRock SDK; an app can add classes or
-/// replace them.
+/// The mapping from callback types to Swift classes.
+///
+/// It begins with the classes of the ForgeRock SDK; an app can add classes or replace them.
 public struct CallbackFactory: Sendable {
     /// The classes, by the type names in the server's JSON.
     public private(set) var supportedCallbacks: [String: Callback.Type]
@@ -40,8 +41,10 @@ public struct CallbackFactory: Sendable {
         supportedCallbacks[callbackType] = callbackClass
     }
 
-    /// Returns the callback as an instance of its class. The result is a plain ``Callback`` when no class is registered, or when
-    /// the callback lacks a part that its class needs, so that a step with an unknown callback stays usable.
+    /// Returns the callback as an instance of its class.
+    ///
+    /// The result is a plain ``Callback`` when no class is registered, or when the callback lacks a part that its class needs, so
+    /// that a step with an unknown callback stays usable.
     func callback(_ callback: JourneyCallback) throws -> Callback {
         for name in [Self.className(for: callback), callback.type].compactMap({ $0 }) {
             if let known = supportedCallbacks[name], let object = try? known.init(callback) { return object }

@@ -10,7 +10,9 @@ public final class DeviceProfileCallback: TypedValueCallback<SignetJourney.Devic
     /// The message to show while the app collects the profile.
     public var message: String { view.message }
 
-    /// Enters a profile, which `DeviceProfileCollector` creates. Parts that the server did not ask for are left out.
+    /// Enters a profile, which `DeviceProfileCollector` creates.
+    ///
+    /// Parts that the server did not ask for are left out.
     public func setProfile(_ profile: DeviceProfile) {
         var view = view
         view.fill(profile)
@@ -49,7 +51,9 @@ public class DeviceKeyCallback<View: SignetJourney.DeviceKeyCallback>: TypedValu
     public final func setClientError(_ error: String) { set("clientError", error) }
 }
 
-/// Asks for a new key that is bound to the device. `DeviceBinding` creates the key inside ``Node/answer(_:)``.
+/// Asks for a new key that is bound to the device.
+///
+/// `DeviceBinding` creates the key inside ``Node/answer(_:)``.
 public final class DeviceBindingCallback: DeviceKeyCallback<SignetJourney.DeviceBindingCallback> {
     /// The identifier of the user that the key is for.
     public var userId: String { view.userID }
@@ -66,7 +70,9 @@ public final class DeviceBindingCallback: DeviceKeyCallback<SignetJourney.Device
     public func setDeviceId(_ identifier: String) { set("deviceId", identifier) }
 }
 
-/// Asks for a signature with a key that was bound to the device before. `DeviceBinding` signs inside ``Node/answer(_:)``.
+/// Asks for a signature with a key that was bound to the device before.
+///
+/// `DeviceBinding` signs inside ``Node/answer(_:)``.
 public final class DeviceSigningVerifierCallback: DeviceKeyCallback<SignetJourney.DeviceSigningVerifierCallback> {
     /// The identifier of the user with the key to sign with; nil when any key of the device may sign.
     public var userId: String? { view.userID }

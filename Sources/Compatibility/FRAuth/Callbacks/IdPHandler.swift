@@ -1,7 +1,8 @@
 public import SignetCore
 
-/// A handler that logs the user in with an identity provider. An app implements it with the provider's SDK or a browser; this
-/// package has no implementation.
+/// A handler that logs the user in with an identity provider.
+///
+/// An app implements it with the provider's SDK or a browser; this package has no implementation.
 public protocol IdPHandler: Sendable {
     /// The type of the token that ``signIn(idpClient:)`` returns: `id_token`, `access_token` or `authorization_code`.
     var tokenType: String { get }
@@ -14,7 +15,9 @@ public protocol IdPHandler: Sendable {
 }
 
 extension IdPCallback {
-    /// Lets the user log in with the provider, and enters the token and its type. Nothing is entered when the login fails.
+    /// Lets the user log in with the provider, and enters the token and its type.
+    ///
+    /// Nothing is entered when the login fails.
     /// - Throws: The handler's error; ``AuthError/invalidTokenResponse(_:)`` when the token is empty or not UTF-8.
     public func signIn(handler: any IdPHandler) async throws {
         let token = try await handler.signIn(idpClient: idpClient)

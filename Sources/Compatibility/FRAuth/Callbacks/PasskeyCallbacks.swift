@@ -1,8 +1,9 @@
 public import SignetCore
 public import SignetJourney
 
-/// Asks the app to create a passkey or to sign with one. The server sends it as metadata, and its answer goes into a hidden value
-/// of the same step.
+/// Asks the app to create a passkey or to sign with one.
+///
+/// The server sends it as metadata, and its answer goes into a hidden value of the same step.
 public class WebAuthnCallback: MetadataCallback {
     /// The challenge that the passkey signs, in base64.
     public final var challenge: String { member("challenge") }
@@ -26,8 +27,9 @@ public final class WebAuthnRegistrationCallback: WebAuthnCallback {
         try super.init(callback)
     }
 
-    /// The relying party's identifier: the domain that the passkey is valid for. Empty when the server leaves it to a web page,
-    /// which an app does not have.
+    /// The relying party's identifier: the domain that the passkey is valid for.
+    ///
+    /// Empty when the server leaves it to a web page, which an app does not have.
     public var relyingPartyId: String { request.relyingPartyID ?? "" }
     /// The relying party's name, to show.
     public var relyingPartyName: String { request.relyingPartyName }
@@ -54,7 +56,9 @@ public final class WebAuthnRegistrationCallback: WebAuthnCallback {
     /// True when the server accepts the answer as JSON.
     public var supportsJsonResponse: Bool { request.acceptsJSON }
 
-    /// Creates a passkey and enters the result into the step. A failure is entered too, so that the server learns about it.
+    /// Creates a passkey and enters the result into the step.
+    ///
+    /// A failure is entered too, so that the server learns about it.
     /// - Parameters:
     ///   - node: The step that has this callback.
     ///   - authenticator: The authenticator that creates passkeys. Nil tells the server that the device has no authenticator.
@@ -81,8 +85,9 @@ public final class WebAuthnAuthenticationCallback: WebAuthnCallback {
         try super.init(callback)
     }
 
-    /// The relying party's identifier: the domain that the passkey is valid for. Empty when the server leaves it to a web page,
-    /// which an app does not have.
+    /// The relying party's identifier: the domain that the passkey is valid for.
+    ///
+    /// Empty when the server leaves it to a web page, which an app does not have.
     public var relyingPartyId: String { request.relyingPartyID ?? "" }
     /// The identifiers of the passkeys that may sign; empty when any passkey may sign.
     public var allowCredentials: [[UInt8]] { request.allowedCredentials }
@@ -93,7 +98,9 @@ public final class WebAuthnAuthenticationCallback: WebAuthnCallback {
     /// True when the server accepts the answer as JSON.
     public var supportsJsonResponse: Bool { request.acceptsJSON }
 
-    /// Signs with a passkey and enters the result into the step. A failure is entered too, so that the server learns about it.
+    /// Signs with a passkey and enters the result into the step.
+    ///
+    /// A failure is entered too, so that the server learns about it.
     /// - Parameters:
     ///   - node: The step that has this callback.
     ///   - authenticator: The authenticator that signs. Nil tells the server that the device has no authenticator.

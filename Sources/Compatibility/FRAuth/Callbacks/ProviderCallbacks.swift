@@ -5,7 +5,9 @@ public import SignetJourney
 public struct IdPValue: Sendable, Hashable {
     /// The provider's name, for example `google`; `localAuthentication` for an account on the server itself.
     public let provider: String
-    /// The settings for the button, such as `buttonDisplayName` and `buttonImage`. May be empty.
+    /// The settings for the button, such as `buttonDisplayName` and `buttonImage`.
+    ///
+    /// May be empty.
     public let uiConfig: [String: String]
 }
 
@@ -19,8 +21,9 @@ public final class SelectIdPCallback: TypedValueCallback<SignetJourney.SelectIdP
     /// Selects a provider.
     public func setProvider(provider: IdPValue) { setValue(provider.provider) }
 
-    /// Selects a provider by name. A provider that the server does not offer is ignored, because this method cannot throw in the
-    /// ForgeRock SDK.
+    /// Selects a provider by name.
+    ///
+    /// A provider that the server does not offer is ignored, because this method cannot throw in the ForgeRock SDK.
     public override func setValue(_ value: Any?) {
         var view = view
         guard let name = value as? String, (try? view.select(name)) != nil else { return }
@@ -87,8 +90,9 @@ public final class ReCaptchaEnterpriseCallback: TypedValuesCallback<SignetJourne
     public func setPayload(_ payload: String) { set("payload", payload) }
 }
 
-/// The base class of the PingOne Protect callbacks. Older servers send them as metadata; the answer then goes into the hidden
-/// values of the same step.
+/// The base class of the PingOne Protect callbacks.
+///
+/// Older servers send them as metadata; the answer then goes into the hidden values of the same step.
 public class PingOneProtectCallback: MultipleValuesCallback {
     /// The hidden values of the same step.
     final var hidden: [HiddenValueCallback] = []
@@ -131,7 +135,9 @@ public final class PingOneProtectInitializeCallback: PingOneProtectCallback {
     public var customHost: String { settings.customHost }
     /// True when PingOne Protect collects the device's metadata only on request.
     public var lazyMetadata: Bool { settings.isLazy }
-    /// True when PingOne Protect records how the user types and moves. The default is true.
+    /// True when PingOne Protect records how the user types and moves.
+    ///
+    /// The default is true.
     public var behavioralDataCollection: Bool { settings.collectsBehavioralData }
     /// The number of days between two synchronizations of the device's key; 14 when the server does not say.
     public var deviceKeyRsyncIntervals: Int { settings.keySyncDays }

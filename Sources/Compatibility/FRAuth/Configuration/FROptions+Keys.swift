@@ -59,9 +59,10 @@ enum FROptionsKey: String, CaseIterable {
 }
 
 extension FROptions {
-    /// Creates settings from a dictionary with the keys of `FRAuthConfig.plist`, such as `forgerock_url`. A missing value gets
-    /// its default. A value of a wrong type is ignored, except that an integer is accepted where a string is expected. Unknown
-    /// keys are ignored.
+    /// Creates settings from a dictionary with the keys of `FRAuthConfig.plist`, such as `forgerock_url`.
+    ///
+    /// A missing value gets its default. A value of a wrong type is ignored, except that an integer is accepted where a string is
+    /// expected. Unknown keys are ignored.
     public init(config: [String: Any]) {
         self.init(url: "", realm: "")
         for key in FROptionsKey.allCases {
@@ -78,7 +79,9 @@ extension FROptions {
         for key in FROptionsKey.allCases { try set(key, members[key.rawValue] ?? .null) }
     }
 
-    /// Sets the value of a key. Null changes nothing.
+    /// Sets the value of a key.
+    ///
+    /// Null changes nothing.
     private mutating func set(_ key: FROptionsKey, _ value: JSONValue) throws(ConfigError) {
         guard value != .null else { return }
         switch key {

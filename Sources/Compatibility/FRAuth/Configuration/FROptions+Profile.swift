@@ -44,8 +44,9 @@ extension FROptions {
         }
     }
 
-    /// The error for an incomplete OAuth 2.0 client; nil when the settings have a client. A client needs an identifier, a
-    /// redirect URI and scopes.
+    /// The error for an incomplete OAuth 2.0 client; nil when the settings have a client.
+    ///
+    /// A client needs an identifier, a redirect URI and scopes.
     var missingClient: ConfigError? {
         let settings: [(FROptionsKey, String?)] = [
             (.oauthClientId, oauthClientId), (.oauthRedirectUri, oauthRedirectUri), (.oauthScope, oauthScope),
@@ -84,8 +85,10 @@ extension FROptions {
         return .seconds(seconds)
     }
 
-    /// The addresses that replace the default endpoints. Leading slashes are removed, so that an address with or without one
-    /// works. The ForgeRock SDK appends a relative address to the server's address and omits a missing slash.
+    /// The addresses that replace the default endpoints.
+    ///
+    /// Leading slashes are removed, so that an address with or without one works. The ForgeRock SDK appends a relative address to
+    /// the server's address and omits a missing slash.
     private var overrides: EndpointOverrides {
         var overrides: EndpointOverrides = [:]
         let written: [(ServerEndpoint, String?)] = [
@@ -101,9 +104,10 @@ extension FROptions {
         return overrides
     }
 
-    /// Returns true when a session and tokens from the settings `old` must not be used with these settings. That is so when one
-    /// of the six settings that the ForgeRock documentation names differs: the address, the realm, the cookie's name, or the
-    /// client's identifier, redirect URI or scopes. Two spellings of the same realm or address are equal.
+    /// Returns true when a session and tokens from the settings `old` must not be used with these settings.
+    ///
+    /// That is so when one of the six settings that the ForgeRock documentation names differs: the address, the realm, the
+    /// cookie's name, or the client's identifier, redirect URI or scopes. Two spellings of the same realm or address are equal.
     package func endsSessions(of old: FROptions) -> Bool {
         Self.normalized(url) != Self.normalized(old.url) || Realm(realm) != Realm(old.realm) || cookieName != old.cookieName
             || oauthClientId != old.oauthClientId || oauthRedirectUri != old.oauthRedirectUri || oauthScope != old.oauthScope
@@ -116,6 +120,7 @@ extension FROptions {
     }
 
     /// Returns these settings with the endpoints from an OpenID provider's discovery document; see `ServerProfile.discovering`.
+    ///
     /// The ForgeRock SDK changes the settings in place. An endpoint that is already set is kept.
     ///
     /// With a ``oauthSignoutRedirectUri`` the user is sent to the provider's `end_session_endpoint` to log out. Without one,

@@ -1,9 +1,12 @@
-/// The settings of the SDK, for ``FRAuth/start(options:)``. They are the settings of `FRAuthConfig.plist`, with the string values
-/// that the ForgeRock SDK accepts.
+/// The settings of the SDK, for ``FRAuth/start(options:)``.
+///
+/// They are the settings of `FRAuthConfig.plist`, with the string values that the ForgeRock SDK accepts.
 public struct FROptions: Sendable, Equatable {
     /// The server's address up to its deployment path: `https://tenant.forgeblocks.com/am`.
     public var url: String
-    /// The realm. An empty string means the top-level realm; the ForgeRock SDK then requests an address that doesn't exist.
+    /// The realm.
+    ///
+    /// An empty string means the top-level realm; the ForgeRock SDK then requests an address that doesn't exist.
     public var realm: String
     /// True when the server's cookies are stored and sent.
     public var enableCookie: Bool
@@ -40,13 +43,17 @@ public struct FROptions: Sendable, Equatable {
     public var oauthSignoutRedirectUri: String?
     /// The scopes to request, separated by spaces.
     public var oauthScope: String?
-    /// The access group: apps of a user with the same group share a session. Nil for a session of this app alone.
+    /// The access group: apps of a user with the same group share a session.
+    ///
+    /// Nil for a session of this app alone.
     public var keychainAccessGroup: String?
-    /// The address that ``discover(discoveryURL:transport:)`` was called with. The provider's signing keys are found through it.
-    /// It has no key in `FRAuthConfig`.
+    /// The address that ``discover(discoveryURL:transport:)`` was called with.
+    ///
+    /// The provider's signing keys are found through it. It has no key in `FRAuthConfig`.
     var discoveryURL: String?
-    /// The pins of the server's public keys: each is the base64 of the SHA-256 of a SubjectPublicKeyInfo. Nil and empty pin
-    /// nothing.
+    /// The pins of the server's public keys: each is the base64 of the SHA-256 of a SubjectPublicKeyInfo.
+    ///
+    /// Nil and empty pin nothing.
     public var sslPinningPublicKeyHashes: [String]?
 
     /// The name of the session cookie on a server with the default settings.

@@ -1,7 +1,8 @@
 public import SignetJourney
 
-/// An error of a journey that the app caused, or that the form of the server's answer caused. Each case names the ForgeRock SDK's
-/// code.
+/// An error of a journey that the app caused, or that the form of the server's answer caused.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum AuthError: FRAuthFailure, Hashable {
     /// The server's answer lacks a token, or has an ID token that fails validation, with the reason (code 1000006).
     case invalidTokenResponse(String)
@@ -26,7 +27,7 @@ public enum AuthError: FRAuthFailure, Hashable {
     /// The session and the tokens have ended; the user must log in again (code 1000035).
     case userAuthenticationRequired
 
-    /// `com.forgerock.ios.frauth.authentication`
+    /// The error domain, `com.forgerock.ios.frauth.authentication`.
     public static var domain: String { "com.forgerock.ios.frauth.authentication" }
 
     /// The ForgeRock SDK's code and a description of the problem.
@@ -48,7 +49,9 @@ public enum AuthError: FRAuthFailure, Hashable {
     }
 }
 
-/// An error that the server reported in a journey. Each case names the ForgeRock SDK's code.
+/// An error that the server reported in a journey.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum AuthApiError: FRAuthFailure, Hashable {
     /// The server rejected the request without a reason, with the HTTP status (code 1300000).
     case apiRequestFailure(status: Int)
@@ -59,7 +62,7 @@ public enum AuthApiError: FRAuthFailure, Hashable {
     /// The link to resume a journey has expired or was already used (code 1300003).
     case suspendedAuthSessionError(String)
 
-    /// `com.forgerock.ios.frauth.authapierror`
+    /// The error domain, `com.forgerock.ios.frauth.authapierror`.
     public static var domain: String { "com.forgerock.ios.frauth.authapierror" }
 
     /// The ForgeRock SDK's code and a description of the problem.
@@ -73,7 +76,9 @@ public enum AuthApiError: FRAuthFailure, Hashable {
     }
 }
 
-/// An error of the configuration: the SDK can't be started, or can't be used yet. Each case names the ForgeRock SDK's code.
+/// An error of the configuration: the SDK can't be started, or can't be used yet.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum ConfigError: FRAuthFailure, Hashable {
     /// No configuration was found (code 2000000).
     case emptyConfiguration
@@ -84,7 +89,7 @@ public enum ConfigError: FRAuthFailure, Hashable {
     /// The SDK is not started, or has no OAuth 2.0 client (code 2000003).
     case invalidSDKState
 
-    /// `com.forgerock.ios.frauth.configuration`
+    /// The error domain, `com.forgerock.ios.frauth.configuration`.
     public static var domain: String { "com.forgerock.ios.frauth.configuration" }
 
     /// The ForgeRock SDK's code and a description of the problem.
@@ -102,7 +107,9 @@ public enum ConfigError: FRAuthFailure, Hashable {
     }
 }
 
-/// An error of the network, or an unreadable answer. Each case names the ForgeRock SDK's code.
+/// An error of the network, or an unreadable answer.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum NetworkError: FRAuthFailure, Hashable {
     /// The answer isn't a JSON object (code 5000003).
     case invalidResponseDataType
@@ -111,7 +118,7 @@ public enum NetworkError: FRAuthFailure, Hashable {
     /// No answer arrived, with the reason (code 5000010).
     case apiRequestFailure(String)
 
-    /// `com.forgerock.ios.frcore.network`
+    /// The error domain, `com.forgerock.ios.frcore.network`.
     public static var domain: String { "com.forgerock.ios.frcore.network" }
 
     /// The ForgeRock SDK's code and a description of the problem.

@@ -1,5 +1,7 @@
-/// An error from an OAuth 2.0 server, or an answer of the server that can't be used. Each case carries the server's description,
-/// or one of this SDK when the server sent none. Each case names the ForgeRock SDK's code.
+/// An error from an OAuth 2.0 server, or an answer of the server that can't be used.
+///
+/// Each case carries the server's description, or one of this SDK when the server sent none. Each case names the ForgeRock SDK's
+/// code.
 public enum OAuth2Error: FRAuthFailure, Hashable {
     /// The server considers the request malformed: `invalid_request` (code 1500001).
     case invalidAuthorizeRequest(String)
@@ -26,7 +28,7 @@ public enum OAuth2Error: FRAuthFailure, Hashable {
     /// The answer has neither a code nor an error (code 1500099).
     case unknown(String)
 
-    /// `com.forgerock.ios.frauth.oauth2`
+    /// The error domain, `com.forgerock.ios.frauth.oauth2`.
     public static var domain: String { "com.forgerock.ios.frauth.oauth2" }
 
     /// The ForgeRock SDK's code and a description of the problem.
@@ -48,7 +50,9 @@ public enum OAuth2Error: FRAuthFailure, Hashable {
     }
 }
 
-/// An error about a missing or unreadable stored token. Each case names the ForgeRock SDK's code.
+/// An error about a missing or unreadable stored token.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum TokenError: FRAuthFailure, Hashable {
     /// The stored data isn't a token (code 3000000).
     case failToParseToken(String)
@@ -58,7 +62,7 @@ public enum TokenError: FRAuthFailure, Hashable {
     /// No user is logged in (code 3000002).
     case nullToken
 
-    /// `com.forgerock.ios.frauth.token`
+    /// The error domain, `com.forgerock.ios.frauth.token`.
     public static var domain: String { "com.forgerock.ios.frauth.token" }
 
     /// The ForgeRock SDK's code and a description of the problem.
@@ -71,7 +75,9 @@ public enum TokenError: FRAuthFailure, Hashable {
     }
 }
 
-/// An error of a login in a browser. Each case names the ForgeRock SDK's code.
+/// An error of a login in a browser.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum BrowserError: FRAuthFailure, Hashable {
     /// The browser could not be opened, or the requested kind of browser doesn't exist here, with the reason (code 1400000).
     case externalUserAgentFailure(String)
@@ -80,7 +86,7 @@ public enum BrowserError: FRAuthFailure, Hashable {
     /// The user or the app canceled the login (code 1400002).
     case externalUserAgentCancelled
 
-    /// `com.forgerock.ios.frauth.browser`
+    /// The error domain, `com.forgerock.ios.frauth.browser`.
     public static var domain: String { "com.forgerock.ios.frauth.browser" }
 
     /// The ForgeRock SDK's code and a description of the problem.

@@ -36,7 +36,9 @@ public struct AuthService: Sendable {
             journeys: journeys, index: index, options: JourneyOptions(), factory: factory, session: session)
     }
 
-    /// Starts the journey. `T` is the type of the journey's result; see ``Node/next(completion:)``.
+    /// Starts the journey.
+    ///
+    /// `T` is the type of the journey's result; see ``Node/next(completion:)``.
     public func next<T: Sendable>(completion: @escaping NodeCompletion<T>) {
         journey.run(completion) { try await $0.start(journey.index, options: journey.options) }
     }

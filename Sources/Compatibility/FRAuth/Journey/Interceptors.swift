@@ -13,7 +13,9 @@ public struct Request: Sendable, Hashable {
     public var url: String
     /// The method, in upper case.
     public var method: String
-    /// The header fields. When several fields have the same name, this has the last one.
+    /// The header fields.
+    ///
+    /// When several fields have the same name, this has the last one.
     public var headers: [String: String]
     /// The body.
     public var body: [UInt8]
@@ -57,7 +59,9 @@ public struct RequestInterceptorRegistry: Sendable {
     /// The registry of this process.
     public static var shared: RequestInterceptorRegistry { RequestInterceptorRegistry() }
 
-    /// Registers interceptors, which see every request from now on, in this order. Nil removes all interceptors.
+    /// Registers interceptors, which see every request from now on, in this order.
+    ///
+    /// Nil removes all interceptors.
     /// - Parameters:
     ///   - interceptors: The interceptors.
     ///   - shouldOverride: True to replace the registered interceptors; false to append to them.

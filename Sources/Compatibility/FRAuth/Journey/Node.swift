@@ -1,8 +1,9 @@
 public import SignetCore
 import SignetJourney
 
-/// A completion that is called once, with one of three: the journey's result, its next step, or an error. All three are nil when
-/// the journey succeeds without a session. It is called on the global executor of Swift's tasks.
+/// A completion that is called once, with one of three: the journey's result, its next step, or an error.
+///
+/// All three are nil when the journey succeeds without a session. It is called on the global executor of Swift's tasks.
 public typealias NodeCompletion<T: Sendable> = @Sendable (_ result: T?, _ node: sending Node?, _ error: (any Error)?) -> Void
 
 /// A step of a journey: callbacks to show and to fill in, and a method that sends them.
@@ -53,7 +54,9 @@ public final class Node {
         return result
     }
 
-    /// Sends the values that are filled in when this method is called. The node may be sent again after a failure.
+    /// Sends the values that are filled in when this method is called.
+    ///
+    /// The node may be sent again after a failure.
     ///
     /// `T` is the type of the journey's result: a ``Token``, or a type that the process's session creates from one,
     /// ``AccessToken`` or ``FRUser``.

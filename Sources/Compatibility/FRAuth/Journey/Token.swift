@@ -9,7 +9,9 @@ public struct Token: Sendable, Hashable {
     /// The realm, with a leading slash.
     public let realm: String
 
-    /// Creates a token. The address and the realm are empty when the server sent none.
+    /// Creates a token.
+    ///
+    /// The address and the realm are empty when the server sent none.
     public init(value: Secret, successUrl: String = "", realm: String = "") {
         self.value = value
         self.successUrl = successUrl

@@ -40,12 +40,16 @@ public struct AccessToken: Sendable, Hashable {
     /// True when the token has expired by this machine's clock.
     public var isExpired: Bool { token.isExpired(at: SystemWallClock().now) }
 
-    /// Returns the value of the `Authorization` header for the token. It contains the secret: send it, and never show it.
+    /// Returns the value of the `Authorization` header for the token.
+    ///
+    /// It contains the secret: send it, and never show it.
     public func buildAuthorizationHeader() -> String { token.authorization }
 }
 
 extension AccessToken {
-    /// Returns true when two tokens and their related data are equal. The engine's own notes about a token are not compared.
+    /// Returns true when two tokens and their related data are equal.
+    ///
+    /// The engine's own notes about a token are not compared.
     public static func == (one: AccessToken, other: AccessToken) -> Bool {
         one.value == other.value && one.tokenType == other.tokenType && one.scope == other.scope
             && one.refreshToken == other.refreshToken && one.idToken == other.idToken && one.expiration == other.expiration
@@ -57,7 +61,9 @@ extension AccessToken {
 }
 
 extension AccessToken: CustomStringConvertible, CustomReflectable {
-    /// The type and the scope. It never contains a token.
+    /// The type and the scope.
+    ///
+    /// It never contains a token.
     public var description: String { token.description }
     /// An empty mirror, so that `dump` shows no token.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

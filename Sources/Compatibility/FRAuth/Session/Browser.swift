@@ -10,7 +10,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The kind of browser for a login, as in the ForgeRock SDK. A desktop system has one kind: the user's default browser.
+/// The kind of browser for a login, as in the ForgeRock SDK.
+///
+/// A desktop system has one kind: the user's default browser.
 public enum BrowserType: Int, Sendable, CaseIterable {
     /// The system's window for logins, on Apple's mobile systems.
     case authSession = 0
@@ -23,8 +25,9 @@ public enum BrowserType: Int, Sendable, CaseIterable {
 }
 
 extension FRUser {
-    /// Returns a builder for a login in a browser (RFC 8252). Nil when the SDK is not started, when it has no OAuth 2.0 client,
-    /// or when another such login is in progress.
+    /// Returns a builder for a login in a browser (RFC 8252).
+    ///
+    /// Nil when the SDK is not started, when it has no OAuth 2.0 client, or when another such login is in progress.
     public static func browser() -> BrowserBuilder? {
         let process = FRAuthProcess.current
         guard let started = process.started, started.options.missingClient == nil, process.browser == nil else { return nil }
@@ -39,16 +42,19 @@ public struct BrowserBuilder: Sendable {
 
     init() {}
 
-    /// Sets the kind of browser. The default is ``BrowserType/nativeBrowserApp``. The login fails when the kind doesn't exist
-    /// here; it never falls back to a browser that stores more data.
+    /// Sets the kind of browser.
+    ///
+    /// The default is ``BrowserType/nativeBrowserApp``. The login fails when the kind doesn't exist here; it never falls back to
+    /// a browser that stores more data.
     public func set(browserType: BrowserType) -> BrowserBuilder {
         var builder = self
         builder.type = browserType
         return builder
     }
 
-    /// Adds a parameter to the authorization request, for example `acr_values`. Parameters that protect the request cannot be
-    /// replaced.
+    /// Adds a parameter to the authorization request, for example `acr_values`.
+    ///
+    /// Parameters that protect the request cannot be replaced.
     public func setCustomParam(key: String, value: String) -> BrowserBuilder {
         var builder = self
         builder.parameters[key] = value
@@ -59,9 +65,11 @@ public struct BrowserBuilder: Sendable {
     public func build() -> Browser { Browser(type, parameters, process: FRAuthProcess.current) }
 }
 
-/// A login in a browser. The client's redirect URI is either a loopback address, such as `http://127.0.0.1/callback`, or an
-/// address with a scheme of the app's own, such as `com.example.app:/callback`. For such a scheme the system starts the app,
-/// which passes the address to ``validateBrowserLogin(url:)-(String)``.
+/// A login in a browser.
+///
+/// The client's redirect URI is either a loopback address, such as `http://127.0.0.1/callback`, or an address with a scheme of
+/// the app's own, such as `com.example.app:/callback`. For such a scheme the system starts the app, which passes the address to
+/// ``validateBrowserLogin(url:)-(String)``.
 public final class Browser: Sendable {
     private let type: BrowserType
     private let parameters: [String: String]
@@ -121,8 +129,9 @@ public final class Browser: Sendable {
         FRUser.callBack(completion, login)
     }
 
-    /// Cancels the login, which then throws ``BrowserError/externalUserAgentCancelled``. Does nothing when the login is not in
-    /// progress.
+    /// Cancels the login, which then throws ``BrowserError/externalUserAgentCancelled``.
+    ///
+    /// Does nothing when the login is not in progress.
     public func cancel() { attempt.withLock { $0.task }?.cancel() }
 
     /// Passes the address that the system started the app with to the login in progress.
@@ -137,7 +146,9 @@ public final class Browser: Sendable {
         return browser.attempt.withLock { $0.receiver }?.leave(String(query)) ?? false
     }
 
-    /// Passes a `URL` to the login in progress; see ``validateBrowserLogin(url:)-(String)``. The ForgeRock SDK takes a `URL`.
+    /// Passes a `URL` to the login in progress; see ``validateBrowserLogin(url:)-(String)``.
+    ///
+    /// The ForgeRock SDK takes a `URL`.
     @discardableResult
     public static func validateBrowserLogin(url: URL) -> Bool { validateBrowserLogin(url: url.absoluteString) }
 
@@ -179,8 +190,9 @@ public final class Browser: Sendable {
         return FRUser(process)
     }
 
-    /// True when a redirect URI has a scheme of the app's own. The system then starts the app, and no listener receives the
-    /// answer.
+    /// True when a redirect URI has a scheme of the app's own.
+    ///
+    /// The system then starts the app, and no listener receives the answer.
     private static func isAppsOwn(_ redirectURI: String?) -> Bool {
         guard let scheme = redirectURI?.prefix(while: { $0 != ":" }).lowercased() else { return false }
         return scheme != "http" && scheme != "https"

@@ -13,8 +13,10 @@ public struct FRSession: Sendable {
 
     private init() { process = FRAuthProcess.current }
 
-    /// The stored session. Nil when no session is stored, when the SDK is not started, or when the stored data cannot be read;
-    /// then ``FRAuth/lastStorageError`` has the error. It doesn't ask the server.
+    /// The stored session.
+    ///
+    /// Nil when no session is stored, when the SDK is not started, or when the stored data cannot be read; then
+    /// ``FRAuth/lastStorageError`` has the error. It doesn't ask the server.
     public static var currentSession: FRSession? {
         FRAuthProcess.current.started?.session.contents.session == nil ? nil : FRSession()
     }
@@ -22,8 +24,9 @@ public struct FRSession: Sendable {
     /// The token of the stored session; nil after the session has been removed.
     public var sessionToken: Token? { process.started?.session.contents.session.map { Token($0) } }
 
-    /// Ends the session and the tokens from it; see ``FRUser/logout(forceEndSession:)``. The ForgeRock SDK keeps the tokens,
-    /// although they can't be used any more.
+    /// Ends the session and the tokens from it; see ``FRUser/logout(forceEndSession:)``.
+    ///
+    /// The ForgeRock SDK keeps the tokens, although they can't be used any more.
     @discardableResult
     public func logout() -> Task<LogOutReport, Never> {
         FRUser(process).logout()

@@ -3,23 +3,27 @@ import SignetJourney
 public import SignetOAuth
 import SignetStorage
 
-/// The user that is logged in. It holds no data: each call reads the data that is stored at that time, with the settings of that
-/// time.
+/// The user that is logged in.
+///
+/// It holds no data: each call reads the data that is stored at that time, with the settings of that time.
 public final class FRUser: Sendable {
     private let process: FRAuthProcess
 
     init(_ process: FRAuthProcess = .current) { self.process = process }
 
-    /// The user that is logged in, which means that a session or tokens are stored. Tokens from a session that was removed do not
-    /// count. Nil when no user is logged in, when the SDK is not started, or when the stored data cannot be read; then
-    /// ``FRAuth/lastStorageError`` has the error. It doesn't ask the server.
+    /// The user that is logged in, which means that a session or tokens are stored.
+    ///
+    /// Tokens from a session that was removed do not count. Nil when no user is logged in, when the SDK is not started, or when
+    /// the stored data cannot be read; then ``FRAuth/lastStorageError`` has the error. It doesn't ask the server.
     public static var currentUser: FRUser? {
         guard let session = FRAuthProcess.current.started?.session, session.contents.hasUser else { return nil }
         return FRUser()
     }
 
-    /// The stored access token, expired or not. Nil when no token is stored, or when the token came from a session other than the
-    /// stored one. It renews and removes nothing; ``getAccessToken()-3l3ew`` does.
+    /// The stored access token, expired or not.
+    ///
+    /// Nil when no token is stored, or when the token came from a session other than the stored one. It renews and removes
+    /// nothing; ``getAccessToken()-3l3ew`` does.
     public var token: AccessToken? {
         guard let stored = process.started?.session.contents else { return nil }
         return stored.ownToken.map { AccessToken($0, session: stored.session) }
@@ -86,8 +90,9 @@ extension FRUser {
         Self.callBack(completion) { try await self.getAccessToken() }
     }
 
-    /// Makes sure that a valid token is stored, and blocks the calling thread meanwhile. Never call it from a task or a
-    /// completion of this module.
+    /// Makes sure that a valid token is stored, and blocks the calling thread meanwhile.
+    ///
+    /// Never call it from a task or a completion of this module.
     /// - Throws: The errors of ``getAccessToken()-3l3ew``.
     @available(*, noasync, message: "It blocks the thread: use `try await getAccessToken()`.")
     @discardableResult
@@ -108,7 +113,9 @@ extension FRUser {
         Self.callBack(completion) { try await self.refresh() }
     }
 
-    /// Gets a new token, and blocks the calling thread meanwhile. Never call it from a task or a completion of this module.
+    /// Gets a new token, and blocks the calling thread meanwhile.
+    ///
+    /// Never call it from a task or a completion of this module.
     /// - Throws: The errors of ``getAccessToken()-3l3ew``.
     @available(*, noasync, message: "It blocks the thread: use `try await refresh()`.")
     @discardableResult
@@ -116,19 +123,25 @@ extension FRUser {
         try Blocking.wait { await Result(of: { try await self.refresh() }) }.get()
     }
 
-    /// Removes the tokens and revokes them at the server. The session stays.
+    /// Removes the tokens and revokes them at the server.
+    ///
+    /// The session stays.
     /// - Throws: ``NetworkError``, ``OAuth2Error`` and others when the server could not revoke the tokens. The stored tokens are
     ///   removed anyway.
     public func revokeAccessToken() async throws {
         try await about { try await $0.revoke() }
     }
 
-    /// Removes and revokes the tokens, and calls the completion once. The completion gets the user even with an error.
+    /// Removes and revokes the tokens, and calls the completion once.
+    ///
+    /// The completion gets the user even with an error.
     public func revokeAccessToken(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
         Self.callBack({ completion(self, $1) }, revokeAccessToken)
     }
 
-    /// Returns the server's claims about the user. A token that the server rejects is renewed once.
+    /// Returns the server's claims about the user.
+    ///
+    /// A token that the server rejects is renewed once.
     /// - Throws: The errors of ``getAccessToken()-3l3ew``.
     public func getUserInfo() async throws -> UserInfo {
         UserInfo(try await about { try await $0.userInfo() })
@@ -164,8 +177,10 @@ extension FRUser {
 // MARK: Logging out
 
 extension FRUser {
-    /// Logs out. When this method returns, no user is logged in on this machine. Without a network, the user is still logged out
-    /// on this machine.
+    /// Logs out.
+    ///
+    /// When this method returns, no user is logged in on this machine. Without a network, the user is still logged out on this
+    /// machine.
     /// - Parameter forceEndSession: True to also end the OpenID session that the ID token names when the user had a session from
     ///   a journey.
     /// - Returns: A task that revokes the tokens and ends the session at the server. Its value reports the outcome of each step.

@@ -2,8 +2,10 @@ import SignetCore
 import SignetOAuth
 import SignetStorage
 
-/// The items of an app in a keychain: its session, its tokens and its last settings. The session belongs to the access group if
-/// there is one. The tokens always belong to the app alone (protocol/journey.md section 3.1).
+/// The items of an app in a keychain: its session, its tokens and its last settings.
+///
+/// The session belongs to the access group if there is one. The tokens always belong to the app alone (protocol/journey.md
+/// section 3.1).
 struct KeychainItems: Sendable {
     let keychain: VaultProvider
     /// The app's name.
@@ -31,8 +33,9 @@ struct KeychainItems: Sendable {
         )
     }
 
-    /// Returns the session and the tokens. It reads them through storages that no other task uses, so a blocked thread can wait
-    /// for it.
+    /// Returns the session and the tokens.
+    ///
+    /// It reads them through storages that no other task uses, so a blocked thread can wait for it.
     func contents() async throws -> StoredSession {
         StoredSession(session: try await session.get(), token: try await tokens.get())
     }

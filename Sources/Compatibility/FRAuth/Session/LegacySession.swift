@@ -12,8 +12,9 @@ import Synchronization
 final class LegacySession: Sendable {
     let options: FROptions
     let client: IdentityClient
-    /// The permission to use the stored data, which the client's store checks. A start with other settings that end this session
-    /// revokes it; a start with any other settings takes it over.
+    /// The permission to use the stored data, which the client's store checks.
+    ///
+    /// A start with other settings that end this session revokes it; a start with any other settings takes it over.
     let lease: SessionLease
     /// The items in the keychain; nil over the app's own store.
     private let items: KeychainItems?
@@ -22,14 +23,19 @@ final class LegacySession: Sendable {
     private struct State {
         /// The data that was read last, and the store's generation at that time.
         var read: (contents: StoredSession, generation: Int64)?
-        /// The number of queued removals. Until they are complete, no user is logged in.
+        /// The number of queued removals.
+        ///
+        /// Until they are complete, no user is logged in.
         var removals = 0
-        /// The last task in the queue of starts and logouts. All other work waits for it.
+        /// The last task in the queue of starts and logouts.
+        ///
+        /// All other work waits for it.
         var last: Task<Void, Never>?
         var former: Task<LogOutReport?, Never>?
         var failure: StoreError?
-        /// The reason for which it is unknown if the stored data may be sent to this server. The data is not used until it is
-        /// removed.
+        /// The reason for which it is unknown if the stored data may be sent to this server.
+        ///
+        /// The data is not used until it is removed.
         var settingsError: StoreError?
     }
 
@@ -47,8 +53,10 @@ final class LegacySession: Sendable {
 
     // MARK: Reading
 
-    /// The stored data, read synchronously. It is empty when the data can't be read. The app's own store may need the thread that
-    /// calls, so the data that was read last stands for it.
+    /// The stored data, read synchronously.
+    ///
+    /// It is empty when the data can't be read. The app's own store may need the thread that calls, so the data that was read
+    /// last stands for it.
     var contents: StoredSession {
         let (known, last) = state.withLock { state -> (StoredSession?, Task<Void, Never>?) in
             if lease.isRevoked || state.removals > 0 { return (StoredSession(), nil) }
@@ -68,7 +76,9 @@ final class LegacySession: Sendable {
         return if let known = state.withLock({ upToDate($0) }) { known } else { try await load() }
     }
 
-    /// The data that was read last if nothing has changed since. The app's own store does not report all changes.
+    /// The data that was read last if nothing has changed since.
+    ///
+    /// The app's own store does not report all changes.
     private func upToDate(_ state: State) -> StoredSession? {
         guard items != nil, let read = state.read, read.generation == store.generation else { return nil }
         return read.contents
@@ -117,7 +127,9 @@ final class LegacySession: Sendable {
         do { return try result.get() } catch { throw LegacyErrors.error(error) }
     }
 
-    /// Logs out. When this method returns, this process treats the stored data as removed. The removal precedes all later work.
+    /// Logs out.
+    ///
+    /// When this method returns, this process treats the stored data as removed. The removal precedes all later work.
     func logOut(endsOpenIDSession: Bool) -> Task<LogOutReport, Never> {
         let tokens = client.tokens
         let removal = enqueue(removesData: true) {
@@ -132,7 +144,9 @@ final class LegacySession: Sendable {
         }
     }
 
-    /// Appends work to the queue. Returns nil when the lease was revoked.
+    /// Appends work to the queue.
+    ///
+    /// Returns nil when the lease was revoked.
     private func enqueue<Value: Sendable>(
         after former: Task<Void, Never>? = nil, removesData: Bool, _ work: @escaping @Sendable () async -> Value
     ) -> Task<Value, Never>? {
@@ -154,7 +168,9 @@ final class LegacySession: Sendable {
     }
 
     /// Returns the report about the end of the former session at the server: the session that the last login replaced, or the
-    /// session that ended because the SDK was started with other settings. Nil when no session was ended.
+    /// session that ended because the SDK was started with other settings.
+    ///
+    /// Nil when no session was ended.
     func formerReport() async -> LogOutReport? {
         await finish()
         if let replaced = client.tokens.replaced { return replaced }
@@ -175,8 +191,9 @@ extension LegacySession {
         _ = enqueue(after: last, removesData: isRemoving) { await self.takeOver(from: former, restore) }
     }
 
-    /// Returns the last task of this session's queue, and whether a removal is queued, for the session that replaces it. From now
-    /// on, a session that ends saves and sends nothing.
+    /// Returns the last task of this session's queue, and whether a removal is queued, for the session that replaces it.
+    ///
+    /// From now on, a session that ends saves and sends nothing.
     private func replaced(endsSession: Bool) -> (last: Task<Void, Never>?, isRemoving: Bool) {
         state.withLock { state in
             if endsSession { lease.revoke() }
@@ -184,8 +201,9 @@ extension LegacySession {
         }
     }
 
-    /// Removes the session of other settings, and then stores these settings. If the program stops in between, the next start
-    /// does both again.
+    /// Removes the session of other settings, and then stores these settings.
+    ///
+    /// If the program stops in between, the next start does both again.
     private func takeOver(from former: LegacySession?, _ restore: @Sendable (FROptions) throws -> LegacySession) async {
         // A former start with a settings error does not know to which server the stored session belongs, so ignore its settings.
         let former = former.flatMap { former in former.state.withLock { $0.settingsError } == nil ? former : nil }
@@ -262,7 +280,9 @@ extension LegacySession {
         return AccessToken(token, session: try await current().session)
     }
 
-    /// Returns the user. When the app is an OAuth 2.0 client, it first gets a token.
+    /// Returns the user.
+    ///
+    /// When the app is an OAuth 2.0 client, it first gets a token.
     private func user() async throws -> FRUser {
         if client.profile.client != nil { _ = try await accessToken() }
         return FRUser()

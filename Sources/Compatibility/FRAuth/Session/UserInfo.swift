@@ -7,7 +7,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The claims about a user (OpenID Connect Core section 5.1). A claim that is absent or has another type is nil.
+/// The claims about a user (OpenID Connect Core section 5.1).
+///
+/// A claim that is absent or has another type is nil.
 public struct UserInfo: Sendable, Hashable {
     private let claims: [String: JSONValue]
 

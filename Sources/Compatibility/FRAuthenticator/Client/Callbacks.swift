@@ -9,9 +9,10 @@ public typealias AccountCallback = @Sendable (Account) -> Void
 /// A callback that gets the mechanism that was created.
 public typealias MechanismCallback = @Sendable (Mechanism) -> Void
 
-/// The functions that call callbacks. One of the two callbacks is called, once, on the global executor of Swift's tasks. It is
-/// never called on the caller's thread. When the caller occupies that executor's last thread, it is not called before the call
-/// has returned.
+/// The functions that call callbacks.
+///
+/// One of the two callbacks is called, once, on the global executor of Swift's tasks. It is never called on the caller's thread.
+/// When the caller occupies that executor's last thread, it is not called before the call has returned.
 enum Callbacks {
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value, onSuccess: @escaping @Sendable (Value) -> Void,
@@ -36,8 +37,9 @@ enum Callbacks {
     }
 }
 
-/// A listener with two closures, as in the ForgeRock SDK for Android. One of the two is called, once, on the global executor of
-/// Swift's tasks.
+/// A listener with two closures, as in the ForgeRock SDK for Android.
+///
+/// One of the two is called, once, on the global executor of Swift's tasks.
 public struct FRAListener<Value: Sendable>: Sendable {
     let onSuccess: @Sendable (Value) -> Void
     let onFailure: ErrorCallback

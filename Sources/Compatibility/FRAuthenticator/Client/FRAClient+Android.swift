@@ -21,8 +21,9 @@ extension FRAClient {
         try await engine.enroll(uri: uri)
     }
 
-    /// Stores the push token of this device, which is needed to enroll push mechanisms. A second call with the same token changes
-    /// nothing.
+    /// Stores the push token of this device, which is needed to enroll push mechanisms.
+    ///
+    /// A second call with the same token changes nothing.
     /// - Throws: ``PushNotificationError/storageError(_:)`` when another token is registered: call ``updateDeviceToken(_:_:)``
     ///   for a new token, because the servers need it. ``FRAError/failToSaveIntoStorageClient(_:)``.
     public func registerForRemoteNotifications(_ deviceToken: String) throws {
@@ -73,7 +74,9 @@ extension PushNotification {
             challengeResponse: challengeResponse, onSuccess: { listener.onSuccess(()) }, onError: listener.onFailure)
     }
 
-    /// Approves a notification of the type ``PushType/biometric``. The activity is ignored.
+    /// Approves a notification of the type ``PushType/biometric``.
+    ///
+    /// The activity is ignored.
     public func accept<Activity>(
         _ title: String?, _ subtitle: String?, _ allowDeviceCredentials: Bool, _ activity: Activity,
         _ listener: FRAListener<Void>
@@ -89,16 +92,16 @@ extension PushNotification {
         deny(onSuccess: { listener.onSuccess(()) }, onError: listener.onFailure)
     }
 
-    /// ``customPayload``
+    /// The custom payload of the message.
     public func getCustomPayload() -> String? { customPayload }
-    /// ``message``
+    /// The text of the message.
     public func getMessage() -> String? { message }
-    /// ``contextInfo``
+    /// The context information of the message.
     public func getContextInfo() -> String? { contextInfo }
-    /// ``pushType``
+    /// The type of the push message.
     public func getPushType() -> PushType { pushType }
-    /// ``numbersChallengeArray``
+    /// The numbers of the challenge; nil for other types.
     public func getNumbersChallenge() -> [Int]? { numbersChallengeArray }
-    /// ``timeAdded``
+    /// The time when the message arrived.
     public func getTimeAdded() -> Date { timeAdded }
 }

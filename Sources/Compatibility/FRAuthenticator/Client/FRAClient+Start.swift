@@ -3,16 +3,19 @@ public import SignetNetwork
 import SignetStorage
 
 extension FRAClient {
-    /// The client that `start()` created. Nil before the start, and when the store could not be opened; then
-    /// ``lastStorageError-type.property`` has the error.
+    /// The client that `start()` created.
+    ///
+    /// Nil before the start, and when the store could not be opened; then ``lastStorageError-type.property`` has the error.
     public static var shared: FRAClient? { FRAProcess.current.started }
 
     /// The error from opening the store in `start()`, or the last error of ``shared``.
     public static var lastStorageError: (any Error)? { FRAProcess.current.lastError }
 
     /// Starts the SDK with the app's storage client, or with the user's own vault (`$XDG_DATA_HOME/signet`) when the app set
-    /// none. The vault must exist: it is opened and never created. Opening a vault can require hardware or the desktop's keyring,
-    /// and blocks the thread meanwhile. In a task use the asynchronous function.
+    /// none.
+    ///
+    /// The vault must exist: it is opened and never created. Opening a vault can require hardware or the desktop's keyring, and
+    /// blocks the thread meanwhile. In a task use the asynchronous function.
     ///
     /// After the start, the storage client cannot be changed. Another start creates a new client of the same store.
     @available(*, noasync, message: "opening a vault holds the thread up: await start()")
@@ -21,8 +24,9 @@ extension FRAClient {
     /// Starts the SDK without blocking the thread.
     public static func start() async { await FRAProcess.current.start() }
 
-    /// Sets the app's own storage client, in which the SDK then stores all data. The client is handed over: only the SDK may use
-    /// it from now on.
+    /// Sets the app's own storage client, in which the SDK then stores all data.
+    ///
+    /// The client is handed over: only the SDK may use it from now on.
     ///
     /// The sample in the ForgeRock documentation calls this function without `try`, so it returns its error: `try
     /// FRAClient.setStorage(storage: client).get()` throws the error.
@@ -34,8 +38,9 @@ extension FRAClient {
         return FRAProcess.current.setUp { $0.storage = box } ? .success(()) : refuse(.invalidStateForChangingStorage)
     }
 
-    /// Sets an evaluator with other policies than ``FRAPolicyEvaluator/defaultPolicies``. The evaluator is handed over to the
-    /// SDK.
+    /// Sets an evaluator with other policies than ``FRAPolicyEvaluator/defaultPolicies``.
+    ///
+    /// The evaluator is handed over to the SDK.
     /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
     public static func setPolicyEvaluator(policyEvaluator: sending FRAPolicyEvaluator) throws {
         let box = PolicyBox(policyEvaluator)

@@ -31,8 +31,9 @@ public final class FRAClient: Sendable {
 
     // MARK: Enrollment
 
-    /// Enrolls all mechanisms of a URI, or none if one fails. For a URI with both one-time codes and push, the callback gets the
-    /// push mechanism.
+    /// Enrolls all mechanisms of a URI, or none if one fails.
+    ///
+    /// For a URI with both one-time codes and push, the callback gets the push mechanism.
     ///
     /// One of the callbacks is called, once, on the global executor of Swift's tasks.
     /// - Parameters:
@@ -53,8 +54,9 @@ public final class FRAClient: Sendable {
 
     // MARK: Accounts
 
-    /// Returns all accounts with their mechanisms and notifications, oldest first. A client of ``FRAClientBuilder`` sorts them by
-    /// issuer and name. It changes nothing.
+    /// Returns all accounts with their mechanisms and notifications, oldest first.
+    ///
+    /// A client of ``FRAClientBuilder`` sorts them by issuer and name. It changes nothing.
     public func getAllAccounts() -> [Account] {
         engine.perform("list accounts", otherwise: []) { try engine.allAccounts() }
     }
@@ -72,8 +74,9 @@ public final class FRAClient: Sendable {
         engine.perform("read an account", otherwise: nil) { try engine.account(identifier: identifier) }
     }
 
-    /// Stores ``Account/displayIssuer`` and ``Account/displayAccountName``. Returns false when the account doesn't exist, or when
-    /// the store fails.
+    /// Stores ``Account/displayIssuer`` and ``Account/displayAccountName``.
+    ///
+    /// Returns false when the account doesn't exist, or when the store fails.
     /// - Throws: ``AccountError/accountLocked(_:)``; ``MechanismError/invalidInformation(_:)`` for a name that cannot be shown.
     @discardableResult public func updateAccount(account: Account) throws -> Bool {
         try engine.throwing("update an account") {
@@ -87,7 +90,9 @@ public final class FRAClient: Sendable {
         }
     }
 
-    /// Removes an account with all its mechanisms and notifications, in one transaction. Returns false when the store fails.
+    /// Removes an account with all its mechanisms and notifications, in one transaction.
+    ///
+    /// Returns false when the store fails.
     @discardableResult public func removeAccount(account: Account) -> Bool {
         engine.perform("remove an account", otherwise: false) {
             let (value, objects, token) = account.snapshot
@@ -99,8 +104,9 @@ public final class FRAClient: Sendable {
         }
     }
 
-    /// Locks an account manually, until ``unlockAccount(account:)`` unlocks it. A locked account gives no codes, answers no
-    /// notifications and can't be renamed.
+    /// Locks an account manually, until ``unlockAccount(account:)`` unlocks it.
+    ///
+    /// A locked account gives no codes, answers no notifications and can't be renamed.
     /// - Parameters:
     ///   - account: The account.
     ///   - policy: One of the account's own policies.
@@ -115,8 +121,9 @@ public final class FRAClient: Sendable {
         }
     }
 
-    /// Removes a manual lock. A lock by an unmet policy is different: it ends when the policy is met. Returns false when the
-    /// store fails.
+    /// Removes a manual lock.
+    ///
+    /// A lock by an unmet policy is different: it ends when the policy is met. Returns false when the store fails.
     /// - Throws: ``AccountError/failToUnlockAccountNotLocked``.
     @discardableResult public func unlockAccount(account: Account) throws -> Bool {
         try engine.throwing("unlock an account") {
@@ -139,8 +146,10 @@ public final class FRAClient: Sendable {
         }
     }
 
-    /// Removes a mechanism with all its notifications, in one transaction. The account stays, except that a client of
-    /// ``FRAClientBuilder`` removes it with its last mechanism. Returns false when the store fails.
+    /// Removes a mechanism with all its notifications, in one transaction.
+    ///
+    /// The account stays, except that a client of ``FRAClientBuilder`` removes it with its last mechanism. Returns false when the
+    /// store fails.
     @discardableResult public func removeMechanism(mechanism: Mechanism) -> Bool {
         engine.perform("remove a mechanism", otherwise: false) {
             guard let (value, store) = (mechanism as? any MechanismState).map({ engine.store(for: $0) }) else { return false }
@@ -175,7 +184,9 @@ public final class FRAClient: Sendable {
         }
     }
 
-    /// Removes a notification. Returns false when the store fails.
+    /// Removes a notification.
+    ///
+    /// Returns false when the store fails.
     @discardableResult public func removeNotification(notification: PushNotification) -> Bool {
         engine.perform("remove a notification", otherwise: false) {
             let (value, store) = engine.store(for: notification)

@@ -8,8 +8,9 @@ extension FRAClient {
     public typealias FRAClientBuilder = FRAuthenticator.FRAClientBuilder
 }
 
-/// A builder, as in the ForgeRock SDK for Android. It creates a separate client, independent of ``FRAClient/shared`` and of other
-/// clients.
+/// A builder, as in the ForgeRock SDK for Android.
+///
+/// It creates a separate client, independent of ``FRAClient/shared`` and of other clients.
 ///
 ///     let client = try await FRAClientBuilder().withStorage(MyStorageClient()).start()
 ///
@@ -29,10 +30,14 @@ public final class FRAClientBuilder {
         self.settings = settings
     }
 
-    /// Ignores its argument. It exists so that Android programs, which pass the context of an app, compile.
+    /// Ignores its argument.
+    ///
+    /// It exists so that Android programs, which pass the context of an app, compile.
     public func withContext<Context>(_ context: Context) -> FRAClientBuilder { self }
 
-    /// Sets the app's own storage client, in which the client stores all data. It is handed over.
+    /// Sets the app's own storage client, in which the client stores all data.
+    ///
+    /// It is handed over.
     public func withStorage(_ storage: sending any StorageClient) -> FRAClientBuilder {
         settings.storage = ClientBox(storage)
         return self
@@ -56,15 +61,18 @@ public final class FRAClientBuilder {
         return self
     }
 
-    /// Adds a policy after the default policies. The policy is handed over.
+    /// Adds a policy after the default policies.
+    ///
+    /// The policy is handed over.
     /// - Throws: ``FRAError/invalidPolicyRegisteredWithPolicyEvaluator(_:)`` for a policy without a name.
     public func withPolicy(_ policy: sending any FRAPolicy) throws -> FRAClientBuilder {
         policies.append(try Self.named([policy]))
         return self
     }
 
-    /// Replaces the default policies with these policies, in their order. Policies of ``withPolicy(_:)`` follow them. The
-    /// policies are handed over.
+    /// Replaces the default policies with these policies, in their order.
+    ///
+    /// Policies of ``withPolicy(_:)`` follow them. The policies are handed over.
     /// - Throws: ``FRAError/invalidPolicyRegisteredWithPolicyEvaluator(_:)`` when a policy has no name; none is added then.
     public func withPolicies(_ policies: sending [any FRAPolicy]) throws -> FRAClientBuilder {
         replacing = try Self.named(policies)
@@ -85,15 +93,18 @@ public final class FRAClientBuilder {
         return self
     }
 
-    /// Sets another evaluator, which is handed over. The policies of ``withPolicy(_:)`` and ``withPolicies(_:)`` are then
-    /// ignored.
+    /// Sets another evaluator, which is handed over.
+    ///
+    /// The policies of ``withPolicy(_:)`` and ``withPolicies(_:)`` are then ignored.
     public func withPolicyEvaluator(_ evaluator: sending FRAPolicyEvaluator) -> FRAClientBuilder {
         settings.policies = PolicyBox(evaluator)
         return self
     }
 
     /// Creates the client with the given storage client, or with the user's own vault when none was given; see
-    /// `FRAClient.start()`. Opening a vault blocks the thread, so use the asynchronous function in a task.
+    /// `FRAClient.start()`.
+    ///
+    /// Opening a vault blocks the thread, so use the asynchronous function in a task.
     /// - Throws: ``FRAError/failToSaveIntoStorageClient(_:)`` when the vault cannot be opened.
     @available(*, noasync, message: "opening a vault holds the thread up: await start()")
     public func start() throws -> FRAClient {

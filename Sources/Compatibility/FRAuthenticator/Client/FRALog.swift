@@ -1,7 +1,9 @@
 import Logging
 
-/// The SDK's log, which has the SDK's errors as warnings, and the app's own messages. It uses swift-log with the label
-/// `signet.frauthenticator`. The SDK logs no secrets; the app is responsible for its own messages.
+/// The SDK's log, which has the SDK's errors as warnings, and the app's own messages.
+///
+/// It uses swift-log with the label `signet.frauthenticator`. The SDK logs no secrets; the app is responsible for its own
+/// messages.
 public enum FRALog {
     /// The set of levels that are logged.
     public struct LogLevel: OptionSet, Sendable, Hashable {
@@ -25,7 +27,9 @@ public enum FRALog {
         public static let all: LogLevel = [.verbose, .info, .warning, .error]
     }
 
-    /// Sets the levels that are logged. The default is warnings and errors.
+    /// Sets the levels that are logged.
+    ///
+    /// The default is warnings and errors.
     public static func setLogLevel(_ logLevel: LogLevel) { FRAProcess.current.set(logLevel) }
 
     /// Logs a message that helps with debugging.
@@ -39,7 +43,9 @@ public enum FRALog {
 }
 
 extension FRAProcess {
-    /// Logs a message if its level is enabled. Without a `logger`, the logger of the process is used.
+    /// Logs a message if its level is enabled.
+    ///
+    /// Without a `logger`, the logger of the process is used.
     func write(_ level: FRALog.LogLevel, _ message: String, to logger: Logger? = nil) {
         let (levels, usual) = logging
         guard levels.contains(level) else { return }

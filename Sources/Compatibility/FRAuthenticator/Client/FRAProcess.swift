@@ -3,8 +3,9 @@ import SignetAuthenticator
 import SignetStorage
 import Synchronization
 
-/// The state of the SDK in a process: the settings for the next start, and the started client. A process has one, as in the
-/// ForgeRock documentation. A test can have its own.
+/// The state of the SDK in a process: the settings for the next start, and the started client.
+///
+/// A process has one, as in the ForgeRock documentation. A test can have its own.
 package final class FRAProcess: Sendable {
     /// The state of this process; in a test, of this task.
     @TaskLocal package static var current = FRAProcess()
@@ -14,7 +15,9 @@ package final class FRAProcess: Sendable {
     private struct State: Sendable {
         var settings: LegacySettings
         var started: FRAClient?
-        /// The number of starts in progress. Each start uses the settings that were present when it began.
+        /// The number of starts in progress.
+        ///
+        /// Each start uses the settings that were present when it began.
         var startsUnderWay = 0
         var failure: (any Error)?
         var logLevel: FRALog.LogLevel = [.warning, .error]
@@ -63,7 +66,9 @@ package final class FRAProcess: Sendable {
         }
     }
 
-    /// Begins a start. From now on the settings cannot be changed.
+    /// Begins a start.
+    ///
+    /// From now on the settings cannot be changed.
     private func begin() -> LegacySettings {
         state.withLock { state in
             state.startsUnderWay += 1

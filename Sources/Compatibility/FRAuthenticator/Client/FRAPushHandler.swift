@@ -7,7 +7,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Handles the callbacks from the system's push service. It works with ``FRAClient/shared``, so start the SDK first.
+/// Handles the callbacks from the system's push service.
+///
+/// It works with ``FRAClient/shared``, so start the SDK first.
 ///
 /// The first parameter of the `application` methods is the system's application object. It is ignored, so that no user interface
 /// library is needed.
@@ -23,8 +25,10 @@ public final class FRAPushHandler: Sendable {
         return engine.perform("read the device token", otherwise: nil) { try engine.token()?.token }
     }
 
-    /// Takes the device's push token. A changed token is stored and sent to the servers of all push mechanisms in the background.
-    /// A server that could not be reached gets it when the app passes the token again.
+    /// Takes the device's push token.
+    ///
+    /// A changed token is stored and sent to the servers of all push mechanisms in the background. A server that could not be
+    /// reached gets it when the app passes the token again.
     public func application<Application>(
         _ application: Application, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
     ) {
@@ -79,8 +83,9 @@ public final class FRAPushHandler: Sendable {
         try await LegacyEngine.of(nil).updateAll(token: deviceToken)
     }
 
-    /// Stores a token and sends it to the servers of all push mechanisms that don't have it yet. The result is that of the server
-    /// of one mechanism; failures of other servers are not reported.
+    /// Stores a token and sends it to the servers of all push mechanisms that don't have it yet.
+    ///
+    /// The result is that of the server of one mechanism; failures of other servers are not reported.
     ///
     /// One of the callbacks is called, once, on the global executor of Swift's tasks.
     public func updateDeviceToken(
@@ -92,13 +97,16 @@ public final class FRAPushHandler: Sendable {
             onError: onFailure)
     }
 
-    /// Stores a token and sends it to all servers that don't have it yet. Throws when the server of this mechanism could not be
-    /// updated; failures of other servers are not reported.
+    /// Stores a token and sends it to all servers that don't have it yet.
+    ///
+    /// Throws when the server of this mechanism could not be updated; failures of other servers are not reported.
     public func updateDeviceToken(mechanism: PushMechanism, deviceToken: String) async throws {
         try await LegacyEngine.of(mechanism.box.token).update(token: deviceToken, of: mechanism.mechanismUUID)
     }
 
-    /// Removes the device's token from the store. The servers are not notified.
+    /// Removes the device's token from the store.
+    ///
+    /// The servers are not notified.
     public func clearDeviceToken() {
         guard let engine = FRAClient.shared?.engine else { return }
         engine.perform("remove the device token", otherwise: ()) { try engine.store().perform(.removeDeviceToken()) }

@@ -1,5 +1,7 @@
-/// Checks that the user is present before a notification is approved, for example with a fingerprint, a face or a PIN. The
-/// ForgeRock SDK shows the system's prompt. Here the app provides the check, with ``FRAClient/setUserPresence(userPresence:)``.
+/// Checks that the user is present before a notification is approved, for example with a fingerprint, a face or a PIN.
+///
+/// The ForgeRock SDK shows the system's prompt. Here the app provides the check, with
+/// ``FRAClient/setUserPresence(userPresence:)``.
 public protocol FRAUserPresence: Sendable {
     /// Asks the user to confirm their presence. Returns when the user was recognized.
     /// - Parameters:

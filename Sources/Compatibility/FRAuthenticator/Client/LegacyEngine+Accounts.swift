@@ -63,7 +63,9 @@ extension LegacyEngine {
         return try read(query, in: store).map { object(for: $0, token(of: store)) }
     }
 
-    /// Returns the account with a legacy identifier. The identifier doesn't show where the issuer ends, so each `-` is tried.
+    /// Returns the account with a legacy identifier.
+    ///
+    /// The identifier doesn't show where the issuer ends, so each `-` is tried.
     func account(identifier: String) throws -> Account? {
         try account { records in
             if let direct = records as? ClientRecords { return direct.account(identifier: identifier) }
@@ -84,7 +86,9 @@ extension LegacyEngine {
 
     // MARK: Mechanisms
 
-    /// Returns the current code. For HOTP, it stores the new counter before it returns the code.
+    /// Returns the current code.
+    ///
+    /// For HOTP, it stores the new counter before it returns the code.
     func generateCode(_ mechanism: any MechanismState) throws -> OathTokenCode {
         let (value, store) = store(for: mechanism)
         do {

@@ -6,7 +6,9 @@ import SignetStorage
 extension LegacyEngine {
     // MARK: Enrollment
 
-    /// Enrolls all mechanisms of a URI, or none if one fails. For a combined URI it returns the push mechanism.
+    /// Enrolls all mechanisms of a URI, or none if one fails.
+    ///
+    /// For a combined URI it returns the push mechanism.
     func enroll(uri: String) async throws -> Mechanism {
         do {
             let enrollment = try EnrollmentURI.parse(uri, policy: settings.endpoints)
@@ -69,8 +71,10 @@ extension LegacyEngine {
         try store().fetch(.deviceToken())
     }
 
-    /// Stores a token before any server gets it, as the ForgeRock SDK does. A storage client is asked for the mechanisms only when
-    /// the token is sent; in case the app ends before that, the stored token says that no server has got it.
+    /// Stores a token before any server gets it, as the ForgeRock SDK does.
+    ///
+    /// A storage client is asked for the mechanisms only when the token is sent; in case the app ends before that, the stored
+    /// token says that no server has got it.
     private func keep(token: String) throws {
         let now = settings.clock.now
         guard case .client = kind else {
@@ -86,7 +90,9 @@ extension LegacyEngine {
             })
     }
 
-    /// Stores the first token. Mechanisms from before, such as imported ones, are recorded as those that still need it.
+    /// Stores the first token.
+    ///
+    /// Mechanisms from before, such as imported ones, are recorded as those that still need it.
     func register(token: String) throws {
         let now = settings.clock.now
         try store().perform(

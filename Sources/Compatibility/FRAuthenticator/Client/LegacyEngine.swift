@@ -86,7 +86,9 @@ final class LegacyEngine: Sendable {
         return (value, store(token) { $0.notifications[value.id] = .present(value) })
     }
 
-    /// Reads notifications and accounts. Answers that servers have accepted and the store has not saved yet are stored first.
+    /// Reads notifications and accounts.
+    ///
+    /// Answers that servers have accepted and the store has not saved yet are stored first.
     func read<Value>(_ query: AccountQuery<Value, any Error>, in store: ClientStore) throws -> Value {
         authenticator.flushAnswers(in: store)
         return try store.fetch(query)
@@ -95,7 +97,9 @@ final class LegacyEngine: Sendable {
     /// Returns the cache token of the objects that the last transaction of a store read or wrote.
     func token(of store: ClientStore) -> CacheToken { CacheToken(engine: self, generation: store.generation) }
 
-    /// Runs a synchronous operation. Its error is logged and kept for ``FRAClient/lastStorageError``.
+    /// Runs a synchronous operation.
+    ///
+    /// Its error is logged and kept for ``FRAClient/lastStorageError``.
     func perform<R>(_ operation: String, otherwise: R, _ body: () throws -> R) -> R {
         do {
             return try body()
@@ -105,8 +109,9 @@ final class LegacyEngine: Sendable {
         }
     }
 
-    /// Runs a synchronous operation. When the store fails or the account is unknown, it returns false, and logs and keeps the
-    /// error. It throws other errors.
+    /// Runs a synchronous operation.
+    ///
+    /// When the store fails or the account is unknown, it returns false, and logs and keeps the error. It throws other errors.
     func throwing(_ operation: String, _ body: () throws -> Bool) throws -> Bool {
         do {
             return try body()
@@ -185,7 +190,9 @@ package struct LegacySettings: Sendable {
     package var transport: (any HTTPTransport)?
     /// The clock.
     package var clock: any WallClock
-    /// The description of this device for servers. The app supplies the token.
+    /// The description of this device for servers.
+    ///
+    /// The app supplies the token.
     package var device: PushDevice
     /// The policy for permitted servers.
     package var endpoints: EndpointPolicy

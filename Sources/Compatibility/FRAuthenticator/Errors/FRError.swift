@@ -1,4 +1,6 @@
-/// An error of this module. It has the ForgeRock SDK's code and a description without secrets.
+/// An error of this module.
+///
+/// It has the ForgeRock SDK's code and a description without secrets.
 public protocol FRError: Error, Sendable, CustomStringConvertible {
     /// The ForgeRock SDK's code for this kind of error. It never changes.
     var code: Int { get }
@@ -8,7 +10,9 @@ public protocol FRError: Error, Sendable, CustomStringConvertible {
     var description: String { get }
 }
 
-/// An error from creating or changing a mechanism. Each case names the ForgeRock SDK's code.
+/// An error from creating or changing a mechanism.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum MechanismError: FRError, Hashable {
     /// The text isn't an enrollment URI, or its scheme is unknown (code 6000000).
     case invalidQRCode
@@ -23,7 +27,7 @@ public enum MechanismError: FRError, Hashable {
     /// The mechanism could not be stored, with its identifier (code 6000005).
     case failedToUpdateInformation(String)
 
-    /// `com.forgerock.ios.frauthenticator.mechanism`
+    /// The error domain, `com.forgerock.ios.frauthenticator.mechanism`.
     public static var domain: String { "com.forgerock.ios.frauthenticator.mechanism" }
 
     /// The ForgeRock SDK's code.
@@ -43,7 +47,9 @@ public enum MechanismError: FRError, Hashable {
     }
 }
 
-/// An error from locking, unlocking, using or enrolling an account. Each case names the ForgeRock SDK's code.
+/// An error from locking, unlocking, using or enrolling an account.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum AccountError: FRError, Hashable {
     /// The account is locked, with the policy that locks it (code 6100000).
     case accountLocked(String)
@@ -58,7 +64,7 @@ public enum AccountError: FRError, Hashable {
     /// This device doesn't satisfy a policy of the issuer, with the policy (code 6100005).
     case failToRegisterPolicyViolation(String)
 
-    /// `com.forgerock.ios.frauthenticator.account`
+    /// The error domain, `com.forgerock.ios.frauthenticator.account`.
     public static var domain: String { "com.forgerock.ios.frauthenticator.account" }
 
     /// The ForgeRock SDK's code.

@@ -5,7 +5,9 @@ import SignetStorage
 
 /// Conversions from the engine's errors to the documented errors.
 enum LegacyErrors {
-    /// Returns the documented error for an error of the engine. A documented error stays unchanged.
+    /// Returns the documented error for an error of the engine.
+    ///
+    /// A documented error stays unchanged.
     /// - Parameters:
     ///   - error: The error to convert.
     ///   - identifier: The identifier of the mechanism, if the caller knows it.

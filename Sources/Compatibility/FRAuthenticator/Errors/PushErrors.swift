@@ -1,6 +1,8 @@
 public import SignetCore
 
-/// An error from answering a notification or changing the device token. Each case names the ForgeRock SDK's code.
+/// An error from answering a notification or changing the device token.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum PushNotificationError: FRError {
     /// The app has not registered a device token (code 1100000).
     case missingDeviceToken
@@ -11,7 +13,7 @@ public enum PushNotificationError: FRError {
     /// Some servers did not accept the new device token, with an error for each (code 1100003).
     case updateFailed(errors: [any Error])
 
-    /// `com.forgerock.ios.frauthenticator.pushnotification`
+    /// The error domain, `com.forgerock.ios.frauthenticator.pushnotification`.
     public static var domain: String { "com.forgerock.ios.frauthenticator.pushnotification" }
 
     /// The ForgeRock SDK's code.
@@ -34,12 +36,14 @@ public enum PushNotificationError: FRError {
     }
 }
 
-/// An error from processing a push message. Each case names the ForgeRock SDK's code.
+/// An error from processing a push message.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum NotificationError: FRError, Hashable {
     /// The message doesn't have the form of a server's message, with the reason (code 7000000).
     case invalidPayload(String)
 
-    /// `com.forgerock.ios.frauthenticator.notification`
+    /// The error domain, `com.forgerock.ios.frauthenticator.notification`.
     public static var domain: String { "com.forgerock.ios.frauthenticator.notification" }
 
     /// The ForgeRock SDK's code.
@@ -53,7 +57,9 @@ public enum NotificationError: FRError, Hashable {
     }
 }
 
-/// An error about signed or encoded data. Each case names the ForgeRock SDK's code.
+/// An error about signed or encoded data.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum CryptoError: FRError, Hashable {
     /// A parameter is invalid, with its name (code 1200000).
     case invalidParam(String)
@@ -64,7 +70,7 @@ public enum CryptoError: FRError, Hashable {
     /// The algorithm is not HS256 (code 1200003).
     case unsupportedJWTType
 
-    /// `com.forgerock.ios.frauthenticator.crypto`
+    /// The error domain, `com.forgerock.ios.frauthenticator.crypto`.
     public static var domain: String { "com.forgerock.ios.frauthenticator.crypto" }
 
     /// The ForgeRock SDK's code.
@@ -82,7 +88,9 @@ public enum CryptoError: FRError, Hashable {
     }
 }
 
-/// An error of the network, or an unsuccessful answer. Each case names the ForgeRock SDK's code.
+/// An error of the network, or an unsuccessful answer.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum NetworkError: FRError, RetryableError, Hashable {
     /// The answer is not one that such a server sends (code 5000003).
     case invalidResponseDataType(String)
@@ -92,7 +100,7 @@ public enum NetworkError: FRError, RetryableError, Hashable {
     /// succeed later without further action; the notification or enrollment is unchanged.
     case apiRequestFailure(String, isRetryable: Bool)
 
-    /// `com.forgerock.ios.frcore.network`
+    /// The error domain, `com.forgerock.ios.frcore.network`.
     public static var domain: String { "com.forgerock.ios.frcore.network" }
 
     /// The ForgeRock SDK's code.
@@ -114,7 +122,9 @@ public enum NetworkError: FRError, RetryableError, Hashable {
     }
 }
 
-/// An error from the setup of the SDK, or from its store. Each case names the ForgeRock SDK's code.
+/// An error from the setup of the SDK, or from its store.
+///
+/// Each case names the ForgeRock SDK's code.
 public enum FRAError: FRError, Hashable {
     /// The storage client can't be changed, because the SDK has started (code 8000000).
     case invalidStateForChangingStorage
@@ -125,7 +135,7 @@ public enum FRAError: FRError, Hashable {
     /// A policy can't be registered, with its name or the reason (code 8000003).
     case invalidPolicyRegisteredWithPolicyEvaluator(String)
 
-    /// `com.forgerock.ios.frauthenticator.fra`
+    /// The error domain, `com.forgerock.ios.frauthenticator.fra`.
     public static var domain: String { "com.forgerock.ios.frauthenticator.fra" }
 
     /// The ForgeRock SDK's code.
@@ -143,14 +153,15 @@ public enum FRAError: FRError, Hashable {
     }
 }
 
-/// An error from generating a code, which exists in the ForgeRock SDK's interface. It is never thrown, as in the ForgeRock SDK. A
-/// secret that can't be read gives ``CryptoError/invalidParam(_:)``, or ``MechanismError/invalidInformation(_:)`` when an account
-/// is enrolled.
+/// An error from generating a code, which exists in the ForgeRock SDK's interface.
+///
+/// It is never thrown, as in the ForgeRock SDK. A secret that can't be read gives ``CryptoError/invalidParam(_:)``, or
+/// ``MechanismError/invalidInformation(_:)`` when an account is enrolled.
 public enum OathError: FRError, Hashable {
     /// The secret can't be used (code 9000000).
     case invalidSecret
 
-    /// `com.forgerock.ios.frauthenticator.oath`
+    /// The error domain, `com.forgerock.ios.frauthenticator.oath`.
     public static var domain: String { "com.forgerock.ios.frauthenticator.oath" }
 
     /// The ForgeRock SDK's code.

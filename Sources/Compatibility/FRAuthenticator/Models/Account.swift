@@ -20,7 +20,9 @@ public final class Account: Sendable, Codable {
         var stored: SignetCore.Account
         /// True when ``mechanisms`` were read together with the account.
         var areMechanismsRead: Bool
-        /// The policy that locked the account at the time it was read. It is never stored.
+        /// The policy that locked the account at the time it was read.
+        ///
+        /// It is never stored.
         var violatedPolicy: String?
         var mechanisms: [Mechanism]
         var token: CacheToken?
@@ -35,8 +37,9 @@ public final class Account: Sendable, Codable {
 
     /// The account as a value of the engine.
     var core: SignetCore.Account { state.withLock { $0.value } }
-    /// The account as it was read, its mechanisms and their cache token, in a consistent state. The mechanisms are nil when they were
-    /// not read together with the account.
+    /// The account as it was read, its mechanisms and their cache token, in a consistent state.
+    ///
+    /// The mechanisms are nil when they were not read together with the account.
     var snapshot: (stored: SignetCore.Account, mechanisms: [Mechanism]?, token: CacheToken?) {
         state.withLock { ($0.stored, $0.areMechanismsRead ? $0.mechanisms : nil, $0.token) }
     }
@@ -53,37 +56,47 @@ public final class Account: Sendable, Codable {
     public var backgroundColor: String? { core.backgroundColor }
     /// The time of the enrollment.
     public var timeAdded: Date { core.timeAdded }
-    /// The issuer's policies as JSON text: an object with names and parameters. Nil when the account has no policies.
+    /// The issuer's policies as JSON text: an object with names and parameters.
+    ///
+    /// Nil when the account has no policies.
     public var policies: String? {
         let policies = core.policies
         return policies.isEmpty ? nil : JSON.text(of: .object(policies))
     }
-    /// The issuer to show. The default is the enrolled issuer.
+    /// The issuer to show.
+    ///
+    /// The default is the enrolled issuer.
     public var displayIssuer: String? {
         get { core.displayIssuer ?? issuer }
         set { state.withLock { $0.value.displayIssuer = newValue } }
     }
-    /// The name to show. The default is the enrolled name.
+    /// The name to show.
+    ///
+    /// The default is the enrolled name.
     public var displayAccountName: String? {
         get { core.displayAccountName ?? accountName }
         set { state.withLock { $0.value.displayAccountName = newValue } }
     }
-    /// The mechanisms of the account, oldest first; for a client of ``FRAClientBuilder``, push is last. Empty for an object that
-    /// did not come from ``FRAClient``.
+    /// The mechanisms of the account, oldest first; for a client of ``FRAClientBuilder``, push is last.
+    ///
+    /// Empty for an object that did not come from ``FRAClient``.
     public var mechanisms: [Mechanism] { state.withLock { $0.mechanisms } }
     /// True when the account is locked, manually or by a policy that was not met when the account was read.
     public var lock: Bool { lockingPolicy != nil }
     /// The policy that locks the account; nil when the account is not locked.
     public var lockingPolicy: String? { state.withLock { $0.value.lockingPolicy ?? $0.violatedPolicy } }
 
-    /// Locks this object only. ``FRAClient/lockAccount(account:policy:)`` locks the account and stores the lock.
+    /// Locks this object only.
+    ///
+    /// ``FRAClient/lockAccount(account:policy:)`` locks the account and stores the lock.
     public func lock(policy: any FRAPolicy) {
         let name = policy.name
         state.withLock { $0.value.lockingPolicy = name }
     }
 
-    /// Unlocks this object only, whatever locked it. ``FRAClient/unlockAccount(account:)`` unlocks the account and stores the
-    /// change.
+    /// Unlocks this object only, whatever locked it.
+    ///
+    /// ``FRAClient/unlockAccount(account:)`` unlocks the account and stores the change.
     public func unlock() {
         state.withLock { state in
             state.value.lockingPolicy = nil

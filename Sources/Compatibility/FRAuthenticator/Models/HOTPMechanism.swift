@@ -13,8 +13,10 @@ public final class HOTPMechanism: OathMechanismObject, MechanismState, Codable {
         if case .counter(let next) = core.oath?.factor { next } else { 0 }
     }
 
-    /// Returns the next code. The incremented counter is stored before the code is returned. After a failure a code may be
-    /// skipped, but no code is returned twice.
+    /// Returns the next code.
+    ///
+    /// The incremented counter is stored before the code is returned. After a failure a code may be skipped, but no code is
+    /// returned twice.
     /// - Throws: ``AccountError/accountLocked(_:)``; ``MechanismError/failedToUpdateInformation(_:)`` when the store fails: the
     ///   counter is then unchanged; ``FRAError`` when the SDK has not started.
     public func generateCode() throws -> OathTokenCode {

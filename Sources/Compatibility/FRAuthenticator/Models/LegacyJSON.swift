@@ -7,6 +7,7 @@ import Foundation
 #endif
 
 /// The JSON form of the ForgeRock SDK's models: the members of protocol/authenticator.md section 7.2, as in the SDK for iOS.
+///
 /// Optional members are written as null. When read, they may be null or missing.
 enum LegacyJSON {
     static func text(of members: [String: JSONValue]) -> String { JSON.text(of: .object(members)) }
@@ -41,7 +42,9 @@ enum LegacyJSON {
 }
 
 extension [String: JSONValue] {
-    /// Creates members from optional strings. An absent string becomes null.
+    /// Creates members from optional strings.
+    ///
+    /// An absent string becomes null.
     init(textsOrNull texts: [String: String?]) {
         self = texts.mapValues { $0.map { JSONValue.string($0) } ?? .null }
     }

@@ -16,7 +16,9 @@ public typealias Mechanism = any MechanismObject
 /// A ``TOTPMechanism`` or an ``HOTPMechanism``.
 public typealias OathMechanism = any OathMechanismObject
 
-/// The members that every mechanism has. Only this module's classes conform.
+/// The members that every mechanism has.
+///
+/// Only this module's classes conform.
 public protocol MechanismObject: AnyObject, Sendable, Encodable {
     /// The mechanism's identifier on the server.
     var mechanismUUID: String { get }
@@ -41,7 +43,9 @@ public protocol MechanismObject: AnyObject, Sendable, Encodable {
 }
 
 extension MechanismObject {
-    /// The engine's value. Nil for no object, because only this module's classes conform.
+    /// The engine's value.
+    ///
+    /// Nil for no object, because only this module's classes conform.
     private var value: SignetCore.Mechanism? { (self as? any MechanismState)?.core }
 
     /// The mechanism's identifier on the server.
@@ -63,7 +67,9 @@ extension MechanismObject {
     /// The identifier of the account that the mechanism belongs to.
     public var accountIdentifier: String { value?.account.legacyIdentifier ?? "" }
 
-    /// Returns the mechanism as JSON text, in the form of the ForgeRock SDK for iOS. The text contains the secret.
+    /// Returns the mechanism as JSON text, in the form of the ForgeRock SDK for iOS.
+    ///
+    /// The text contains the secret.
     public func toJson() -> String? { value.map { LegacyJSON.text(of: $0.legacyMembers) } }
 
     /// Writes the members of ``toJson()``.

@@ -37,8 +37,9 @@ public struct OathTokenCode: Sendable, Hashable {
     /// The elapsed part of the code's period, from 0 to 1; 0 for HOTP.
     public var progress: Float { progress(at: SystemWallClock().now) }
 
-    /// Returns true when the code is valid at `date`. Unlike in the ForgeRock SDK, the first instant of the period counts as
-    /// valid.
+    /// Returns true when the code is valid at `date`.
+    ///
+    /// Unlike in the ForgeRock SDK, the first instant of the period counts as valid.
     public func isValid(at date: Date) -> Bool {
         guard let until else { return true }
         return (start..<until).contains(date.timeIntervalSince1970)

@@ -9,8 +9,9 @@ public final class PushMechanism: MechanismObject, MechanismState, Codable {
         self.notifications = notifications
     }
 
-    /// The received notifications, in the order of ``FRAClient/getAllNotifications(mechanism:)``. Empty for an object that did
-    /// not come from ``FRAClient``.
+    /// The received notifications, in the order of ``FRAClient/getAllNotifications(mechanism:)``.
+    ///
+    /// Empty for an object that did not come from ``FRAClient``.
     public let notifications: [PushNotification]
     /// The ``notifications`` that are neither answered nor expired.
     public var pendingNotifications: [PushNotification] { notifications.filter { $0.isPending && !$0.isExpired } }

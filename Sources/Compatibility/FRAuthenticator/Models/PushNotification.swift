@@ -23,8 +23,9 @@ public final class PushNotification: Sendable, Codable {
     public var messageId: String { core.messageID }
     /// The identifier of the mechanism that the message is for.
     public var mechanismUUID: String { core.message.mechanismUID }
-    /// The notification's identifier in this store. A mechanism and a message identifier together give one identifier, even when
-    /// the message arrives several times.
+    /// The notification's identifier in this store.
+    ///
+    /// A mechanism and a message identifier together give one identifier, even when the message arrives several times.
     ///
     /// The ForgeRock SDK builds it from the mechanism and a time, so that two messages of the same millisecond are treated as
     /// one.
@@ -56,7 +57,9 @@ public final class PushNotification: Sendable, Codable {
     /// ``numbersChallengeArray`` as a string, separated by commas.
     public var numbersChallenge: String? { numbersChallengeArray?.map(String.init).joined(separator: ",") }
 
-    /// True while the notification is not answered. An expired notification stays pending; see ``isExpired``.
+    /// True while the notification is not answered.
+    ///
+    /// An expired notification stays pending; see ``isExpired``.
     public var isPending: Bool { core.decision == nil }
     /// True when the user approved the notification.
     public var isApproved: Bool { core.decision == .approved }

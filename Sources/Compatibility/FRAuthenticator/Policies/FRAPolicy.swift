@@ -1,4 +1,6 @@
-/// A rule that an issuer can attach to an account. The account is locked while the device doesn't satisfy the rule.
+/// A rule that an issuer can attach to an account.
+///
+/// The account is locked while the device doesn't satisfy the rule.
 public protocol FRAPolicy {
     /// The name that issuers use for the policy.
     var name: String { get }

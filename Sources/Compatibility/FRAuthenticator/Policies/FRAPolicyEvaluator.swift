@@ -6,8 +6,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The policies that the app can evaluate, in the order of evaluation. Pass an evaluator to
-/// ``FRAClient/setPolicyEvaluator(policyEvaluator:)`` before `FRAClient.start()`.
+/// The policies that the app can evaluate, in the order of evaluation.
+///
+/// Pass an evaluator to ``FRAClient/setPolicyEvaluator(policyEvaluator:)`` before `FRAClient.start()`.
 ///
 /// A subclass may add other checks. ``FRAClient`` calls ``evaluate(uri:)`` before an enrollment, ``evaluate(account:)`` whenever
 /// it reads an account, and ``isPolicyAttached(account:policyName:)`` before it locks an account. The accounts that it passes

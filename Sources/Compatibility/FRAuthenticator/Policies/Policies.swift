@@ -1,7 +1,9 @@
 import SignetAuthenticator
 import SignetCore
 
-/// The policy `biometricAvailable`: the device can recognize its owner by a finger or a face. The user is not asked for either.
+/// The policy `biometricAvailable`: the device can recognize its owner by a finger or a face.
+///
+/// The user is not asked for either.
 ///
 /// Linux has no standard way to find out, so the app supplies the answer. Without it, the policy is not satisfied.
 public final class BiometricAvailablePolicy: FRAPolicy {
@@ -12,7 +14,9 @@ public final class BiometricAvailablePolicy: FRAPolicy {
     /// The policy has no parameters.
     public var data: Any?
 
-    /// Creates the policy. `isAvailable` says if the device can recognize its owner.
+    /// Creates the policy.
+    ///
+    /// `isAvailable` says if the device can recognize its owner.
     public init(isAvailable: @escaping () -> Bool = { false }) {
         self.isAvailable = isAvailable
     }

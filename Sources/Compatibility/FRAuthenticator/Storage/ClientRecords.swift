@@ -8,7 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A ``StorageClient`` during one transaction. It turns the engine's calls into calls of the client, and can undo the changes.
+/// A ``StorageClient`` during one transaction.
+///
+/// It turns the engine's calls into calls of the client, and can undo the changes.
 final class ClientRecords: AccountWriter {
     private(set) var state: ClientBox.State
     private(set) var cache: ReadCache
@@ -254,8 +256,10 @@ final class ClientRecords: AccountWriter {
         changes[changes.count - 1].isDone = true
     }
 
-    /// Undoes all changes, last one first. The change that failed is included, because a client may report a failure after it
-    /// made the change. Returns the error for the caller.
+    /// Undoes all changes, last one first.
+    ///
+    /// The change that failed is included, because a client may report a failure after it made the change. Returns the error for
+    /// the caller.
     func undo(after error: StoreError) -> StoreError {
         (state.token, state.sentAnswers) = initial
         var isComplete = true

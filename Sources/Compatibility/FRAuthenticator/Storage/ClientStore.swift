@@ -17,13 +17,19 @@ final class ClientBox: Sendable {
 
     struct State {
         let client: any StorageClient
-        /// The number of changes. Values that were read at another number may be out of date.
+        /// The number of changes.
+        ///
+        /// Values that were read at another number may be out of date.
         var generation = 0
-        /// The device token as the client has it. The client is asked for it once.
+        /// The device token as the client has it.
+        ///
+        /// The client is asked for it once.
         var token: StoredDeviceToken?
-        /// The answers that were sent and that have an unknown outcome. They are in memory, because a storage client can't store
-        /// them. When the server has accepted an answer and its response was lost, the server rejects the repeated answer. Only
-        /// with this record does the engine know that the rejection doesn't mean failure.
+        /// The answers that were sent and that have an unknown outcome.
+        ///
+        /// They are in memory, because a storage client can't store them. When the server has accepted an answer and its response
+        /// was lost, the server rejects the repeated answer. Only with this record does the engine know that the rejection
+        /// doesn't mean failure.
         var sentAnswers: [String: SentAnswer] = [:]
     }
 
@@ -34,7 +40,9 @@ final class ClientBox: Sendable {
 
     var generation: Int { state.withLock { $0.generation } }
 
-    /// Runs `body` with exclusive access to the client. If `body` throws, its changes are undone.
+    /// Runs `body` with exclusive access to the client.
+    ///
+    /// If `body` throws, its changes are undone.
     fileprivate func transaction<R: Sendable>(
         _ cache: inout ReadCache, _ body: @Sendable (any AccountWriter) throws(StoreError) -> R
     ) throws(StoreError) -> R {
@@ -56,8 +64,10 @@ final class ClientBox: Sendable {
     }
 }
 
-/// The store of a client during one operation. Values that the operation has read from a storage client, or written to it, are
-/// not read again, unless another operation has changed the store.
+/// The store of a client during one operation.
+///
+/// Values that the operation has read from a storage client, or written to it, are not read again, unless another operation has
+/// changed the store.
 final class ClientStore: ImmediateAccountStore {
     private let kind: StoreKind
     private let cache: Mutex<ReadCache>

@@ -1,5 +1,6 @@
-/// A store for the authenticator's data that the app implements. Pass it to ``FRAClient/setStorage(storage:)`` before
-/// `FRAClient.start()`.
+/// A store for the authenticator's data that the app implements.
+///
+/// Pass it to ``FRAClient/setStorage(storage:)`` before `FRAClient.start()`.
 ///
 /// A client returns only the requested objects: an account without its mechanisms, a mechanism without its notifications. Calls
 /// never overlap, and a client must not call ``FRAClient``. Return false when an object was not stored or removed; the earlier

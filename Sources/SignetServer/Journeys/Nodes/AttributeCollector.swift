@@ -1,8 +1,10 @@
 import SignetCore
 import YAMLText
 
-/// A collector that asks for attributes until their values comply with the policies. With `validateOnly`, a value is checked but
-/// not stored, so that the user sees errors while typing (protocol/journey.md section 2.6).
+/// A collector that asks for attributes until their values comply with the policies.
+///
+/// With `validateOnly`, a value is checked but not stored, so that the user sees errors while typing (protocol/journey.md section
+/// 2.6).
 struct AttributeCollector: Collector {
     static let type = NodeType(
         "AttributeCollectorNode", "Attribute Collector",

@@ -1,6 +1,8 @@
 import SignetCore
 
-/// A node that lets the user choose. Each choice is the name of an outcome.
+/// A node that lets the user choose.
+///
+/// Each choice is the name of an outcome.
 struct ChoiceCollectorNode: Node {
     static let type = NodeType(
         "ChoiceCollectorNode", "Choice Collector", "Lets the user choose. Each choice is an outcome of the same name.",

@@ -1,7 +1,9 @@
 import SignetCore
 import YAMLText
 
-/// A collector that asks for consent to share data. If the consent is required, it asks until the user gives it.
+/// A collector that asks for consent to share data.
+///
+/// If the consent is required, it asks until the user gives it.
 struct ConsentCollector: Collector {
     static let type = NodeType(
         "ConsentNode", "Consent Collector", "Asks for consent to share data with another system."

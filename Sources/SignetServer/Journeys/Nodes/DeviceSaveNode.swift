@@ -1,6 +1,8 @@
 import SignetCore
 
-/// A node that stores the collected device profile. It replaces the earlier profile of the same device.
+/// A node that stores the collected device profile.
+///
+/// It replaces the earlier profile of the same device.
 struct DeviceSaveNode: Node {
     static let type = NodeType("DeviceSaveNode", "Device Profile Save", "Stores the collected device profile.") { decoder in
         Self(
@@ -10,8 +12,9 @@ struct DeviceSaveNode: Node {
 
     var savesMetadata = true
     var savesLocation = true
-    /// The attribute with the name that the user chose for the device. If it is nil, an existing profile keeps its name, and a
-    /// new one gets the name that the device reports.
+    /// The attribute with the name that the user chose for the device.
+    ///
+    /// If it is nil, an existing profile keeps its name, and a new one gets the name that the device reports.
     var nameAttribute: String?
 
     var outcomes: [NodeOutcome] { [.outcome] }

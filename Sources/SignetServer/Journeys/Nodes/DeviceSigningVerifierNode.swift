@@ -1,6 +1,8 @@
 import SignetCore
 
-/// A node that asks a bound device to sign a challenge. If the journey has no user yet, the signed statement identifies the user.
+/// A node that asks a bound device to sign a challenge.
+///
+/// If the journey has no user yet, the signed statement identifies the user.
 struct DeviceSigningVerifierNode: Node {
     static let type = NodeType(
         "DeviceSigningVerifierNode", "Device Signing Verifier",

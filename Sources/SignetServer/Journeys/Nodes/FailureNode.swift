@@ -13,7 +13,9 @@ struct FailureNode: Node {
         case policyFailure(String, [AttributePolicy])
     }
 
-    /// The reason; nil to end only the journey. If it is an inner journey, the outer one continues.
+    /// The reason; nil to end only the journey.
+    ///
+    /// If it is an inner journey, the outer one continues.
     var reason: Reason?
 
     var end: NodeTarget? { .failure }

@@ -1,6 +1,8 @@
 import SignetCore
 
-/// A node that asks some of the user's security questions. All answers must be correct.
+/// A node that asks some of the user's security questions.
+///
+/// All answers must be correct.
 struct KBAVerifyNode: Node {
     static let type = NodeType(
         "KbaVerifyNode", "KBA Verification",
@@ -30,9 +32,11 @@ struct KBAVerifyNode: Node {
         return .transition(isRight.contains(false) ? .isFalse : .isTrue)
     }
 
-    /// Returns the questions that the journey has asked this user. They remain the same while the node is visited again, so that
-    /// a user cannot get other questions by leaving a different part of the page unanswered. The result is nil if the journey has
-    /// asked none, or has asked a different user. The latter happens when the name is on the same page and the user corrects it.
+    /// Returns the questions that the journey has asked this user.
+    ///
+    /// They remain the same while the node is visited again, so that a user cannot get other questions by leaving a different
+    /// part of the page unanswered. The result is nil if the journey has asked none, or has asked a different user. The latter
+    /// happens when the name is on the same page and the user corrects it.
     private func asked(of user: UserKey, _ journey: JourneyState) -> [String]? {
         guard case .questioned(let questions, let owner) = journey.memory, owner == user else { return nil }
         return questions

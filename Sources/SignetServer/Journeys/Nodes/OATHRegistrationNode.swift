@@ -1,7 +1,9 @@
 import SignetCore
 
-/// A node that shows the QR code for the registration of one-time codes. It saves the device when the user continues. With
-/// postponed storage, ``OATHDeviceStorageNode`` saves it after ``OATHTokenVerifierNode`` has verified a code.
+/// A node that shows the QR code for the registration of one-time codes.
+///
+/// It saves the device when the user continues. With postponed storage, ``OATHDeviceStorageNode`` saves it after
+/// ``OATHTokenVerifierNode`` has verified a code.
 struct OATHRegistrationNode: Node {
     static let type = NodeType(
         "OathRegistrationNode", "OATH Registration", "Shows the QR code for one-time codes and saves the device."

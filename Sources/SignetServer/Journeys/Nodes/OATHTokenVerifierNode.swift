@@ -1,7 +1,8 @@
 import SignetCore
 
-/// A node that asks for a one-time code and verifies it. It uses the device that is being registered, or else the user's
-/// registered device.
+/// A node that asks for a one-time code and verifies it.
+///
+/// It uses the device that is being registered, or else the user's registered device.
 struct OATHTokenVerifierNode: Node {
     static let type = NodeType(
         "OathTokenVerifierNode", "OATH Token Verifier",

@@ -1,8 +1,9 @@
 import SignetCore
 import YAMLText
 
-/// A page with several collectors and, optionally, one last node that asks in one step. The outcomes of the last node are the
-/// outcomes of the page.
+/// A page with several collectors and, optionally, one last node that asks in one step.
+///
+/// The outcomes of the last node are the outcomes of the page.
 struct PageNode: Node {
     static let type = NodeType(
         "PageNode", "Page",
@@ -63,8 +64,10 @@ struct PageNode: Node {
         return try finish(isDone && !rest.isEmpty ? rest : nil, unless: isDone ? nil : shown, keeping: rest, &journey, &tx)
     }
 
-    /// Runs the last node and returns its result, unless callbacks of the collectors are still open. In that case it shows them
-    /// again together with the callbacks of the last node, which keep the answers that the client has already given.
+    /// Runs the last node and returns its result, unless callbacks of the collectors are still open.
+    ///
+    /// In that case it shows them again together with the callbacks of the last node, which keep the answers that the client has
+    /// already given.
     private func finish(
         _ last: Answers?, unless open: [[JourneyCallback]]?, keeping answers: Answers? = nil, _ journey: inout JourneyState,
         _ tx: inout ServerTransaction

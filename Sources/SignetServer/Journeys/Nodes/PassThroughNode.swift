@@ -1,4 +1,6 @@
-/// A node that makes the journey end with an empty token. The user is identified but gets no session.
+/// A node that makes the journey end with an empty token.
+///
+/// The user is identified but gets no session.
 struct PassThroughNode: Node {
     static let type = NodeType(
         "PassThroughNode", "Pass Through",

@@ -1,7 +1,8 @@
 import SignetCore
 
-/// A node that stores the collected data for an existing user. It also sets the collected password, unless a
-/// ``DataStoreDecisionNode`` has compared and removed it.
+/// A node that stores the collected data for an existing user.
+///
+/// It also sets the collected password, unless a ``DataStoreDecisionNode`` has compared and removed it.
 struct PatchObjectNode: Node {
     static let type = NodeType(
         "PatchObjectNode", "Patch Object",

@@ -1,6 +1,8 @@
 import SignetCore
 
-/// A node that makes the client wait. It repeats the wait when the client polls too early, up to a limit.
+/// A node that makes the client wait.
+///
+/// It repeats the wait when the client polls too early, up to a limit.
 struct PollingWaitNode: Node {
     static let type = NodeType(
         "PollingWaitNode", "Polling Wait",

@@ -6,8 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A node that shows the QR code for a push registration and waits for the device. With `withOATH`, it is AM's Combined MFA
-/// Registration, which registers push and one-time codes together.
+/// A node that shows the QR code for a push registration and waits for the device.
+///
+/// With `withOATH`, it is AM's Combined MFA Registration, which registers push and one-time codes together.
 struct PushRegistrationNode: Node {
     static let type = NodeType(
         "PushRegistrationNode", "Push Registration", "Shows the QR code for push and waits for the device."
@@ -47,7 +48,9 @@ struct PushRegistrationNode: Node {
         return .prompt(page(pending, wait))
     }
 
-    /// Generates the recovery codes and leaves the node. In a combined registration, the same codes are valid for both devices.
+    /// Generates the recovery codes and leaves the node.
+    ///
+    /// In a combined registration, the same codes are valid for both devices.
     private func finish(
         _ pending: PendingRegistration, _ journey: inout JourneyState, _ tx: inout ServerTransaction
     ) throws -> NodeResult {

@@ -22,7 +22,9 @@ struct PushSenderNode: Node {
     }
 
     var pushType = PushType.tap
-    /// The text on the device. The placeholders `{{user}}` and `{{issuer}}` are replaced.
+    /// The text on the device.
+    ///
+    /// The placeholders `{{user}}` and `{{issuer}}` are replaced.
     var message = "Login attempt from {{user}} at {{issuer}}"
     /// True when the message contains the user agent that started the login.
     var includesContext = false
@@ -58,8 +60,9 @@ struct PushSenderNode: Node {
         return JSON.text(of: .object(Dictionary(members, uniquingKeysWith: { _, last in last })))
     }
 
-    /// Returns the kind of the message. A number message has three different two-digit numbers, of which ``PendingPush`` selects
-    /// the correct one.
+    /// Returns the kind of the message.
+    ///
+    /// A number message has three different two-digit numbers, of which ``PendingPush`` selects the correct one.
     private func kind() -> PushKind {
         switch pushType {
         case .tap: .tap

@@ -6,7 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A node that makes the client wait for the answer to the push message. It shows the number of a number message.
+/// A node that makes the client wait for the answer to the push message.
+///
+/// It shows the number of a number message.
 struct PushWaitNode: Node {
     static let type = NodeType(
         "PushWaitNode", "Push Wait",
@@ -21,7 +23,9 @@ struct PushWaitNode: Node {
     }
 
     var message = "Waiting for response..."
-    /// The text that replaces ``message`` for a number message. The placeholder `{{challenge}}` is replaced.
+    /// The text that replaces ``message`` for a number message.
+    ///
+    /// The placeholder `{{challenge}}` is replaced.
     var numberMessage = "Tap {{challenge}} on your device"
     /// The text of a button that ends the wait; nil for no button.
     var exit: String?

@@ -1,6 +1,8 @@
 import SignetCore
 
-/// A node that shows the recovery codes that an earlier node generated. Without codes, it continues immediately.
+/// A node that shows the recovery codes that an earlier node generated.
+///
+/// Without codes, it continues immediately.
 struct RecoveryCodeDisplayNode: Node {
     static let type = NodeType(
         "RecoveryCodeDisplayNode", "Recovery Code Display Node",
@@ -23,8 +25,9 @@ struct RecoveryCodeDisplayNode: Node {
             ]))
     }
 
-    /// Returns a script for browsers. SDKs read the codes from its string literals that end in a newline (protocol/journey.md
-    /// section 2.7).
+    /// Returns a script for browsers.
+    ///
+    /// SDKs read the codes from its string literals that end in a newline (protocol/journey.md section 2.7).
     private static func script(_ codes: RecoveryCodes) -> String {
         let lines = codes.codes.map { "  \"\($0)\\n\" +" }.joined(separator: "\n")
         return """

@@ -1,4 +1,6 @@
-/// A node that permits a limited number of retries. After that its outcome is ``NodeOutcome/reject``.
+/// A node that permits a limited number of retries.
+///
+/// After that its outcome is ``NodeOutcome/reject``.
 struct RetryLimitDecisionNode: Node {
     static let type = NodeType(
         "RetryLimitDecisionNode", "Retry Limit Decision",

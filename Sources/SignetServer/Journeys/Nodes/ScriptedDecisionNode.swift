@@ -1,8 +1,10 @@
 import SignetCore
 import YAMLText
 
-/// A node that decides by a table, in place of AM's scripts. The outcome is that of the first row whose conditions all hold. The
-/// node can first show callbacks of any type, including those that only another system could verify, such as a reCAPTCHA.
+/// A node that decides by a table, in place of AM's scripts.
+///
+/// The outcome is that of the first row whose conditions all hold. The node can first show callbacks of any type, including those
+/// that only another system could verify, such as a reCAPTCHA.
 struct ScriptedDecisionNode: Node {
     static let type = NodeType(
         "ScriptedDecisionNode", "Scripted Decision",
@@ -24,7 +26,9 @@ struct ScriptedDecisionNode: Node {
 
     struct Condition: Sendable {
         var input: Input
-        /// The patterns of which one must match. Nil matches a value that is absent.
+        /// The patterns of which one must match.
+        ///
+        /// Nil matches a value that is absent.
         var patterns: [String?]
     }
 

@@ -1,4 +1,6 @@
-/// A node that ends the journey with success. Every tree maps its only outcome to success.
+/// A node that ends the journey with success.
+///
+/// Every tree maps its only outcome to success.
 struct SuccessNode: Node {
     static let type = NodeType(
         "SuccessNode", "Success", "Ends the journey with success, like the target `success`.", outcomes: "none"

@@ -25,7 +25,9 @@ struct ValidatedPasswordCollector: Collector {
         return .accepted
     }
 
-    /// Returns the callback. It has no `value` output, so that a password is never sent back.
+    /// Returns the callback.
+    ///
+    /// It has no `value` output, so that a password is never sent back.
     private func callback(_ definition: AttributeDefinition, failures: [AttributePolicy], isChecked: Bool) -> JourneyCallback {
         .any(
             "ValidatedCreatePasswordCallback",

@@ -28,7 +28,9 @@ struct WebAuthnDeviceStorageNode: Node {
 }
 
 extension ServerTransaction {
-    /// Saves a credential. Without new recovery codes, those of an earlier passkey remain valid.
+    /// Saves a credential.
+    ///
+    /// Without new recovery codes, those of an earlier passkey remain valid.
     mutating func save(
         _ device: OtherDevice, of user: UserKey, withCodes: Bool, _ journey: inout JourneyState
     ) throws {

@@ -1,6 +1,8 @@
 import SignetCore
 
-/// A node that asks an authenticator to create a credential. It does not verify the attestation statement.
+/// A node that asks an authenticator to create a credential.
+///
+/// It does not verify the attestation statement.
 struct WebAuthnRegistrationNode: Node {
     static let type = NodeType(
         "WebAuthnRegistrationNode", "WebAuthn Registration Node",

@@ -2,8 +2,10 @@ import Dispatch
 import SignetStorage
 import Synchronization
 
-/// Rows in memory, which are lost when the process ends. The number of rows of a kind never exceeds its capacity: when the kind
-/// is full, the tenth of its rows that would expire first is removed.
+/// Rows in memory, which are lost when the process ends.
+///
+/// The number of rows of a kind never exceeds its capacity: when the kind is full, the tenth of its rows that would expire first
+/// is removed.
 final class MemoryRows: RowStore {
     fileprivate struct RowTable: Sendable {
         var rows: [String: StoredRow] = [:]

@@ -4,14 +4,18 @@ import SignetCore
 import SignetStorage
 import Synchronization
 
-/// Rows in a table of a PostgreSQL database, which several processes can use at once. The server must be version 12 or later.
+/// Rows in a table of a PostgreSQL database, which several processes can use at once.
+///
+/// The server must be version 12 or later.
 ///
 /// Transactions are serializable: when a transaction has read rows that another one changed meanwhile, it runs again. After
 /// several such conflicts in a row, it locks the table first, so that every transaction completes. The processes exchange signals
 /// with `LISTEN` and `NOTIFY`. The commit of a change also sends the signals about it.
 final class PostgresRows: RowStore {
     private let settings: PostgresSettings
-    /// The single connection for transactions. It is nil after it was lost, until the next transaction.
+    /// The single connection for transactions.
+    ///
+    /// It is nil after it was lost, until the next transaction.
     private let connection = Mutex<PostgresConnection?>(nil)
     private let turn = DispatchSemaphore(value: 1)
     private let isClosed = Atomic(false)
@@ -65,7 +69,9 @@ final class PostgresRows: RowStore {
         }
     }
 
-    /// Begins a transaction and returns its connection. Replaces a connection that was lost since its last use.
+    /// Begins a transaction and returns its connection.
+    ///
+    /// Replaces a connection that was lost since its last use.
     private func begun(isExclusive: Bool) throws(StoreError) -> PostgresConnection {
         let begin = PostgresRowCommands.begin(isExclusive: isExclusive)
         if let connection = connection.withLock({ $0 }) {
@@ -149,7 +155,9 @@ enum PostgresRowCommands {
         }
     }
 
-    /// Creates the tables. If several servers start at the same time, one creates the tables and the others wait.
+    /// Creates the tables.
+    ///
+    /// If several servers start at the same time, one creates the tables and the others wait.
     static func createTables(_ connection: PostgresConnection) throws(StoreError) {
         do throws(StoreError) {
             _ = try connection.run(
@@ -174,8 +182,10 @@ enum PostgresRowCommands {
         }
     }
 
-    /// Returns the command that begins a transaction. It takes a lock before the first read, because a serializable transaction
-    /// sees the state at its first read. The shared lock of normal transactions and the exclusive lock exclude each other.
+    /// Returns the command that begins a transaction.
+    ///
+    /// It takes a lock before the first read, because a serializable transaction sees the state at its first read. The shared
+    /// lock of normal transactions and the exclusive lock exclude each other.
     static func begin(isExclusive: Bool) -> String {
         "BEGIN ISOLATION LEVEL SERIALIZABLE; LOCK TABLE signet_row_version IN \(isExclusive ? "EXCLUSIVE" : "ROW SHARE") MODE"
     }
@@ -189,7 +199,9 @@ enum PostgresRowCommands {
     static let remove = "signet_remove"
     static let notify = "signet_notify"
 
-    /// Returns the command that removes expired rows. It skips rows that other transactions have locked, so it does not wait.
+    /// Returns the command that removes expired rows.
+    ///
+    /// It skips rows that other transactions have locked, so it does not wait.
     static func sweep(at now: Int64, limit: Int) -> String {
         """
         DELETE FROM signet_row WHERE ctid = ANY (ARRAY

@@ -9,8 +9,9 @@ final class PostgresListener: Sendable {
     private let mark: String
     private let connect: @Sendable () throws(StoreError) -> PostgresConnection
 
-    /// The time without signals after which the listener sends a command to the server. Without it, the listener would not notice
-    /// that the server has disappeared without closing the connection.
+    /// The time without signals after which the listener sends a command to the server.
+    ///
+    /// Without it, the listener would not notice that the server has disappeared without closing the connection.
     private static let silence = Duration.seconds(5)
     private static let pause = Duration.milliseconds(500)
 
@@ -63,8 +64,9 @@ final class PostgresListener: Sendable {
     }
 }
 
-/// Removes expired rows now and then, a limited number at a time. It uses a connection and a thread of its own, so that no
-/// transaction waits for it.
+/// Removes expired rows now and then, a limited number at a time.
+///
+/// It uses a connection and a thread of its own, so that no transaction waits for it.
 final class PostgresSweeper: Sendable {
     private struct Work: Sendable {
         var last = ContinuousClock.now

@@ -7,13 +7,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Rows in one SQLite file, durable when a transaction returns (write-ahead log, `synchronous=FULL`). The file is locked
-/// exclusively while it is open. What was read therefore stays valid, and another server cannot be started on the same file by
-/// mistake.
+/// Rows in one SQLite file, durable when a transaction returns (write-ahead log, `synchronous=FULL`).
+///
+/// The file is locked exclusively while it is open. What was read therefore stays valid, and another server cannot be started on
+/// the same file by mistake.
 final class SQLiteRows: RowStore {
     private let database: DatabaseQueue
 
-    /// Opens the file. Creates a missing file with mode 0600, and a missing directory with mode 0700.
+    /// Opens the file.
+    ///
+    /// Creates a missing file with mode 0600, and a missing directory with mode 0700.
     /// - Throws: ``StoreError/Code/busy`` when another process has the file open; ``StoreError/Code/insecurePermissions`` when other
     ///   users can access it; ``StoreError/Code/newerFormat`` when a later version created it; ``StoreError/Code/corrupt`` when
     ///   it is another kind of file.

@@ -5,8 +5,10 @@ import NIOCore
 import SignetCore
 import SignetPushGateway
 
-/// The HTTP controller of the push gateway. `POST` is the Query API of AWS SNS, for servers (``PushGateway``). `GET` is the SSE
-/// stream of one inbox, for the device that owns it (docs/guides/push.md).
+/// The HTTP controller of the push gateway.
+///
+/// `POST` is the Query API of AWS SNS, for servers (``PushGateway``). `GET` is the SSE stream of one inbox, for the device that
+/// owns it (docs/guides/push.md).
 struct PushGatewayController: Sendable {
     let server: ServerContext
     let gateway: PushGateway

@@ -10,9 +10,13 @@ import Foundation
 /// A message in an inbox of the gateway.
 struct InboxMessage: Sendable, Hashable, Codable {
     let messageID: String
-    /// The signed message. Only the device can verify it.
+    /// The signed message.
+    ///
+    /// Only the device can verify it.
     let message: String
-    /// The id of the event that carries the message. Later messages have higher ids.
+    /// The id of the event that carries the message.
+    ///
+    /// Later messages have higher ids.
     let eventID: UInt64
     /// The time after which an answer comes too late, and the message is removed.
     let deadline: Date
@@ -20,10 +24,14 @@ struct InboxMessage: Sendable, Hashable, Codable {
 
 /// The data of the gateway: the endpoints that other servers created and the messages that wait in inboxes.
 struct PushGatewayStore {
-    /// The maximum number of endpoints that are kept in memory. Only clients with an access key can create one.
+    /// The maximum number of endpoints that are kept in memory.
+    ///
+    /// Only clients with an access key can create one.
     static let maxEndpoints = 100_000
 
-    /// The metadata of an inbox, which is stored apart from its messages. An inbox exists as long as it has an endpoint.
+    /// The metadata of an inbox, which is stored apart from its messages.
+    ///
+    /// An inbox exists as long as it has an endpoint.
     struct Inbox: Codable, Sendable {
         /// The ARNs of the endpoints that lead to the inbox.
         var arns: [String] = []
@@ -50,7 +58,9 @@ struct PushGatewayStore {
     /// Returns true when the inbox exists, which means that at least one endpoint leads to it.
     func hasInbox(_ address: String) throws -> Bool { try inboxes[address] != nil }
 
-    /// Creates an endpoint. If one with the same application, token and attributes exists, it is returned instead.
+    /// Creates an endpoint.
+    ///
+    /// If one with the same application, token and attributes exists, it is returned instead.
     /// - Throws: ``SNSError`` when an endpoint with the same token has different attributes, or when the store is full.
     mutating func create(
         _ application: SNSResource, arn: String, token: String, _ attributes: EndpointAttributes
@@ -84,7 +94,9 @@ struct PushGatewayStore {
         return released
     }
 
-    /// Deletes an endpoint. As in AWS SNS, deleting an endpoint that does not exist succeeds.
+    /// Deletes an endpoint.
+    ///
+    /// As in AWS SNS, deleting an endpoint that does not exist succeeds.
     /// - Returns: The address of the inbox that was removed because no endpoint leads to it any more; nil when none was removed.
     mutating func delete(_ arn: String) throws -> String? {
         guard let endpoint = try endpoints.remove(arn) else { return nil }
@@ -99,7 +111,9 @@ struct PushGatewayStore {
         inboxes.insert(inbox, for: endpoint.token)
     }
 
-    /// Removes an endpoint from its inbox. If no endpoint remains, it removes the inbox with its messages and returns true.
+    /// Removes an endpoint from its inbox.
+    ///
+    /// If no endpoint remains, it removes the inbox with its messages and returns true.
     private mutating func release(_ arn: String, of address: String) throws -> Bool {
         guard var inbox = try inboxes[address] else { return false }
         inbox.arns.removeAll { $0 == arn }
@@ -114,7 +128,9 @@ struct PushGatewayStore {
 
     // MARK: Messages
 
-    /// Puts a message into an inbox. A message that is already in the inbox is not added again.
+    /// Puts a message into an inbox.
+    ///
+    /// A message that is already in the inbox is not added again.
     /// - Throws: ``SNSError`` when the inbox does not exist or is full.
     mutating func add(_ delivery: PushDelivery, to address: String) throws {
         guard var inbox = try inboxes[address] else { throw SNSError.noEndpoint }
@@ -140,11 +156,14 @@ struct PushGatewayStore {
         return try messages.group(address).filter { $0.eventID > start }.sorted { $0.eventID < $1.eventID }
     }
 
-    /// Returns the key of a message in the table. The space is unambiguous because addresses contain none.
+    /// Returns the key of a message in the table.
+    ///
+    /// The space is unambiguous because addresses contain none.
     private static func name(_ messageID: String, _ address: String) -> String { "\(address) \(messageID)" }
 
-    /// Returns the lifetime that the message claims for itself, in seconds, limited to one day. The gateway cannot verify the
-    /// message, so it uses the value only to decide when to remove the message.
+    /// Returns the lifetime that the message claims for itself, in seconds, limited to one day.
+    ///
+    /// The gateway cannot verify the message, so it uses the value only to decide when to remove the message.
     private static func lifetime(of delivery: PushDelivery) -> Double {
         let payload = try? CompactJWS(delivery.message).unverifiedPayload()
         let claim = payload.flatMap { try? JSON.value(of: $0) }?["t"]

@@ -12,13 +12,17 @@ import Foundation
 struct SNSClient: Sendable {
     let configuration: SNSConfiguration
     let transport: any HTTPTransport
-    /// The machine's clock, not the server's adjustable clock. SNS compares the time of a signature with its own clock.
+    /// The machine's clock, not the server's adjustable clock.
+    ///
+    /// SNS compares the time of a signature with its own clock.
     let clock: any WallClock
     /// A function that is called for each request with the action, the status (0 without an answer) and the duration.
     var observer: @Sendable (_ action: String, _ status: Int, _ duration: Duration) -> Void = { _, _, _ in }
 
-    /// Creates the endpoint of a device that registers, as AM does. If a disabled endpoint exists for the token, a second request
-    /// that creates a disabled one returns it, and the client enables it.
+    /// Creates the endpoint of a device that registers, as AM does.
+    ///
+    /// If a disabled endpoint exists for the token, a second request that creates a disabled one returns it, and the client
+    /// enables it.
     /// - Returns: The endpoint's ARN.
     func endpoint(for token: String, of application: String) async throws(SNSFailure) -> String {
         do {
@@ -37,8 +41,10 @@ struct SNSClient: Sendable {
         }
     }
 
-    /// Publishes a message to an endpoint. SNS disables an endpoint when its phone is unreachable. If the endpoint is disabled,
-    /// the client enables it and publishes once more.
+    /// Publishes a message to an endpoint.
+    ///
+    /// SNS disables an endpoint when its phone is unreachable. If the endpoint is disabled, the client enables it and publishes
+    /// once more.
     /// - Returns: The message id that SNS assigned.
     func publish(_ message: String, subject: String?, to endpoint: String, token: String) async throws(SNSFailure) -> String {
         let action = SNSAction.publish(message, subject: subject, to: endpoint)
@@ -65,8 +71,9 @@ struct SNSClient: Sendable {
         _ = try await ask(.enable(endpoint, token: token))
     }
 
-    /// Reads the ARN from an error message of the form `... Endpoint arn:aws:sns:... already exists with the same Token, but
-    /// different attributes.`
+    /// Returns the ARN of the existing endpoint that an error message names; nil for another error.
+    ///
+    /// The message has the form `... Endpoint arn:aws:sns:... already exists with the same Token, but different attributes.`
     private static func endpointNamed(in failure: SNSFailure) -> String? {
         guard case .refused(_, let message, _) = failure, message.contains("already exists with the same Token") else {
             return nil
@@ -121,7 +128,9 @@ struct SNSClient: Sendable {
 }
 
 extension Endpoint {
-    /// The host and port, as in the `Host` header. The default port of the scheme is omitted.
+    /// The host and port, as in the `Host` header.
+    ///
+    /// The default port of the scheme is omitted.
     var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (scheme == "https" ? 443 : 80) ? name : "\(name):\(port)"

@@ -54,7 +54,9 @@ enum SNSFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The request could not be made because the configuration is incomplete. The value says what is missing.
     case notConfigured(String)
 
-    /// The error as text without secrets. An error message from SNS is shortened to one line.
+    /// The error as text without secrets.
+    ///
+    /// An error message from SNS is shortened to one line.
     var description: String {
         switch self {
         case .refused(let code, let message, _): "\(code): \(message)".shortenedLine
@@ -92,8 +94,9 @@ enum SNSFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Reads the few elements that are needed from SNS's XML responses. It supports only elements that contain text, because SNS uses
-/// nothing else there.
+/// Reads the few elements that are needed from SNS's XML responses.
+///
+/// It supports only elements that contain text, because SNS uses nothing else there.
 enum SNSAnswer {
     /// Returns the text of the first element with this name; nil when the document does not contain it.
     static func element(_ name: String, in body: [UInt8]) -> String? {

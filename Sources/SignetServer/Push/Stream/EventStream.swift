@@ -24,8 +24,9 @@ protocol StreamInbox: Sendable {
     func delivered(_ events: [Event], on stream: PushStreamSubscription)
 }
 
-/// The response that a desktop authenticator keeps open. It sends the messages in the authenticator's inbox as server-sent events
-/// (docs/protocol/push-stream.md).
+/// The response that a desktop authenticator keeps open.
+///
+/// It sends the messages in the authenticator's inbox as server-sent events (docs/protocol/push-stream.md).
 struct EventStream<Inbox: StreamInbox>: Sendable {
     let server: ServerContext
     /// The registry through which the stream is woken and ended.
@@ -75,7 +76,9 @@ struct EventStream<Inbox: StreamInbox>: Sendable {
         }
     }
 
-    /// Returns the messages as events. Without messages, it returns an SSE comment, which keeps the connection alive.
+    /// Returns the messages as events.
+    ///
+    /// Without messages, it returns an SSE comment, which keeps the connection alive.
     private static func text(of events: [Inbox.Event]) -> String {
         guard !events.isEmpty else { return ":\n\n" }
         return events.map { event in

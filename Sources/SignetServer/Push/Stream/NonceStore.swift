@@ -6,9 +6,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The nonces of the push stream. An issued nonce needs no memory, because it contains its own time and the server's signature.
-/// Only nonces that were used in a valid proof are stored, and only until they expire, so unauthenticated clients cannot fill the
-/// store.
+/// The nonces of the push stream.
+///
+/// An issued nonce needs no memory, because it contains its own time and the server's signature. Only nonces that were used in a
+/// valid proof are stored, and only until they expire, so unauthenticated clients cannot fill the store.
 struct NonceStore {
     /// The time in seconds after which a nonce expires.
     static let lifetime = 60.0
@@ -38,8 +39,9 @@ struct NonceStore {
         return CompactJWS.sign(try JSON.encode(nonce), with: key)
     }
 
-    /// Returns true when the server issued the nonce, it has not expired, and it is used for the first time. A full store accepts
-    /// no nonce, because a device that has to wait is safer than a proof that can be replayed.
+    /// Returns true when the server issued the nonce, it has not expired, and it is used for the first time.
+    ///
+    /// A full store accepts no nonce, because a device that has to wait is safer than a proof that can be replayed.
     mutating func redeem(_ text: String) throws -> Bool {
         guard let payload = try? CompactJWS(text).payload(verifiedWith: key),
             let nonce = try? JSON.decode(Nonce.self, from: payload)

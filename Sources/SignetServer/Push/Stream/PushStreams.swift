@@ -1,7 +1,9 @@
 import Synchronization
 
-/// An open stream of a device. It holds no messages. A signal means that there may be new messages, and the stream then reads
-/// those after the last one that it sent from the inbox. At most one signal is buffered, however slowly the device reads.
+/// An open stream of a device.
+///
+/// It holds no messages. A signal means that there may be new messages, and the stream then reads those after the last one that
+/// it sent from the inbox. At most one signal is buffered, however slowly the device reads.
 struct PushStreamSubscription: Sendable {
     let id: UInt64
     let mechanismUID: String
@@ -57,8 +59,10 @@ enum ClusterMessage: Sendable, Hashable {
     }
 }
 
-/// The streams that this process keeps open, by the name of what they carry. Mechanisms and inboxes have separate registries,
-/// because a device chooses the id of its mechanism and could choose the address of an inbox.
+/// The streams that this process keeps open, by the name of what they carry.
+///
+/// Mechanisms and inboxes have separate registries, because a device chooses the id of its mechanism and could choose the address
+/// of an inbox.
 final class PushStreams: Sendable {
     enum Names: Sendable, Hashable {
         case mechanisms
@@ -70,8 +74,9 @@ final class PushStreams: Sendable {
         var lastID: UInt64 = 0
     }
 
-    /// The maximum number of streams of one mechanism. When one more is opened, the oldest ends, because its device may have
-    /// disconnected without notice.
+    /// The maximum number of streams of one mechanism.
+    ///
+    /// When one more is opened, the oldest ends, because its device may have disconnected without notice.
     static let streamsPerMechanism = 8
 
     private let names: Names
@@ -81,7 +86,9 @@ final class PushStreams: Sendable {
 
     func count(_ mechanismUID: String) -> Int { registry.withLock { $0.streams[mechanismUID]?.count ?? 0 } }
 
-    /// Opens a stream. It is woken immediately.
+    /// Opens a stream.
+    ///
+    /// It is woken immediately.
     func open(_ mechanismUID: String) -> PushStreamSubscription {
         registry.withLock { registry in
             registry.lastID += 1
@@ -104,7 +111,9 @@ final class PushStreams: Sendable {
         }
     }
 
-    /// Wakes the streams of a mechanism, or all streams when it is nil. Each of them gets each message.
+    /// Wakes the streams of a mechanism, or all streams when it is nil.
+    ///
+    /// Each of them gets each message.
     func wake(_ mechanismUID: String?) {
         for stream in streams(of: mechanismUID) { stream.wake() }
     }
@@ -120,7 +129,9 @@ final class PushStreams: Sendable {
         }
     }
 
-    /// Handles a message from another server. A nil text means that messages may have been lost; all streams are then woken.
+    /// Handles a message from another server.
+    ///
+    /// A nil text means that messages may have been lost; all streams are then woken.
     func receive(_ text: String?) {
         guard let text else { return wake(nil) }
         switch (names, ClusterMessage(text)) {

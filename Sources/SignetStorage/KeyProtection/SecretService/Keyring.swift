@@ -2,8 +2,10 @@
 import CSecretService
 import SignetCore
 
-/// The keyring, for the duration of one call. A search that finds nothing is only conclusive while the default collection is
-/// unlocked, because a locked one does not show its items.
+/// The keyring, for the duration of one call.
+///
+/// A search that finds nothing is only conclusive while the default collection is unlocked, because a locked one does not show
+/// its items.
 final class Keyring {
     private let bus: SessionBus
     private let service: GObject
@@ -27,12 +29,16 @@ final class Keyring {
         guard unlockTimeout != nil || !isLocked(collection) else { throw .lockedKeyring(bus.operation) }
     }
 
-    /// Checks that the default collection is unlocked and outlives the session. Asks the user to unlock it if that is allowed.
+    /// Checks that the default collection is unlocked and outlives the session.
+    ///
+    /// Asks the user to unlock it if that is allowed.
     func requireLasting() throws(StoreError) {
         _ = try unlockedCollection()
     }
 
-    /// Returns the items that have all of these attributes. An empty result is only returned while the keyring is unlocked.
+    /// Returns the items that have all of these attributes.
+    ///
+    /// An empty result is only returned while the keyring is unlocked.
     func items(_ attributes: [String: String]) throws(StoreError) -> [KeyringItem] {
         _ = try unlockedCollection()
         let items = try foundItems(attributes)
@@ -41,7 +47,9 @@ final class Keyring {
         return items
     }
 
-    /// Adds an item. Never replaces an existing one.
+    /// Adds an item.
+    ///
+    /// Never replaces an existing one.
     func create(label: String, _ attributes: [String: String], secret: String) throws(StoreError) {
         let collection = try unlockedCollection()
         let created = try library.withTable(attributes) { table throws(StoreError) in
@@ -77,7 +85,9 @@ struct KeyringItem {
 // MARK: Collections
 
 extension Keyring {
-    /// The collection that GNOME Keyring keeps in memory only. It is the default collection if no other one exists.
+    /// The collection that GNOME Keyring keeps in memory only.
+    ///
+    /// It is the default collection if no other one exists.
     private static let sessionPath = "/org/freedesktop/secrets/collection/session"
 
     private func lastingCollection() throws(StoreError) -> GObject {
@@ -103,8 +113,9 @@ extension Keyring {
         library.functions.secret_collection_get_locked(collection.pointer) != 0
     }
 
-    /// Returns the unlocked default collection. If it is locked, asks the user to unlock it if that is allowed, and throws
-    /// otherwise.
+    /// Returns the unlocked default collection.
+    ///
+    /// If it is locked, asks the user to unlock it if that is allowed, and throws otherwise.
     private func unlockedCollection() throws(StoreError) -> GObject {
         let collection = try lastingCollection()
         guard isLocked(collection) else { return collection }

@@ -20,8 +20,10 @@ package struct KeyringAccess: Sendable {
         }
     }
 
-    /// Runs `body` with the keyring. Runs it once more when another program changed the keyring during the call, for example
-    /// removed an item that `body` had found.
+    /// Runs `body` with the keyring.
+    ///
+    /// Runs it once more when another program changed the keyring during the call, for example removed an item that `body` had
+    /// found.
     func ask<Value: Sendable>(
         _ operation: String, _ body: @escaping @Sendable (Keyring) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
@@ -71,8 +73,9 @@ extension KeyringAccess {
     }
 }
 
-/// A placeholder for builds without the trait. It has no instances. It is not an enum without cases, because the compiler would
-/// warn that its callers never run.
+/// A placeholder for builds without the trait.
+///
+/// It has no instances. It is not an enum without cases, because the compiler would warn that its callers never run.
 struct Keyring {
     private let refusal = KeyringAccess.notBuilt("ask keyring")
 
@@ -86,7 +89,9 @@ struct Keyring {
     func withLock(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) { throw refusal }
 }
 
-/// A placeholder for builds without the trait. It has no instances.
+/// A placeholder for builds without the trait.
+///
+/// It has no instances.
 struct SessionBus {
     private init() {}
 

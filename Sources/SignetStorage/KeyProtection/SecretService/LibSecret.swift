@@ -78,7 +78,9 @@ struct GLibFailure: Error {
     /// True when the requested name has no owner on the bus.
     var isNoOwner: Bool { domain == "g-dbus-error-quark" && (code == 2 || code == 3) }
 
-    /// Converts the error to a ``StoreError``. Tests/SecretServicePrototypes checks the numbers against the headers.
+    /// Converts the error to a ``StoreError``.
+    ///
+    /// Tests/SecretServicePrototypes checks the numbers against the headers.
     func storeError(_ operation: String) -> StoreError {
         switch (domain, code) {
         case ("secret-error", 2): return .lockedKeyring(operation)
@@ -96,7 +98,9 @@ struct GLibFailure: Error {
         }
     }
 
-    /// The message for the error's text. It may come from any program on the bus, so it is shortened and put in one line.
+    /// The message for the error's text.
+    ///
+    /// It may come from any program on the bus, so it is shortened and put in one line.
     private var shortMessage: String {
         let line = message.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint && $0.value >= 0x20 }.prefix(200)
         return "\(domain)/\(code): \(String(String.UnicodeScalarView(line)))"

@@ -2,7 +2,9 @@ import Crypto
 public import SignetCore
 
 /// The desktop's keyring: GNOME Keyring, KWallet, KeePassXC or another program that serves `org.freedesktop.secrets` on the
-/// session bus. It stores one random key for each wrapping, but no data of the vault. It can also store the vault's epoch.
+/// session bus.
+///
+/// It stores one random key for each wrapping, but no data of the vault. It can also store the vault's epoch.
 ///
 /// The keyring is used when a vault is opened or sealed, not while the vault is open. The result that an item does not exist is
 /// only trusted while the keyring is unlocked, because a locked keyring shows no items and gives no other sign. Keys in the
@@ -88,7 +90,9 @@ public struct SecretServiceProtector: RollbackProtector {
         }
     }
 
-    /// Stores an epoch. Does nothing if the keyring already has the same one.
+    /// Stores an epoch.
+    ///
+    /// Does nothing if the keyring already has the same one.
     /// - Throws: ``StoreError/Code/rolledBack`` when the epoch is lower than the stored one; ``StoreError/Code/busy`` when
     ///   another process stores an epoch at the same time and does not finish; the errors of ``epoch(ofVault:)``.
     public func remember(epoch: UInt64, ofVault id: String) throws(StoreError) {
@@ -120,7 +124,9 @@ public struct SecretServiceProtector: RollbackProtector {
     }
 
     /// Returns ``KeyProtectorAvailability/usable`` when the keyring has a default collection that is unlocked, or that the user
-    /// may be asked to unlock. The check does not start a program and does not ask the user.
+    /// may be asked to unlock.
+    ///
+    /// The check does not start a program and does not ask the user.
     public func availability() -> KeyProtectorAvailability {
         KeyProtectorAvailability { () throws(StoreError) in
             guard try owner() != nil else {
@@ -132,8 +138,9 @@ public struct SecretServiceProtector: RollbackProtector {
         }
     }
 
-    /// Returns the program that serves the keyring on the session bus; nil when no program serves it. The call does not start a
-    /// program.
+    /// Returns the program that serves the keyring on the session bus; nil when no program serves it.
+    ///
+    /// The call does not start a program.
     /// - Throws: ``StoreError/Code/keyUnavailable`` without a session bus or without libsecret.
     public func owner() throws(StoreError) -> SecretServiceOwner? {
         try access.askBus("examine keyring") { bus throws(StoreError) in try bus.owner(of: "org.freedesktop.secrets") }

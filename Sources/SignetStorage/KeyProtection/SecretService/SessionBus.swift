@@ -36,7 +36,9 @@ final class SessionBus {
         return stat(String(cString: directory) + "/bus", &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// Returns the program that owns the bus name `name`; nil when no program owns it. The call does not start a program.
+    /// Returns the program that owns the bus name `name`; nil when no program owns it.
+    ///
+    /// The call does not start a program.
     func owner(of name: String) throws(StoreError) -> SecretServiceOwner? {
         do throws(GLibFailure) {
             let unique = try ask("GetNameOwner", [library.functions.g_variant_new_string(name)], "(s)") {
@@ -52,8 +54,9 @@ final class SessionBus {
         }
     }
 
-    /// Runs `body` exclusively among all callers on this bus with the same `name`, in this process or another. The lock is
-    /// ownership of a bus name, which the bus releases when the connection ends for any reason.
+    /// Runs `body` exclusively among all callers on this bus with the same `name`, in this process or another.
+    ///
+    /// The lock is ownership of a bus name, which the bus releases when the connection ends for any reason.
     func withLock(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         let own = try ownConnection()
         defer { _ = library.functions.g_dbus_connection_close_sync(own.pointer, nil, nil) }

@@ -5,8 +5,10 @@ import Glibc
 import SignetCore
 import Synchronization
 
-/// A call that may never return, on a thread of its own. When its time is over, the waiting caller cancels it. If it does not
-/// react, the caller abandons it: some waits of GLib cannot be canceled, and end after 25 seconds.
+/// A call that may never return, on a thread of its own.
+///
+/// When its time is over, the waiting caller cancels it. If it does not react, the caller abandons it: some waits of GLib cannot
+/// be canceled, and end after 25 seconds.
 final class TimedCall: Sendable {
     private let timeout: Duration
     private let end: Mutex<SuspendingClock.Instant>
@@ -72,8 +74,9 @@ private final class ThreadBody: Sendable {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// Starts a detached thread. Dispatch has only a limited number of threads, and the callers that wait for this one may occupy all
-/// of them.
+/// Starts a detached thread.
+///
+/// Dispatch has only a limited number of threads, and the callers that wait for this one may occupy all of them.
 private func detachThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     let box = Unmanaged.passRetained(ThreadBody(body))
     var thread = pthread_t()

@@ -9,8 +9,9 @@ final class TPMAgreementKey: AgreementKey {
     private let connection: Mutex<(any TPMOperations)?>
     private let operations = OperationCount()
 
-    /// Loads the key in `file`, or creates the key and the file if the file does not exist. Loading the key at once proves that
-    /// the hardware is present and that the public half belongs to a key in it.
+    /// Loads the key in `file`, or creates the key and the file if the file does not exist.
+    ///
+    /// Loading the key at once proves that the hardware is present and that the public half belongs to a key in it.
     init(file: TPMKeyFile, tcti: String) throws(StoreError) {
         let open = try TPMAccess.connect(tcti)
         key = try file.key { () throws(StoreError) in try open.makeKey() }

@@ -50,8 +50,9 @@ extension TPMConnection {
         }
     }
 
-    /// Runs `body` again, up to ten times, when another program changed or removed an index that `body` had just read. In this
-    /// case the index does not exist any more, or its name has changed and the TPM rejects the authorization.
+    /// Runs `body` again, up to ten times, when another program changed or removed an index that `body` had just read.
+    ///
+    /// In this case the index does not exist any more, or its name has changed and the TPM rejects the authorization.
     private func retrying<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         for _ in 0..<10 {
             do throws(StoreError) {
@@ -64,8 +65,9 @@ extension TPMConnection {
         return try body()
     }
 
-    /// Returns the indices of a vault. Usually there is one. Two exist after a program was interrupted while it replaced one by
-    /// the other.
+    /// Returns the indices of a vault.
+    ///
+    /// Usually there is one. Two exist after a program was interrupted while it replaced one by the other.
     private func indices(of range: TPMEpochRange) throws(StoreError) -> [EpochIndex] {
         var found: [EpochIndex] = []
         for index in range.indices {

@@ -12,9 +12,10 @@ private struct StorageKey {
 // MARK: The storage key
 
 extension TPMConnection {
-    /// Returns the storage key for a new key. If the machine has none, creates one and makes it persistent, because creating it
-    /// again each time would take a second on a real TPM. If another program's key occupies the handle, it is left there, and a
-    /// transient storage key is created.
+    /// Returns the storage key for a new key.
+    ///
+    /// If the machine has none, creates one and makes it persistent, because creating it again each time would take a second on a
+    /// real TPM. If another program's key occupies the handle, it is left there, and a transient storage key is created.
     private func storageKey() throws(StoreError) -> StorageKey {
         if let existing = try existingStorageKey() {
             return TPMTemplate.isStorageKey(existing.area) ? existing : try primaryKey()
@@ -81,8 +82,9 @@ extension TPMConnection {
             handle: handle, name: bytes(of: name.pointee.name, name.pointee.size), area: area.pointee.publicArea)
     }
 
-    /// Starts the session for calls that do not need a key of Signet. Uses the persistent storage key, or creates a transient one
-    /// that is removed again.
+    /// Starts the session for calls that do not need a key of Signet.
+    ///
+    /// Uses the persistent storage key, or creates a transient one that is removed again.
     func startSession() throws(StoreError) {
         let existing = try existingStorageKey()
         let key = if let existing, TPMTemplate.isStorageKey(existing.area) { existing } else { try primaryKey() }

@@ -3,8 +3,9 @@ import CTSS2
 import Glibc
 import SignetCore
 
-/// A connection to a TPM, for use by one thread at a time. It removes from the TPM only the objects that it created, because
-/// other programs use the TPM too.
+/// A connection to a TPM, for use by one thread at a time.
+///
+/// It removes from the TPM only the objects that it created, because other programs use the TPM too.
 final class TPMConnection: TPMOperations {
     let tss: CTSS2Functions
     private(set) var esys: OpaquePointer?
@@ -51,8 +52,10 @@ final class TPMConnection: TPMOperations {
         tss.Tss2_TctiLdr_Finalize(&tcti)
     }
 
-    /// Checks that the device exists and can be opened. tpm2-tss returns the same code for a missing device, missing permission
-    /// and a missing module, and would write commands into any file.
+    /// Checks that the device exists and can be opened.
+    ///
+    /// tpm2-tss returns the same code for a missing device, missing permission and a missing module, and would write commands
+    /// into any file.
     private static func checkDevice(_ tcti: String) throws(StoreError) {
         guard tcti.hasPrefix("device:") else { return }
         let path = String(tcti.dropFirst("device:".count))
@@ -97,24 +100,28 @@ extension TPMConnection {
         return handle
     }
 
-    /// Removes `handle` from the TPM, if this connection created it. Many TPMs have room for only three objects.
+    /// Removes `handle` from the TPM, if this connection created it.
+    ///
+    /// Many TPMs have room for only three objects.
     func drop(_ handle: ESYS_TR) {
         guard let index = transient.firstIndex(of: handle) else { return }
         transient.remove(at: index)
         _ = tss.Esys_FlushContext(esys, handle)
     }
 
-    /// The parts of a command whose first parameter is encrypted on the bus: the command, the response, or both. The TPM requires
-    /// that such a parameter exists.
+    /// The parts of a command whose first parameter is encrypted on the bus: the command, the response, or both.
+    ///
+    /// The TPM requires that such a parameter exists.
     struct Encrypted: OptionSet {
         let rawValue: TPMA_SESSION
         static let command = Encrypted(rawValue: TPMA_SESSION(TPMA_SESSION_DECRYPT))
         static let answer = Encrypted(rawValue: TPMA_SESSION(TPMA_SESSION_ENCRYPT))
     }
 
-    /// Returns the session of this connection, and starts it if necessary. Its keys are derived from a secret that only the TPM
-    /// with the storage key's private half can decrypt. An attacker between the program and the TPM therefore cannot read the
-    /// encrypted parameters, or change a command or a response.
+    /// Returns the session of this connection, and starts it if necessary.
+    ///
+    /// Its keys are derived from a secret that only the TPM with the storage key's private half can decrypt. An attacker between
+    /// the program and the TPM therefore cannot read the encrypted parameters, or change a command or a response.
     func session(saltedBy storageKey: ESYS_TR) throws(StoreError) -> ESYS_TR {
         if let session { return session }
         var cipher = TPMT_SYM_DEF()

@@ -18,6 +18,7 @@ struct TPMEpochRange {
     private static let tries: UInt8 = 4
 
     /// The candidate NV indices, in order, in the range that belongs to the owner (TCG, "Registry of Reserved TPM 2.0 Handles").
+    ///
     /// The next one is used when another program occupies an index.
     var indices: [UInt32] {
         (0..<Self.tries).map { number in
@@ -26,16 +27,18 @@ struct TPMEpochRange {
         }
     }
 
-    /// The password for reading and setting the bits, derived from the vault's ID. Its last byte is never zero, because TPMs
-    /// remove trailing zeros.
+    /// The password for reading and setting the bits, derived from the vault's ID.
+    ///
+    /// Its last byte is never zero, because TPMs remove trailing zeros.
     var password: [UInt8] {
         var bytes = digest("signet epoch password 1")
         bytes[31] |= 1
         return bytes
     }
 
-    /// Returns the mark that identifies an index as this vault's and contains its base. It is stored in the policy field of the
-    /// index, which has no other use here.
+    /// Returns the mark that identifies an index as this vault's and contains its base.
+    ///
+    /// It is stored in the policy field of the index, which has no other use here.
     func mark(base: UInt64) -> [UInt8] {
         withUnsafeBytes(of: base.bigEndian) { Array($0) } + markEnd
     }

@@ -1,7 +1,10 @@
-/// A P-256 key whose private half only one TPM can use. The TPM's storage key seals it, and it is stored outside of the TPM.
+/// A P-256 key whose private half only one TPM can use.
+///
+/// The TPM's storage key seals it, and it is stored outside of the TPM.
 struct TPMKey: Sendable, Hashable {
-    /// The name of the storage key (TPM 2.0 part 1, section 16): algorithm ID and digest of its public area. The storage key of
-    /// another TPM, or of this TPM after it was cleared, has another name.
+    /// The name of the storage key (TPM 2.0 part 1, section 16): algorithm ID and digest of its public area.
+    ///
+    /// The storage key of another TPM, or of this TPM after it was cleared, has another name.
     let storageKey: [UInt8]
     /// `TPM2B_PUBLIC` and `TPM2B_PRIVATE` in the encoding of TPM 2.0 part 2.
     let blob: [UInt8]
@@ -32,7 +35,9 @@ struct TPMFormat {
     /// The format of a file with a key in a TPM.
     static let keyFile = TPMFormat(magic: Array("SGTK".utf8), name: "key file of the TPM")
 
-    /// The version and the suite. The suite uses P-256 and SHA-256 throughout, and AES-256-GCM in the slot.
+    /// The version and the suite.
+    ///
+    /// The suite uses P-256 and SHA-256 throughout, and AES-256-GCM in the slot.
     private static let version: UInt8 = 1
     private static let suite: UInt8 = 1
 

@@ -5,13 +5,16 @@ struct TPMKeyFile {
 
     private static let operation = "open the secured key"
     private static let limit = 8192
-    /// The timeout for another process that creates the key, in seconds. A real TPM needs one or two.
+    /// The timeout for another process that creates the key, in seconds.
+    ///
+    /// A real TPM needs one or two.
     private static let timeout = 30.0
 
     var path: String { "\(directory.path)/secured-key-\(tag)" }
 
-    /// Returns the key in the file. If the file does not exist, creates the key with `make`: only once, even if several processes
-    /// ask at the same time.
+    /// Returns the key in the file.
+    ///
+    /// If the file does not exist, creates the key with `make`: only once, even if several processes ask at the same time.
     func key(_ make: () throws(StoreError) -> TPMKey) throws(StoreError) -> TPMKey {
         if let key = try stored() { return key }
         try PrivateFile.createDirectory(directory.path)

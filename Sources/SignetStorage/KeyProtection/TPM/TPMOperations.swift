@@ -1,6 +1,8 @@
 import SignetCore
 
-/// The operations of a TPM that Signet uses, over one connection. The calls block, for up to several seconds with a real TPM.
+/// The operations of a TPM that Signet uses, over one connection.
+///
+/// The calls block, for up to several seconds with a real TPM.
 protocol TPMOperations: AnyObject {
     /// Checks that the TPM has what Signet needs: P-256, and a storage key or the right to create one.
     func checkFitness() throws(StoreError)

@@ -1,7 +1,9 @@
 public import SignetCore
 import Synchronization
 
-/// A key protector that seals the data key with this machine's TPM 2.0. A copy of the vault cannot be opened without the machine.
+/// A key protector that seals the data key with this machine's TPM 2.0.
+///
+/// A copy of the vault cannot be opened without the machine.
 ///
 /// The TPM creates a P-256 key for every slot and does not store it. The slot contains the private key, sealed by the TPM's
 /// storage key, and the data key, sealed to the P-256 key. Opening takes one operation with the private key, in a session whose
@@ -21,7 +23,9 @@ public struct TPMProtector: RollbackProtector {
 
     private let operations = OperationCount()
 
-    /// Creates a key protector with the TPM at `tcti`. It connects when the TPM is needed.
+    /// Creates a key protector with the TPM at `tcti`.
+    ///
+    /// It connects when the TPM is needed.
     ///
     /// The TPM is always specified, never searched for. An empty name is rejected with an error, because with it tpm2-tss would
     /// finally try port 2321 of this machine, where any user could imitate the hardware.
@@ -29,15 +33,19 @@ public struct TPMProtector: RollbackProtector {
         self.tcti = tcti
     }
 
-    /// Checks that the TPM can be used. Reasons why it cannot be used are a missing library or device, missing permission, no
-    /// support for P-256, or an owner password.
+    /// Checks that the TPM can be used.
+    ///
+    /// Reasons why it cannot be used are a missing library or device, missing permission, no support for P-256, or an owner
+    /// password.
     public func availability() -> KeyProtectorAvailability {
         KeyProtectorAvailability { () throws(StoreError) in
             try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in try tpm.checkFitness() }
         }
     }
 
-    /// Creates a key in the TPM and seals `dataKey` to it. Creates the TPM's storage key first if it does not exist.
+    /// Creates a key in the TPM and seals `dataKey` to it.
+    ///
+    /// Creates the TPM's storage key first if it does not exist.
     /// - Throws: ``StoreError/Code/keyUnavailable`` without a TPM; ``StoreError/Code/denied`` without the permission to use it.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in
@@ -74,8 +82,9 @@ extension TPMProtector {
         try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in try tpm.epoch(ofVault: id) }
     }
 
-    /// Stores an epoch in the TPM's NV memory, of which a vault takes 8 bytes. Does nothing if the TPM already has the same
-    /// epoch, so two programs may store it at once.
+    /// Stores an epoch in the TPM's NV memory, of which a vault takes 8 bytes.
+    ///
+    /// Does nothing if the TPM already has the same epoch, so two programs may store it at once.
     /// - Throws: ``StoreError/Code/rolledBack`` when the epoch is lower than the stored one; ``StoreError/Code/full`` when the
     ///   TPM has no space left; ``StoreError/Code/denied`` when its owner has set a password.
     public func remember(epoch: UInt64, ofVault id: String) throws(StoreError) {
@@ -84,7 +93,9 @@ extension TPMProtector {
         }
     }
 
-    /// Frees the NV memory of a vault that was removed. Does nothing if the TPM has no epoch of the vault.
+    /// Frees the NV memory of a vault that was removed.
+    ///
+    /// Does nothing if the TPM has no epoch of the vault.
     public func forgetEpoch(ofVault id: String) throws(StoreError) {
         try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in try tpm.forgetEpoch(ofVault: id) }
     }

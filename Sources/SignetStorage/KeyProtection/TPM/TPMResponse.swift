@@ -1,7 +1,11 @@
 #if TPM && os(Linux)
-/// An error code of a TPM, or of tpm2-tss. The numbers are those of TPM 2.0 part 2, section 6.6.
+/// An error code of a TPM, or of tpm2-tss.
+///
+/// The numbers are those of TPM 2.0 part 2, section 6.6.
 struct TPMResponse {
-    /// The complete code, as `tpm2_rc_decode` takes it. An error has it as its platform status.
+    /// The complete code, as `tpm2_rc_decode` takes it.
+    ///
+    /// An error has it as its platform status.
     let code: UInt32
 
     /// The cause, without the details that the code also contains: the layer that passed on the TPM's code, and the number of the

@@ -9,8 +9,9 @@ enum TPMTemplate {
     /// The attributes of a key that this TPM created and that never leaves it.
     private static let bound = TPMA_OBJECT(
         TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT | TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH)
-    /// The attribute that excludes the key from dictionary attack protection. The key has no password, so failed attempts cannot
-    /// occur.
+    /// The attribute that excludes the key from dictionary attack protection.
+    ///
+    /// The key has no password, so failed attempts cannot occur.
     private static let noLockout = TPMA_OBJECT(TPMA_OBJECT_NODA)
 
     /// The storage key: P-256 with AES-128, by the TCG's template, so that the TPM creates the same key again from its seed.
@@ -32,8 +33,9 @@ enum TPMTemplate {
         return key
     }
 
-    /// Returns true when the key at ``storageKeyHandle`` can be the parent of Signet's keys. Another program may have put its own
-    /// key there.
+    /// Returns true when the key at ``storageKeyHandle`` can be the parent of Signet's keys.
+    ///
+    /// Another program may have put its own key there.
     static func isStorageKey(_ key: TPMT_PUBLIC) -> Bool {
         let wanted = bound | TPMA_OBJECT(TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_DECRYPT)
         return isOnP256(key) && key.objectAttributes & wanted == wanted
@@ -41,12 +43,16 @@ enum TPMTemplate {
             && key.parameters.eccDetail.symmetric.algorithm == TPM2_ALG_AES
     }
 
-    /// Returns true when `key` has the attributes of Signet's keys. Above all, its private half was never outside of the TPM.
+    /// Returns true when `key` has the attributes of Signet's keys.
+    ///
+    /// Above all, its private half was never outside of the TPM.
     static func isAgreementKey(_ key: TPMT_PUBLIC) -> Bool {
         isOnP256(key) && key.objectAttributes == agreementKey.publicArea.objectAttributes
     }
 
-    /// Returns the point of a key (X9.63). A TPM omits leading zeros, which are added again.
+    /// Returns the point of a key (X9.63).
+    ///
+    /// A TPM omits leading zeros, which are added again.
     static func point(_ point: TPMS_ECC_POINT) -> [UInt8] {
         [4] + padded(point.x) + padded(point.y)
     }

@@ -1,12 +1,15 @@
 #if TPM && os(Linux)
 import CTSS2
 
-/// The functions of tpm2-tss, loaded at the first use of a TPM. They are not linked, so that a program also starts without the
-/// library.
+/// The functions of tpm2-tss, loaded at the first use of a TPM.
+///
+/// They are not linked, so that a program also starts without the library.
 struct TSS2Library: Sendable {
     let functions: CTSS2Functions
 
-    /// The file names of the libraries, with their ABI versions. The headers match only these versions.
+    /// The file names of the libraries, with their ABI versions.
+    ///
+    /// The headers match only these versions.
     struct Names: Sendable {
         var esys = "libtss2-esys.so.0"
         var tctildr = "libtss2-tctildr.so.0"
