@@ -217,7 +217,7 @@ let package = Package(
             dependencies: [
                 "SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe", "TestSupport", crypto, grdb,
             ],
-            resources: [.copy("Vectors")], swiftSettings: rules),
+            exclude: ["Fixtures"], resources: [.copy("Vectors")], swiftSettings: rules),
         // The samples of the documents that use the ForgeRock modules. Those of the Ping modules are with the tests of these modules.
         .testTarget(
             name: "SeedSamples",

@@ -12,10 +12,10 @@ extension JSONMembers {
     /// The time at which a record of the ForgeRock SDKs was added; nil when it has none.
     ///
     /// The SDK for Android stores none for an account that came from a URI.
-    package var forgeRockTimeAdded: Date? { moment("timeAdded") }
+    package var forgeRockTimeAdded: Date? { date("timeAdded") }
 
     /// Returns a time that is stored as milliseconds since 1970, as a number or a string.
-    fileprivate func moment(_ name: String) -> Date? {
+    fileprivate func date(_ name: String) -> Date? {
         if case .number(let milliseconds) = self[name] { return Date(timeIntervalSince1970: milliseconds / 1000) }
         return self[name]?.wholeNumber.map { Date(timeIntervalSince1970: Double($0) / 1000) }
     }
@@ -252,7 +252,7 @@ extension PushNotification {
             throw JSONMemberError(name: "clockOffset", "is not a plausible difference between two clocks")
         }
         self.init(
-            messageID: messageID, message: message, receivedAt: members.moment("receivedAt") ?? timeAdded, decision: decision,
+            messageID: messageID, message: message, receivedAt: members.date("receivedAt") ?? timeAdded, decision: decision,
             clockOffset: offset)
     }
 
