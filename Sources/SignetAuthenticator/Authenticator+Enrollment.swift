@@ -1,12 +1,7 @@
+import Foundation
 public import SignetCore
 import SignetNetwork
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 extension Authenticator {
     /// Enrolls the account of an enrollment URI; see ``enroll(_:pushGateway:)``.

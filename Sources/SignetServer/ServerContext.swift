@@ -1,14 +1,9 @@
+import Foundation
 import Logging
 import SignetCore
 import SignetNetwork
 import SignetPushGateway
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The shared context of a running server: its state, clock, log and delivery queues.
 ///

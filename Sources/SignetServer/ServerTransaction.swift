@@ -1,12 +1,7 @@
+import Foundation
 import SignetCore
 import SignetStorage
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The values that are the same for every transaction of a server: parts of its configuration, and its keys.
 struct TransactionConstants: Sendable {

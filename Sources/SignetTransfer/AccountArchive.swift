@@ -1,12 +1,7 @@
+public import Foundation
 import SignetAuthenticator
 public import SignetCore
 public import SignetStorage
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// A backup: all data of the accounts, encrypted with a passphrase (docs/reference/archive-format.md).
 ///

@@ -1,12 +1,7 @@
+import Foundation
 public import SignetAuthenticator
 public import SignetCore
 public import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The result of an import, with the outcome of each entry of the file.
 public struct ImportReport: Sendable, Hashable {

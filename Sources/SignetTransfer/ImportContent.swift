@@ -1,10 +1,5 @@
-public import SignetCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
+public import SignetCore
 
 /// The content of another authenticator's file or of a backup, before it is stored.
 ///

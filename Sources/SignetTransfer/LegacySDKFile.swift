@@ -1,10 +1,5 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// Accounts, mechanisms and notifications in the JSON of the ForgeRock SDK for Android and of the legacy one for iOS
 /// (protocol/authenticator.md section 7.2).

@@ -1,13 +1,8 @@
+import Foundation
 import SignetAuthenticator
 import SignetCore
 import SignetNetwork
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A client for one-time codes with the API of the Ping SDK.
 ///

@@ -1,11 +1,6 @@
+import Foundation
 import SignetAuthenticator
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The JSON form of the Ping SDK, but without the secret. A decoded credential can update the stored credential with the same id.
 /// It cannot be saved as a new credential, because it has no secret.

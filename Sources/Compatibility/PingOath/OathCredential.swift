@@ -1,11 +1,6 @@
+public import Foundation
 public import SignetAuthenticator
 import SignetCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// A one-time-code credential, as a value: change it and pass it to ``OathClient/saveCredential(_:)``.
 ///

@@ -1,11 +1,6 @@
+import Foundation
 public import SignetAuthenticator
 public import SignetNetwork
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The configuration of a ``PushClient``.
 public final class PushConfiguration: ClientConfiguration {

@@ -1,10 +1,5 @@
-import SignetAuthenticator
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetAuthenticator
 
 /// The JSON form of the Ping SDK, but without the shared secret, which that SDK includes. A shared secret in the JSON is decoded;
 /// encoding never writes one.

@@ -1,10 +1,5 @@
-public import SignetCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
+public import SignetCore
 
 /// The properties of a notification under the names of the Ping SDK. `id` and the decision are properties of the type itself.
 extension PushNotification {

@@ -1,11 +1,6 @@
+package import Foundation
 package import SignetCore
 package import SignetStorage
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
 
 extension AccountQuery where Failure == StoreError {
     /// Returns all accounts, oldest first, with their mechanisms.

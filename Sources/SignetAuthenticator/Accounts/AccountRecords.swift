@@ -1,11 +1,6 @@
+import Foundation
 import SignetCore
 public import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// An account store that keeps accounts, mechanisms and notifications as records.
 ///

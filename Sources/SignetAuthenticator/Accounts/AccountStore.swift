@@ -1,11 +1,6 @@
+public import Foundation
 public import SignetCore
 public import SignetStorage
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// A store of an authenticator's accounts, mechanisms and notifications.
 ///

@@ -1,11 +1,6 @@
+import Foundation
 package import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A value that is stored as a JSON object.
 ///

@@ -1,12 +1,7 @@
+import Foundation
 package import SignetCore
 package import SignetStorage
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A mechanism with its account and the account's current lock.
 package struct EnrolledMechanism: Sendable {

@@ -1,11 +1,6 @@
+import Foundation
 package import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A credential of a client, with the data that belong to its account: `OathCredential` of PingOath and `PushCredential` of
 /// PingPush.

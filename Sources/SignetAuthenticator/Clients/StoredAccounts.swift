@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
 
 /// All data of an authenticator, as one item of a `Storage` that the app implements.
 ///

@@ -1,18 +1,5 @@
-public import SignetCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+public import SignetCore
 
 extension AccountPolicies {
     /// The default policies: `biometricAvailable`, which this device does not meet unless the app provides a

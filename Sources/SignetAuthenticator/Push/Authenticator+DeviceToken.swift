@@ -1,12 +1,7 @@
+package import Foundation
 public import SignetCore
 import SignetNetwork
 public import SignetStorage
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
 
 /// The outcome of sending the device's new token to one mechanism's server.
 public struct DeviceTokenUpdate: Sendable {

@@ -1,12 +1,7 @@
+import Foundation
 public import SignetCore
 import SignetNetwork
 public import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 extension Authenticator {
     /// Receives a push message: verifies it, and stores it if it is new.

@@ -1,12 +1,7 @@
+package import Foundation
 package import SignetCore
 import SignetNetwork
 package import SignetStorage
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
 
 extension AccountQuery where Failure == StoreError {
     /// Returns all notifications, newest first.

@@ -1,11 +1,6 @@
+import Foundation
 public import SignetCore
 public import SignetOAuth
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The client side of device binding (protocol/journey.md section 2.8): binds this device to a user, and signs with the bound
 /// key.

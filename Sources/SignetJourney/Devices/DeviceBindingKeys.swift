@@ -1,10 +1,5 @@
-public import SignetOAuth
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
+public import SignetOAuth
 
 /// The owner of a device key: one user of one realm of one server.
 ///

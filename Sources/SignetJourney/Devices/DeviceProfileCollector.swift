@@ -1,11 +1,6 @@
 import Crypto
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// Collects a description of this machine, as far as an unprivileged program can read it on Linux.
 ///

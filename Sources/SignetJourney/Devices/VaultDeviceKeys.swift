@@ -1,13 +1,8 @@
 import Crypto
+public import Foundation
 import SignetCore
 import SignetOAuth
 public import SignetStorage
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// A store for device keys in software.
 ///

@@ -1,12 +1,7 @@
+import Foundation
 public import SignetCore
 public import SignetNetwork
 public import SignetOAuth
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The journeys of one server.
 ///

@@ -1,10 +1,5 @@
-public import SignetCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
+public import SignetCore
 
 /// A login that the user completes on another device (RFC 8628), for a machine without a browser.
 ///

@@ -1,11 +1,6 @@
+package import Foundation
 package import SignetCore
 package import SignetNetwork
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
 
 /// The header fields that send the session with a request, for journeys and tokens.
 ///

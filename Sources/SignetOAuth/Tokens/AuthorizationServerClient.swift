@@ -1,12 +1,7 @@
+import Foundation
 import SignetCore
 import SignetNetwork
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The requests to an OAuth 2.0 server, one per method.
 ///

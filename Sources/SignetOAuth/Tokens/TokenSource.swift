@@ -1,13 +1,8 @@
+import Foundation
 public import SignetCore
 public import SignetNetwork
 import SignetStorage
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A source of valid access tokens.
 ///

@@ -1,12 +1,7 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 extension AdminController {
     func users(_ request: Request, context: AppRequestContext) async throws -> Response {

@@ -1,14 +1,9 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `/admin`: the JSON API with which tests in any language control the server (docs/reference/admin.md).
 ///

@@ -1,12 +1,7 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The JSON body of a request to the administration API.
 ///

@@ -1,11 +1,6 @@
+import Foundation
 import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Encodes the responses of the administration API as JSON.
 ///

@@ -1,12 +1,7 @@
+import Foundation
 import HTTPTypes
 import Logging
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The operations for testers.
 ///

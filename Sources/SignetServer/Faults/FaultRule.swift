@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
 
 /// A rule with a name that says which fault happens, at which route, for which client and for how long.
 ///

@@ -1,11 +1,6 @@
+import Foundation
 import SignetCore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The faults that are switched on.
 ///

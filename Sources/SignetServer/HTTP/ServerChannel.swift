@@ -1,16 +1,9 @@
+import Foundation
 import HummingbirdCore
 import Logging
 import NIOCore
 import NIOSSL
 import SignetCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Sets up a connection: the handler that watches its speed from the first byte, TLS if the server has a certificate, and HTTP.
 struct ServerChannel: ServerChildChannel {

@@ -1,10 +1,5 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// A request to start a journey.
 struct JourneyStart: Sendable {

@@ -1,10 +1,5 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// The external inputs of a request: the time, the configuration and the base URL.
 ///

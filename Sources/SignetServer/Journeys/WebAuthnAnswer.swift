@@ -1,11 +1,6 @@
 import Crypto
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// An authenticator's response, in the form in which clients write it into `webAuthnOutcome` (protocol/journey.md section 2.7).
 struct WebAuthnAnswer: Sendable {

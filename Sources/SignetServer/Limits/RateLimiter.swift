@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
 
 /// A token bucket: it refills over time, and every request takes one token.
 struct TokenBucket: Codable, Sendable {

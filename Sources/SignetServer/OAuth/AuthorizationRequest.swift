@@ -1,11 +1,6 @@
+import Foundation
 import HTTPTypes
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The client and the address that the response to an authorization request goes to, once both have been verified.
 struct AuthorizationReturn: Sendable, Hashable {

@@ -1,13 +1,8 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `GET` and `POST /oauth2/.../authorize`: issues authorization codes to clients (protocol/journey.md section 4.2).
 struct AuthorizeController: Sendable {

@@ -1,13 +1,8 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `POST /oauth2/.../device/code`: issues a device code and a user code (RFC 8628 section 3.1).
 struct DeviceCodeController: Sendable {

@@ -1,11 +1,6 @@
+import Foundation
 import HTTPTypes
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The authorization of a device without a browser, which waits for a user's approval (RFC 8628).
 struct DeviceAuthorization: Codable, Sendable {

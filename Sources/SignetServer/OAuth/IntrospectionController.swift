@@ -1,13 +1,8 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `POST /oauth2/.../introspect` (RFC 7662): describes a confidential client's own tokens.
 ///

@@ -1,13 +1,8 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `POST /oauth2/.../access_token`: exchanges codes, refresh tokens and device codes for tokens (protocol/journey.md section
 /// 4.3).

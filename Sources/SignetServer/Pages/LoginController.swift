@@ -1,14 +1,9 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The login pages at `/XUI/`, with the URL and the parameters of AM.
 struct LoginController: Sendable {

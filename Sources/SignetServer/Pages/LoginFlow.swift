@@ -1,11 +1,6 @@
+import Foundation
 import HTTPTypes
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The login flow of a browser through a journey.
 ///

@@ -1,13 +1,8 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The pages at `/XUI/session` and `/XUI/logout`, for users that logged in without an app to return to.
 struct SessionPageController: Sendable {

@@ -1,10 +1,5 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// The coding of an OATH device. It encodes each property separately, because the types of its settings can only be created with
 /// valid values.

@@ -1,11 +1,6 @@
+import Foundation
 import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The rows that the transactions of one batch have read and changed.
 ///

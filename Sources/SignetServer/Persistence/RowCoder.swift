@@ -1,11 +1,6 @@
+import Foundation
 public import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A value that a row can contain.
 ///

@@ -1,11 +1,6 @@
+import Foundation
 import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 extension DevServer {
     /// Fills the state with users and with expired sessions that were not removed yet.

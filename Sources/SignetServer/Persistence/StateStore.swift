@@ -1,13 +1,8 @@
+import Foundation
 import Logging
 import SignetCore
 import SignetStorage
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The state of a server.
 ///

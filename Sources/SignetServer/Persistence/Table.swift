@@ -1,12 +1,7 @@
 import Crypto
+import Foundation
 import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A key whose value identifies a row.
 protocol RowName {

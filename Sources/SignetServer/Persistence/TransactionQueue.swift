@@ -1,13 +1,8 @@
 import Dispatch
+import Foundation
 import SignetCore
 import SignetStorage
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Runs the transactions of a server one after another on a dedicated queue.
 ///

@@ -1,13 +1,8 @@
+import Foundation
 import Logging
 import ServiceLifecycle
 import SignetCore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The service that delivers messages to SNS.
 ///

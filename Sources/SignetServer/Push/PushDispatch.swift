@@ -1,11 +1,6 @@
+import Foundation
 import SignetCore
 import SignetPushGateway
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The route by which messages reach a device.
 enum PushRoute: Sendable, Hashable {

@@ -1,10 +1,5 @@
-import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import Synchronization
 
 /// The newest entries about client requests, push messages, sent emails, and the server's own requests to SNS.
 ///

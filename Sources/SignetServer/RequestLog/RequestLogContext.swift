@@ -1,13 +1,8 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import SignetCore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The details of a request that are collected during its processing, for the request log.
 final class RequestLogContext: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
 
 /// An entry of a server's ``RequestLog``: an answered request, an event of a push message, an email from a journey, or the
 /// server's own request to SNS.

@@ -1,13 +1,8 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `POST /json/.../sessions?_action=...`: logout, and information about a session (protocol/journey.md section 1.7).
 struct SessionsController: Sendable {

@@ -1,11 +1,6 @@
+public import Foundation
 public import SignetCore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// The clock of a server.
 ///

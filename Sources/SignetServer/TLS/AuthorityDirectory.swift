@@ -1,12 +1,7 @@
 import Crypto
+import Foundation
 import SwiftASN1
 import X509
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A directory with the server's own certificate authority, and the server certificate that the authority has issued.
 ///

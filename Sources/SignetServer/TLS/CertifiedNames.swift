@@ -1,14 +1,7 @@
+import Foundation
 import SignetCore
 import SwiftASN1
 import X509
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// The names and addresses of a server, for its certificate.
 struct CertifiedNames: Sendable, Hashable {

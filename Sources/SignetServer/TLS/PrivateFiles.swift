@@ -1,12 +1,5 @@
+import Foundation
 import SignetStorage
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Reads and writes files with private keys, and the directory that contains them.
 enum PrivateFiles {

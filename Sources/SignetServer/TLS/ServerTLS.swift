@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
 
 /// The source of a server's TLS certificate.
 public enum ServerTLS: Sendable, Hashable {

@@ -1,13 +1,8 @@
+import Foundation
 import Logging
 import NIOSSL
 import SignetCore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The TLS configuration (TLS 1.2 or newer) for new connections.
 ///

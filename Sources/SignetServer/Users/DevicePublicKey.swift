@@ -1,12 +1,7 @@
 import Crypto
 import CryptoExtras
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// The public key of a device.
 enum DevicePublicKey: Codable, Sendable, Hashable {

@@ -1,10 +1,5 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// A push device, as it described itself at its registration (protocol/authenticator.md section 3.6).
 struct PushDevice: Codable, Sendable, Hashable {

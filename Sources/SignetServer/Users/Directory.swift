@@ -1,11 +1,6 @@
 import Crypto
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// The key of a user.
 ///

@@ -1,13 +1,8 @@
 #if canImport(Security)
+import Foundation
 import Security
 import SignetCore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Records in the keychain of an Apple device.
 ///

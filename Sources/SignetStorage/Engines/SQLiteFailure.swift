@@ -1,10 +1,5 @@
-import GRDB
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
 package import Foundation
-#endif
+import GRDB
 
 /// Conversion of SQLite's result codes to ``StoreError``.
 package enum SQLiteFailure {

@@ -1,11 +1,6 @@
+import Foundation
 import GRDB
 import GRDBSQLite
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Records in one SQLite file, durable when a write returns.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
 
 /// The store behind ``VaultProvider/default``: on every platform, the vault in the default directory.
 package enum StandardStore {

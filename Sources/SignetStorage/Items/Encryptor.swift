@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
 
 /// Seals the bytes of an item before a storage keeps them, and opens them again.
 public protocol Encryptor: Sendable {

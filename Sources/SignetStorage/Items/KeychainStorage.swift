@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
 
 /// Keeps an item under a name in a keychain. In the standard keychain, the item is a record in the user's vault.
 ///

@@ -1,10 +1,5 @@
-import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import Synchronization
 
 /// Keeps an item in the memory of the process, for data that must not outlive it. Each instance has its own item.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
 
 /// A storage that encodes its item as JSON, seals it with an encryptor and keeps the bytes in another storage.
 struct SealedItem<T: Codable>: Storage {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
 
 /// Seals items to a P-256 key in hardware, in the same format as the iOS SDKs.
 ///

@@ -1,11 +1,6 @@
 import Crypto
-public import SignetCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
+public import SignetCore
 
 /// Seals items to a P-256 key in the memory of this program, in the layout of ``SecuredKeyEncryptor``.
 ///

@@ -1,13 +1,8 @@
 #if canImport(Security)
 import Crypto
+import Foundation
 import Security
 public import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A P-256 key whose private half never leaves the Secure Enclave of an Apple device.
 ///

@@ -1,10 +1,5 @@
+import Foundation
 import SignetCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// A lock that all processes of a user share, with a count of the changes that were made under it.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Foundation
 
 /// The metadata of a file: type, permissions, owner and size.
 package struct FileStatus: Sendable {

@@ -1,11 +1,6 @@
 import Crypto
-package import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+package import SignetCore
 
 /// AES-256-GCM with a random nonce.
 ///

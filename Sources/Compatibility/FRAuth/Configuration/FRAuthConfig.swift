@@ -1,10 +1,5 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// The configuration file of a program: `FRAuthConfig.plist`, or `FRAuthConfig.json` with the same content.
 enum FRAuthConfig {

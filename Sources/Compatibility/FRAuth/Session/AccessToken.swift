@@ -1,10 +1,5 @@
-public import SignetCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
+public import SignetCore
 
 /// An access token with its related data, with the ForgeRock SDK's names.
 ///

@@ -1,14 +1,9 @@
+public import Foundation
 import SignetCore
 import SignetJourney
 import SignetNetwork
 import SignetOAuth
 import Synchronization
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// The kind of browser for a login, as in the ForgeRock SDK.
 ///

@@ -1,11 +1,6 @@
+public import Foundation
 public import SignetJourney
 public import SignetOAuth
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// The session with the server, and the functions that run journeys.
 public struct FRSession: Sendable {

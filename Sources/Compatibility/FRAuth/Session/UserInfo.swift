@@ -1,11 +1,6 @@
+public import Foundation
 import SignetCore
 import SignetOAuth
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// The claims about a user (OpenID Connect Core section 5.1).
 ///

@@ -1,11 +1,6 @@
+public import Foundation
 import SignetAuthenticator
 import SignetCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 // The interface of the ForgeRock SDK for Android: its names, its order of parameters, and listeners with two closures.
 

@@ -1,13 +1,8 @@
+public import Foundation
 import SignetAuthenticator
 import SignetCore
 import SignetStorage
 import Synchronization
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// The accounts of the authenticator, with the names of the ForgeRock SDK.
 ///

@@ -1,11 +1,6 @@
+public import Foundation
 import SignetAuthenticator
 import SignetCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// Handles the callbacks from the system's push service.
 ///

@@ -1,15 +1,10 @@
+import Foundation
 package import Logging
 package import SignetAuthenticator
 package import SignetCore
 package import SignetNetwork
 package import SignetStorage
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The engine of a started client, over the app's own storage client or over the default store.
 ///

@@ -1,11 +1,6 @@
+public import Foundation
 import SignetCore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// An account in the authenticator: its names, its appearance and its lock.
 ///

@@ -1,10 +1,5 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// The JSON form of the ForgeRock SDK's models: the members of protocol/authenticator.md section 7.2, as in the SDK for iOS.
 ///

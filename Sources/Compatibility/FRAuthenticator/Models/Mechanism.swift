@@ -1,11 +1,6 @@
+public import Foundation
 import SignetCore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// A way to authenticate: a ``TOTPMechanism``, an ``HOTPMechanism`` or a ``PushMechanism``.
 ///

@@ -1,10 +1,5 @@
-public import SignetCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
+public import SignetCore
 
 /// A one-time code to show, with the names of the ForgeRock SDK.
 public struct OathTokenCode: Sendable, Hashable {

@@ -1,11 +1,6 @@
+public import Foundation
 import SignetAuthenticator
 import SignetCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// The push token, by which the push service addresses this device.
 public final class PushDeviceToken: Sendable, Hashable, Codable {

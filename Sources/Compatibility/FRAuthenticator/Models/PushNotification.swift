@@ -1,10 +1,5 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
+import SignetCore
 
 /// A push message that was verified and stored: a login that the user is asked to approve.
 ///

@@ -1,10 +1,5 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
 public import Foundation
-#endif
+import SignetCore
 
 /// The policies that the app can evaluate, in the order of evaluation.
 ///

@@ -1,11 +1,6 @@
+import Foundation
 import SignetCore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The app's policy evaluator, with access for one caller at a time.
 final class PolicyBox: Sendable {

@@ -1,12 +1,7 @@
+import Foundation
 import SignetAuthenticator
 import SignetCore
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A ``StorageClient`` during one transaction.
 ///

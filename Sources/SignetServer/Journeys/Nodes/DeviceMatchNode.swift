@@ -1,10 +1,5 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// A node that compares the collected device profile with the user's stored profile of that device.
 struct DeviceMatchNode: Node {

@@ -1,10 +1,5 @@
-import SignetCore
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import SignetCore
 
 /// A node that shows the QR code for a push registration and waits for the device.
 ///

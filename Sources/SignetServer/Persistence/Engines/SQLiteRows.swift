@@ -1,11 +1,6 @@
+import Foundation
 import GRDB
 import SignetStorage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Rows in one SQLite file, durable when a transaction returns (write-ahead log, `synchronous=FULL`).
 ///

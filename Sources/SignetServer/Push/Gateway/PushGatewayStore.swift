@@ -1,11 +1,6 @@
+import Foundation
 import SignetCore
 import SignetPushGateway
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A message in an inbox of the gateway.
 struct InboxMessage: Sendable, Hashable, Codable {

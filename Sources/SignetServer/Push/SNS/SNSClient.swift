@@ -1,12 +1,7 @@
+import Foundation
 import SignetCore
 import SignetNetwork
 import SignetPushGateway
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A client of AWS SNS or of a compatible server.
 struct SNSClient: Sendable {
