@@ -121,6 +121,18 @@ struct VaultRollbackTests {
         _ = try Vault.open(store, protectors: [first, second])
     }
 
+    @Test("A transaction that changes nothing writes nothing, also as the first one of an opened vault")
+    func writesNothingWithoutChange() throws {
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        _ = try Vault.create(in: store, protector: protector)
+        let (before, stored) = (try store.dump(), protector.remembered)
+        let vault = try Vault.open(store, protectors: [protector])
+        let absent = try vault.write { (records: any RecordWriter) throws(StoreError) in try records.record(key) }
+        #expect(absent == nil)
+        #expect(try store.dump() == before)
+        #expect(protector.remembered == stored)
+    }
+
     @Test("An opened vault stores its epoch once at its first write, and never for reading")
     func storesEpochOnce() throws {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())

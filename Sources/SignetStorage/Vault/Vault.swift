@@ -66,7 +66,7 @@ public final class Vault: RecordStore {
 
     /// Reads and changes records in one transaction.
     ///
-    /// It is as durable as the underlying store.
+    /// It is as durable as the underlying store. A transaction without a change writes nothing.
     /// - Throws: The error that `body` throws; ``StoreError/Code/keyMismatch`` when another process has rotated the key since
     ///   this vault was opened. Open the vault again then.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
@@ -74,7 +74,8 @@ public final class Vault: RecordStore {
             let (header, keys) = try current(in: records)
             let writer = SealedWriter(records: records, vault: self, keys: keys)
             let value = try body(writer)
-            return (value, try begin(header, keys, seals: writer.seals, in: records), writer.sealed)
+            let written = writer.hasChanges ? try begin(header, keys, seals: writer.seals, in: records) : nil
+            return (value, written, writer.sealed)
         }
         state.withLock { $0.remember(sealed) }
         if let written { try adopt(written) }

@@ -26,6 +26,8 @@ final class SealedWriter: RecordWriter {
     private let records: any RecordWriter
     private let reader: SealedReader
     private let keys: VaultKeys
+    /// True when the transaction has changed the store.
+    private(set) var hasChanges = false
     /// The number of records that were sealed.
     private(set) var seals: UInt64 = 0
     /// The hidden names of the records that were sealed.
@@ -51,16 +53,21 @@ final class SealedWriter: RecordWriter {
         {
             try Quarantine.keep(old, of: hidden, in: records)
         }
+        hasChanges = true
         seals += 1
         sealed.insert(hidden)
         try records.put(keys.seal(bytes, hidden), hidden)
     }
 
-    func remove(_ key: RecordKey) throws(StoreError) { try records.remove(keys.hiddenName(key)) }
+    func remove(_ key: RecordKey) throws(StoreError) {
+        hasChanges = true
+        try records.remove(keys.hiddenName(key))
+    }
 
     func setAside(_ key: RecordKey) throws(StoreError) {
         let hidden = keys.hiddenName(key)
         guard let old = try records.record(hidden) else { return }
+        hasChanges = true
         try Quarantine.keep(old, of: hidden, in: records)
         try records.remove(hidden)
     }
