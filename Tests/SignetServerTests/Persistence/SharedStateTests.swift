@@ -232,8 +232,12 @@ extension StateLocation {
 
     /// The processes of the PostgreSQL server that send to listeners.
     func listeners() async throws -> [Int32] {
-        let listening = "datname = current_database() AND query LIKE 'LISTEN%' AND state = 'idle'"
-        return try await execute("SELECT pid FROM pg_stat_activity WHERE \(listening)").compactMap { Int32($0) }
+        try await #require(PostgresTrait.server).execute(
+            """
+            SELECT pid FROM pg_stat_activity
+            WHERE datname = '\(database)' AND query LIKE 'LISTEN%' AND state = 'idle'
+            """
+        ).compactMap { Int32($0) }
     }
 
     func endListeners() async throws {

@@ -190,7 +190,7 @@ struct SNSDeliveryTests {
 
     @Test("A login does not wait for a silent SNS, and the failed delivery is reported")
     func loginDoesNotWaitForSilentSNS() async throws {
-        let sns = try StandInSNS { request, _ in request.action == "Publish" ? .silence : .good }
+        let sns = try StandInSNS(timeout: 1) { request, _ in request.action == "Publish" ? .silence : .good }
         try await run(sns) { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
@@ -293,7 +293,7 @@ struct SNSDeliveryTests {
             (.error("AuthorizationError", "no", status: "403 No"), 503), (.raw("500 Oh", ""), 503), (.cut, 503), (.silence, 503),
         ])
     func refusesUnregisteredToken(fault: StandInSNS.Answer, status: Int) async throws {
-        let sns = try StandInSNS { _, before in before < 2 ? fault : .good }
+        let sns = try StandInSNS(timeout: 1) { _, before in before < 2 ? fault : .good }
         try await run(sns) { server in
             let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")

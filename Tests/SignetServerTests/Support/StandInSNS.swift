@@ -43,10 +43,17 @@ final class StandInSNS: Sendable {
         let requests = Mutex<[Request]>([])
     }
 
+    /// The timeout of the signet server's requests, in seconds.
+    private let timeout: Int
+
     /// Starts the server.
     ///
-    /// `answer` receives a request and the number of earlier requests with its action.
-    init(_ answer: @escaping @Sendable (_ request: Request, _ before: Int) -> Answer = { _, _ in .good }) throws {
+    /// `answer` receives a request and the number of earlier requests with its action. A test that gives no answer passes a short
+    /// `timeout`; the long one keeps the others independent of the load of the machine.
+    init(
+        timeout: Int = 60, _ answer: @escaping @Sendable (_ request: Request, _ before: Int) -> Answer = { _, _ in .good }
+    ) throws {
+        self.timeout = timeout
         let log = Log()
         self.log = log
         server = try RawServer { connection in
@@ -91,7 +98,7 @@ final class StandInSNS: Sendable {
             $0.appleEndpoint = Self.apple
             $0.credentials = AWSCredentials(accessKey: "AKIDEXAMPLE", secret: Secret("secret of a test".utf8))
             $0.endpoint = "http://127.0.0.1:\(server.port)/"
-            $0.timeout = 1
+            $0.timeout = timeout
         }
     }
 }
