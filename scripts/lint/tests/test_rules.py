@@ -64,7 +64,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A rule. Its text may say `Date()`, try! and print( as it likes.
+/// A rule.
+///
+/// Its text may say `Date()`, try! and print( as it likes.
 public struct Rule: Equatable, Sendable {
     /// "nonisolated(unsafe)" in a literal, a comment's { and a character's, harm nothing.
     public static let text = "static var x = 1; \\("fatalError".count) { as! /* "
@@ -172,6 +174,8 @@ FAULTS = [
     ("format", {STORE: 'let a = "\\(try! read())"\n'}, f"{STORE}:1:", "NeverUseForceTry"),
     ("format", {STORE: 'let a = #"""\n    \\#(b as! Int)\n    """#\n'}, f"{STORE}:2:", "NeverForceUnwrap"),
     ("format", {STORE: "public struct Bare {}\n"}, f"{STORE}:1:", "AllPublicDeclarationsHaveDocumentation"),
+    ("format", {STORE: "/// A rule. More.\nstruct Rule {}\n"}, f"{STORE}:2:", "BeginDocumentationCommentWithOneLineSummary"),
+    ("format", {STORE: "/// Adds.\n/// - Parameter a: One.\nfunc add(_ a: Int, _ b: Int) {}\n"}, f"{STORE}:", "ValidateDocumentation"),
     ("format", {STORE: DOCUMENTED + "    // no\n    @frozen public let size: Int\n}\n"}, f"{STORE}:4:", "AllPublicDeclarations"),
     ("format", {STORE: "let a = b!\n"}, f"{STORE}:1:", "NeverForceUnwrap"),
     ("format", {STORE: "class A { var b: Int! }\n"}, f"{STORE}:1:", "NeverUseImplicitlyUnwrappedOptionals"),
