@@ -145,6 +145,25 @@ struct VaultRollbackTests {
         #expect(protector.remembered == made + 1)
     }
 
+    @Test(
+        "The first change of an opened vault starts an epoch, whether it writes, removes or quarantines a record",
+        arguments: 0..<3)
+    func eachChangeStartsEpoch(kind: Int) throws {
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        try Vault.create(in: store, protector: protector).put([1], key)
+        let stored = protector.remembered
+        let old = try MemoryStore(copying: store)
+        try Vault.open(store, protectors: [protector]).write { (records: any RecordWriter) throws(StoreError) in
+            switch kind {
+            case 0: try records.put([2], key)
+            case 1: try records.remove(key)
+            default: try records.setAside(key)
+            }
+        }
+        #expect(protector.remembered == stored + 1)
+        #expect { try Vault.open(old, protectors: [protector]) } throws: { isRolledBack($0) }
+    }
+
     /// A key protector that keeps no epoch.
     private struct PlainKeyProtector: KeyProtector {
         let name = "plain"

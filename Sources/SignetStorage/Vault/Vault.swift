@@ -11,7 +11,7 @@ import Synchronization
 /// is moved to ``RecordKind/quarantined`` and kept. The format is in docs/reference/vault-format.md.
 ///
 /// If the key protector keeps an epoch, the first write after opening sends it a new one. This can take as long as a hardware
-/// operation. An app that must not wait then can make an empty write in the background first.
+/// operation.
 public final class Vault: RecordStore {
     let store: any RecordStore
     private let rollbackProtector: (any RollbackProtector)?
@@ -66,7 +66,7 @@ public final class Vault: RecordStore {
 
     /// Reads and changes records in one transaction.
     ///
-    /// It is as durable as the underlying store. A transaction without a change writes nothing.
+    /// It is as durable as the underlying store. A transaction that neither puts nor removes a record writes nothing.
     /// - Throws: The error that `body` throws; ``StoreError/Code/keyMismatch`` when another process has rotated the key since
     ///   this vault was opened. Open the vault again then.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
