@@ -65,7 +65,7 @@ struct CertifiedNames: Sendable, Hashable {
         !text.isEmpty && text.utf8.count <= 253
             && text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
                 !label.isEmpty && label.utf8.count <= 63
-                    && label.utf8.allSatisfy { TextRule.isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+                    && label.utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") }
             }
     }
 

@@ -37,10 +37,9 @@ enum PrivateFiles {
         PrivateFile.remove(draft)
         // After the move, the draft does not exist any more.
         defer { PrivateFile.remove(draft) }
-        try attempt(path, "cannot be written") { () throws(StoreError) in
-            try PrivateFile.create(draft, containing: Array(text.utf8))
+        try attempt(draft, "cannot be written") { () throws(StoreError) in
+            try PrivateFile.create(draft, containing: Array(text.utf8), mode: mode)
         }
-        guard chmod(draft, mode) == 0 else { throw failure(path, "cannot be written") }
         try attempt(path, "cannot be written") { () throws(StoreError) in try PrivateFile.move(draft, to: path) }
     }
 
@@ -48,7 +47,7 @@ enum PrivateFiles {
     ///
     /// The directory is created if it is missing. It must belong to this user and must not be writable for others.
     static func withLock<R>(on directory: String, _ body: () throws(ServerTLSError) -> R) throws(ServerTLSError) -> R {
-        _ = try attempt(directory, "cannot be made") { () throws(StoreError) in try PrivateFile.createDirectory(directory) }
+        try attempt(directory, "cannot be made") { () throws(StoreError) in try PrivateFile.createDirectory(directory) }
         guard let status = FileStatus(at: directory) else { throw failure(directory, "cannot be used") }
         guard status.isDirectory else { throw ServerTLSError("\(directory) is no directory") }
         guard status.isOwn, status.permissions & 0o022 == 0 else {

@@ -1,16 +1,20 @@
-import Foundation
+package import Foundation
 
 /// Creates, reads and checks files and directories that only this user can access.
 ///
 /// Where possible, checks use open descriptors. Unsafe permissions are reported and never repaired silently: a user whose key was
 /// readable by others should know it.
 package enum PrivateFile {
-    /// Creates the file `path` with mode 0600 and makes it and its directory entry durable.
+    /// Creates the file `path` and makes it and its directory entry durable.
     ///
     /// Removes the file again when a step fails.
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - bytes: The contents.
+    ///   - mode: The permissions. A file that others may read is private until it is complete.
     /// - Throws: ``StoreError/Code/invalid`` when the directory does not exist; ``StoreError/Code/exists`` when the file exists;
     ///   other errors of the system.
-    package static func create(_ path: String, containing bytes: [UInt8]) throws(StoreError) {
+    package static func create(_ path: String, containing bytes: [UInt8], mode: mode_t = 0o600) throws(StoreError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw errno == ENOENT
@@ -19,7 +23,7 @@ package enum PrivateFile {
         do throws(StoreError) {
             defer { close(descriptor) }
             try writeAll(bytes, to: descriptor, path)
-            guard fsync(descriptor) == 0 else { throw failure("write \(path)") }
+            guard mode == 0o600 || fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw failure("write \(path)") }
             try synchronizeDirectory(of: path)
         } catch {
             unlink(path)
@@ -144,7 +148,7 @@ package enum PrivateFile {
     ///   - descriptor: The open file or directory.
     ///   - path: The path, for errors.
     ///   - type: The required type, for example `S_IFREG`.
-    ///   - mayBelongToRoot: Pass true to accept a file of root that only root's group can read too.
+    ///   - mayBelongToRoot: Pass true to accept a file of root that its group can read too.
     /// - Throws: `StoreError` when the type, the owner or the permissions are wrong.
     static func check(
         _ descriptor: Int32, _ path: String, type: mode_t, mayBelongToRoot: Bool = false
