@@ -30,8 +30,12 @@ public enum AuthError: FRAuthFailure, Hashable {
     /// The error domain, `com.forgerock.ios.frauth.authentication`.
     public static var domain: String { "com.forgerock.ios.frauth.authentication" }
 
-    /// The ForgeRock SDK's code and a description of the problem.
-    public var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code.
+    public var code: Int { meaning.code }
+    /// A description of the problem and, if one exists, of the remedy.
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
         case .invalidTokenResponse(let reason): (1_000_006, "the response has no valid token: \(reason)")
         case .invalidCallbackResponse(let callback): (1_000_007, "a callback lacks a part that its type needs: \(callback)")
@@ -65,8 +69,12 @@ public enum AuthApiError: FRAuthFailure, Hashable {
     /// The error domain, `com.forgerock.ios.frauth.authapierror`.
     public static var domain: String { "com.forgerock.ios.frauth.authapierror" }
 
-    /// The ForgeRock SDK's code and a description of the problem.
-    public var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code.
+    public var code: Int { meaning.code }
+    /// A description of the problem and, if one exists, of the remedy.
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
         case .apiRequestFailure(let status): (1_300_000, "the server rejected the request (HTTP \(status))")
         case .authenticationTimout(let message): (1_300_001, message)
@@ -92,8 +100,12 @@ public enum ConfigError: FRAuthFailure, Hashable {
     /// The error domain, `com.forgerock.ios.frauth.configuration`.
     public static var domain: String { "com.forgerock.ios.frauth.configuration" }
 
-    /// The ForgeRock SDK's code and a description of the problem.
-    public var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code.
+    public var code: Int { meaning.code }
+    /// A description of the problem and, if one exists, of the remedy.
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
         case .emptyConfiguration:
             (
@@ -121,8 +133,12 @@ public enum NetworkError: FRAuthFailure, Hashable {
     /// The error domain, `com.forgerock.ios.frcore.network`.
     public static var domain: String { "com.forgerock.ios.frcore.network" }
 
-    /// The ForgeRock SDK's code and a description of the problem.
-    public var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code.
+    public var code: Int { meaning.code }
+    /// A description of the problem and, if one exists, of the remedy.
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
         case .invalidResponseDataType: (5_000_003, "the response is not a JSON object; check that the address is an AM server's")
         case .invalidRequest(let reason): (5_000_005, reason)

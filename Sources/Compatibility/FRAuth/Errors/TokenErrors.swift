@@ -31,8 +31,12 @@ public enum OAuth2Error: FRAuthFailure, Hashable {
     /// The error domain, `com.forgerock.ios.frauth.oauth2`.
     public static var domain: String { "com.forgerock.ios.frauth.oauth2" }
 
-    /// The ForgeRock SDK's code and a description of the problem.
-    public var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code.
+    public var code: Int { meaning.code }
+    /// A description of the problem and, if one exists, of the remedy.
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
         case .invalidAuthorizeRequest(let reason): (1_500_001, reason)
         case .invalidClient(let reason): (1_500_002, reason)
@@ -65,8 +69,12 @@ public enum TokenError: FRAuthFailure, Hashable {
     /// The error domain, `com.forgerock.ios.frauth.token`.
     public static var domain: String { "com.forgerock.ios.frauth.token" }
 
-    /// The ForgeRock SDK's code and a description of the problem.
-    public var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code.
+    public var code: Int { meaning.code }
+    /// A description of the problem and, if one exists, of the remedy.
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
         case .failToParseToken(let reason): (3_000_000, reason)
         case .nullRefreshToken: (3_000_001, "there is no refresh token")
@@ -89,8 +97,12 @@ public enum BrowserError: FRAuthFailure, Hashable {
     /// The error domain, `com.forgerock.ios.frauth.browser`.
     public static var domain: String { "com.forgerock.ios.frauth.browser" }
 
-    /// The ForgeRock SDK's code and a description of the problem.
-    public var details: (code: Int, text: String) {
+    /// The ForgeRock SDK's code.
+    public var code: Int { meaning.code }
+    /// A description of the problem and, if one exists, of the remedy.
+    public var description: String { meaning.description }
+
+    private var meaning: (code: Int, description: String) {
         switch self {
         case .externalUserAgentFailure(let reason): (1_400_000, reason)
         case .externalUserAgentAuthenticationInProgress:
