@@ -3,7 +3,7 @@ import SignetNetwork
 import Synchronization
 
 /// The progress of a listener, which continues from one connection to the next.
-struct PushStreamPosition: Sendable {
+struct PushStreamProgress: Sendable {
     var lastEventID: String?
     private var failures = 0
 
@@ -22,18 +22,18 @@ struct PushStreamPosition: Sendable {
 ///
 /// It parses the received bytes into events and remembers the last processed event.
 final class PushStream: Sendable {
-    private let state: Mutex<(parser: ServerSentEvent.Parser, progress: PushStreamPosition, isOpen: Bool)>
+    private let state: Mutex<(parser: ServerSentEvent.Parser, progress: PushStreamProgress, isOpen: Bool)>
     private let start = ContinuousClock.now
 
     /// The duration after which a connection counts as successful, even without a message.
     private static let minStableDuration = Duration.seconds(30)
 
-    init(_ progress: PushStreamPosition) {
+    init(_ progress: PushStreamProgress) {
         state = Mutex((ServerSentEvent.Parser(), progress, false))
     }
 
     /// The current progress of the listener.
-    var progress: PushStreamPosition {
+    var progress: PushStreamProgress {
         var progress = state.withLock { $0.progress }
         if ContinuousClock.now - start > Self.minStableDuration { progress.succeeded() }
         return progress

@@ -46,10 +46,10 @@ public struct PushStreamListener: Sendable {
                 "\(push.registrationEndpoint.host) has no push stream for desktops; enroll again with a push gateway"
             )
         }
-        var position = PushStreamPosition()
+        var progress = PushStreamProgress()
         while true {
             do {
-                try await connect(with: credentials, &position) { event in
+                try await connect(with: credentials, &progress) { event in
                     do {
                         try await handle(event)
                     } catch {
@@ -61,7 +61,7 @@ public struct PushStreamListener: Sendable {
                 throw failure.error
             } catch let error where error.mayReconnect {
                 try Task.checkCancellation()
-                let pause = position.nextPause()
+                let pause = progress.nextPause()
                 try await handle(.disconnected(error, pause: pause))
                 try await Task.sleep(for: pause)
             }
@@ -77,16 +77,16 @@ public struct PushStreamListener: Sendable {
 
     /// Connects once, and receives messages until the connection ends.
     private func connect(
-        with credentials: PushStreamCredentials, _ position: inout PushStreamPosition,
+        with credentials: PushStreamCredentials, _ progress: inout PushStreamProgress,
         _ handle: @Sendable (Event) async throws -> Void
     ) async throws {
         let server = credentials.endpoint
         var request = HTTPRequest("GET", server.url, headers: ["Accept": "text/event-stream"])
         request.headers.append("Authorization", try await authorization(credentials))
-        if let last = position.lastEventID { request.headers.append("Last-Event-ID", last) }
+        if let last = progress.lastEventID { request.headers.append("Last-Event-ID", last) }
 
-        let stream = PushStream(position)
-        defer { position = stream.progress }
+        let stream = PushStream(progress)
+        defer { progress = stream.progress }
         let response = try await authenticator.pipeline.stream(request, for: .pushStream) { piece in
             let (isFirst, events) = try stream.feed(piece, from: server)
             if isFirst { try await handle(.connected) }

@@ -156,7 +156,7 @@ public final class FRAClient: Sendable {
     public func getAllNotifications(mechanism: PushMechanism) -> [PushNotification] {
         engine.perform("list notifications", otherwise: []) {
             let (value, store) = engine.store(for: mechanism)
-            let found = try engine.read(AccountQuery { try $0.notifications(of: value.uid) }, in: store)
+            let found = try engine.read(.notifications(of: value.uid), in: store)
             return engine.objects(for: found, engine.token(of: store))
         }
     }
@@ -165,7 +165,7 @@ public final class FRAClient: Sendable {
     public func getAllNotifications() -> [PushNotification] {
         engine.perform("list notifications", otherwise: []) {
             let store = engine.store()
-            let found = try engine.read(AccountQuery { try $0.notifications() }, in: store)
+            let found = try engine.read(.notifications(), in: store)
             return engine.objects(for: found, engine.token(of: store))
         }
     }
@@ -174,7 +174,7 @@ public final class FRAClient: Sendable {
     public func getNotification(identifier: String) -> PushNotification? {
         engine.perform("read a notification", otherwise: nil) {
             let store = engine.store()
-            return try engine.read(AccountQuery { try $0.notification(id: identifier) }, in: store)
+            return try engine.read(.notification(identifier), in: store)
                 .map { PushNotification($0, engine.token(of: store)) }
         }
     }

@@ -89,6 +89,14 @@ final class LegacyEngine: Sendable {
         return try store.fetch(query)
     }
 
+    /// Reads notifications.
+    ///
+    /// Answers that servers have accepted and the store has not saved yet are stored first.
+    func read<Value>(_ query: AccountQuery<Value, StoreError>, in store: ClientStore) throws(StoreError) -> Value {
+        authenticator.flushAnswers(in: store)
+        return try store.fetch(query)
+    }
+
     /// Returns the cache token of the objects that the last transaction of a store read or wrote.
     func token(of store: ClientStore) -> CacheToken { CacheToken(engine: self, generation: store.generation) }
 
