@@ -11,6 +11,22 @@ extension DevServer {
     /// The server's clock, which a test can move.
     public var clock: AdjustableClock { context.clock }
 
+    /// Creates a link that opens the console once, in a browser on this machine.
+    ///
+    /// The console shows users, devices, sessions, push messages and requests. It can also move the clock and end sessions
+    /// (docs/reference/server.md).
+    /// - Throws: `StoreError` when the server's state cannot be written.
+    public func consoleLink() async throws -> String { try await context.consoleLink() }
+
+    /// The URL of the administration API, for programs on this machine.
+    ///
+    /// The API is only available with ``ServerConfiguration/adminToken``.
+    package var adminURL: String { "\(context.localURL)/admin" }
+
+    /// Moves the server's clock, which determines all timeouts, codes and signatures.
+    /// - Parameter duration: The distance; negative to move the clock backward.
+    public func moveClock(by duration: Duration) { clock.advance(by: duration) }
+
     /// Returns the entries of the ``requestLog`` that match a filter, oldest first.
     public func requestLog(matching filter: RequestLogFilter) -> [RequestLogEntry] { requestLog.entries(matching: filter) }
 

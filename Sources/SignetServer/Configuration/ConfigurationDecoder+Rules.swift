@@ -27,7 +27,7 @@ enum TextRule {
     static func isDomain(_ text: String) -> Bool {
         let labels = (text.hasPrefix(".") ? text.dropFirst() : text[...]).split(separator: ".", omittingEmptySubsequences: false)
         return labels.allSatisfy { label in
-            !label.isEmpty && label.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+            !label.isEmpty && label.utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") }
         }
     }
 
@@ -40,13 +40,12 @@ enum TextRule {
     static func isRedirect(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), let first = text.utf8.first, isLetter(first) else { return false }
         let (scheme, rest) = (text[..<colon].lowercased(), text[colon...].dropFirst())
-        return scheme.utf8.allSatisfy { isLetterOrDigit($0) || "+-.".utf8.contains($0) }
+        return scheme.utf8.allSatisfy { $0.isASCIILetterOrDigit || "+-.".utf8.contains($0) }
             && !["javascript", "data", "vbscript", "blob", "about"].contains(scheme)
             && !rest.isEmpty && !rest.contains("#") && rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool { isLetterOrDigit(byte) || "-._~".utf8.contains(byte) }
-    static func isLetterOrDigit(_ byte: UInt8) -> Bool { isLetter(byte) || (0x30...0x39).contains(byte) }
+    private static func isPlain(_ byte: UInt8) -> Bool { byte.isASCIILetterOrDigit || "-._~".utf8.contains(byte) }
     private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
 }
 

@@ -36,7 +36,7 @@ struct CrossOriginMiddleware: RouterMiddleware {
 
     private var preflight: Response {
         let headers: HTTPFields = [
-            .contentLength: "0", .accessControlAllowMethods: "GET, POST, PUT, DELETE",
+            .accessControlAllowMethods: "GET, POST, PUT, DELETE",
             .accessControlAllowHeaders: (Self.headers + [configuration.cookieName]).joined(separator: ", "),
             .accessControlMaxAge: String(Self.maxAge),
         ]

@@ -2,7 +2,6 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import SignetCore
-import SignetStorage
 
 /// The pages at `/console`, which show developers the activity of the server.
 ///
@@ -85,22 +84,4 @@ extension ServerContext {
         let token = try await store.write { tx in try tx.console.invite() }
         return "\(localURL)/console/open?token=\(token)"
     }
-}
-
-extension DevServer {
-    /// Creates a link that opens the console once, in a browser on this machine.
-    ///
-    /// The console shows users, devices, sessions, push messages and requests. It can also move the clock and end sessions
-    /// (docs/reference/server.md).
-    /// - Throws: `StoreError` when the server's state cannot be written.
-    public func consoleLink() async throws -> String { try await context.consoleLink() }
-
-    /// The URL of the administration API, for programs on this machine.
-    ///
-    /// The API is only available with ``ServerConfiguration/adminToken``.
-    package var adminURL: String { "\(context.localURL)/admin" }
-
-    /// Moves the server's clock, which determines all timeouts, codes and signatures.
-    /// - Parameter duration: The distance; negative to move the clock backward.
-    public func moveClock(by duration: Duration) { clock.advance(by: duration) }
 }

@@ -186,7 +186,7 @@ struct ShownRecoveryCodes: Sendable, Hashable {
         guard script.lowercased().contains("recovery codes") else { return nil }
         codes = script.split(separator: "\\n").dropLast().compactMap { part in
             let code = part.suffix(while: { !"\"'".contains($0) })
-            let isWord = code.utf8.allSatisfy { TextRule.isLetterOrDigit($0) || "_-".utf8.contains($0) }
+            let isWord = code.utf8.allSatisfy { $0.isASCIILetterOrDigit || "_-".utf8.contains($0) }
             return code.isEmpty || !isWord ? nil : String(code)
         }
         guard !codes.isEmpty else { return nil }

@@ -119,14 +119,14 @@ extension ServerTransaction {
         _ body: PushRequestBody, realm: RealmPath
     ) throws -> Result<(answer: PendingPush.State, device: String?), PushResponseError> {
         let push = try pushes.entry(body.messageId)
-        func tell(_ step: RequestLogEntry.Push.Step, _ reason: String? = nil) -> SideEffect {
+        func logged(_ step: RequestLogEntry.Push.Step, _ reason: String? = nil) -> SideEffect {
             // Log the ID of a known message only, because an unknown ID is arbitrary input of the client.
             .happened(RequestLogEntry.Push(step, push?.messageID ?? "", device: push?.mechanismUID, reason: reason))
         }
         let answer = try pushes.answer(body, realm: realm)
         switch answer {
-        case .success(let state): effects.append(tell(state == .denied ? .denied : .approved))
-        case .failure(let refusal): effects.append(tell(.refused, "\(refusal)"))
+        case .success(let state): effects.append(logged(state == .denied ? .denied : .approved))
+        case .failure(let refusal): effects.append(logged(.refused, "\(refusal)"))
         }
         return answer.map { ($0, push?.mechanismUID) }
     }

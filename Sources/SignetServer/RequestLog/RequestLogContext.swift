@@ -83,7 +83,7 @@ final class RequestLogContext: Sendable {
 
     private static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 40
-            && text.utf8.allSatisfy { TextRule.isLetterOrDigit($0) || "_-.:".utf8.contains($0) }
+            && text.utf8.allSatisfy { $0.isASCIILetterOrDigit || "_-.:".utf8.contains($0) }
     }
 
     private static func isLoggable(_ text: String) -> Bool {

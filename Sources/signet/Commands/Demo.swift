@@ -27,7 +27,7 @@ struct Demo: AsyncParsableCommand {
                 environment = try DemoEnvironment(transport: transport)
             } catch {
                 Console.error("signet: the demo cannot begin: \((error as? DemoFailure)?.description ?? Failure(error).message)")
-                throw DemoFailure("no stage")
+                throw DemoFailure("no environment")
             }
             let outcome = await Result(of: { try await DemoScript(environment: environment).run() })
             let removal = Result { try environment.removeHome() }

@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 import Logging
-import NIOCore
 import SignetCore
 import SignetPushGateway
 
@@ -97,12 +96,8 @@ extension Response {
     /// Creates the HTTP response of the push gateway's response.
     init(_ answer: PushGatewayResponse, headers: HTTPFields = [:]) {
         var headers = headers
-        headers[.contentType] = "text/xml"
-        headers[.contentLength] = String(answer.body.count)
         headers.set("x-amzn-RequestId", answer.requestID)
-        self.init(
-            status: HTTPResponse.Status(code: answer.status), headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+        self.init(answer.body, type: "text/xml", HTTPResponse.Status(code: answer.status), headers: headers)
     }
 }
 
