@@ -3,8 +3,8 @@ import Foundation
 import SignetCore
 import SignetPushGateway
 import SignetTesting
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import SignetServer
 
@@ -35,9 +35,9 @@ struct MalformedRequestTests {
                 ])
             let process = running.process
             let server = FuzzedServer(
-                port: try running.port,
+                port: running.port,
                 token: try String(contentsOfFile: tokenFile, encoding: .utf8).trimmingCharacters(in: .newlines),
-                password: running.password, console: try #require(running.ready["console"]?.string))
+                password: try running.user.password, console: try #require(running.ready["console"]?.string))
             let outcome = try await server.run(seed: seed, warmUp: Self.warmUp, count: Self.count, round: Self.round) {
                 Self.residentKilobytes(process.identifier)
             }

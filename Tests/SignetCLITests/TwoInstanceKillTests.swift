@@ -2,8 +2,8 @@
 import Foundation
 import SignetCore
 import SignetNetwork
-import TestSupport
 import Testing
+import TestSupport
 
 /// Two instances of `signet serve` on one PostgreSQL database, and many users that log in by push at both of them.
 ///

@@ -60,8 +60,7 @@ package final class RawServer: Sendable {
     /// Returns a socket that is bound to a port and does not listen yet.
     /// - Parameters:
     ///   - wanted: The port; 0 for any free port.
-    ///   - isShared: True when the port may be reused while connections of an earlier server linger. Until a socket listens on
-    ///     such a port, the system may also give it to a second socket.
+    ///   - isShared: True when the port may be reused while connections of an earlier server linger.
     /// - Returns: The descriptor, which the caller closes, and the port.
     /// - Throws: ``CannotListen``.
     static func bound(to wanted: Int = 0, isShared: Bool) throws -> (descriptor: Int32, port: Int) {

@@ -11,6 +11,28 @@ extension TestServer {
         package let process: TestProcess
         /// The server's announcement.
         package let ready: JSONValue
+        /// The base URL, for example `http://127.0.0.1:43121/am`.
+        package let url: String
+        /// The port of the base URL.
+        package let port: Int
+
+        private init(process: TestProcess, ready: JSONValue) throws {
+            guard let url = ready["url"]?.string else { throw Failure(description: "the server announced no address") }
+            (self.process, self.ready, self.url) = (process, ready, url)
+            port = try Endpoint(unchecked: url).port
+        }
+
+        /// The first user, for whom the server generated a password.
+        /// - Throws: ``Failure`` when the server announced no such user.
+        package var user: (name: String, password: String) {
+            get throws {
+                let first = ready["users"]?.array?.first
+                guard let name = first?["name"]?.string, let password = first?["password"]?.string else {
+                    throw Failure(description: "the server announced no user with a password")
+                }
+                return (name, password)
+            }
+        }
 
         /// An error that reports that the server announced nothing usable, or did not end with status 0.
         package struct Failure: Error, CustomStringConvertible {
@@ -31,7 +53,7 @@ extension TestServer {
             let process = try TestProcess(Programs.built("signet"), arguments, environment: environment, input: .open)
             do {
                 let line = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }
-                return Process(process: process, ready: try JSON.value(of: line.output.utf8))
+                return try Process(process: process, ready: JSON.value(of: line.output.utf8))
             } catch {
                 process.signal(SIGKILL)
                 throw error
@@ -64,17 +86,6 @@ extension TestServer {
                 throw Failure(description: "signet serve ended with \(outcome.status): \(outcome.errors)")
             }
         }
-
-        /// The base URL, for example `http://127.0.0.1:43121/am`.
-        package var url: String { ready["url"]?.string ?? "" }
-        /// The port of the base URL.
-        package var port: Int {
-            get throws { try Endpoint(unchecked: url).port }
-        }
-        /// The name of the first user.
-        package var userName: String { ready["users"]?.array?.first?["name"]?.string ?? "" }
-        /// The generated password of the first user.
-        package var password: String { ready["users"]?.array?.first?["password"]?.string ?? "" }
     }
 }
 #endif

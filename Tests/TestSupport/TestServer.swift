@@ -27,22 +27,18 @@ package struct TestServer: Sendable {
     package static func run(
         _ devServer: DevServer, clock: ManualClock, _ body: @Sendable (TestServer) async throws -> Void
     ) async throws {
-        let outcome: Result<Void, any Error>
-        do {
+        let outcome = await Result(of: {
             try await devServer.application().test(.router) { client in
                 try await body(TestServer(devServer: devServer, clock: clock, client: client))
             }
-            outcome = .success(())
-        } catch {
-            outcome = .failure(error)
-        }
+        })
         await devServer.close()
         try outcome.get()
     }
 
     /// Runs `body` with a server of this configuration, and closes the server's state afterwards.
     /// - Parameters:
-    ///   - configuration: The configuration, with the users and the place of the state.
+    ///   - configuration: The configuration, with the users and the location of the state.
     ///   - clock: The clock of the server.
     ///   - logger: The logger of the server.
     ///   - body: The code that uses the server.

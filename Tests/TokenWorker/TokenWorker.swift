@@ -34,8 +34,7 @@ enum TokenWorker {
             client: OAuthClient(clientID: "app", redirectURI: "http://127.0.0.1/cb", scopes: ["read"]), store: store,
             transport: transport)
         _ = readLine()
-        let outcome: Result<Void, any Error>
-        do { outcome = .success(try await ask(tokens, times: command == "stall" ? 1 : 25)) } catch { outcome = .failure(error) }
+        let outcome = await Result(of: { try await ask(tokens, times: command == "stall" ? 1 : 25) })
         await transport.close()
         try outcome.get()
     }

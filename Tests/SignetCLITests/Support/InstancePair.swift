@@ -2,9 +2,9 @@
 import Foundation
 import SignetCore
 import SignetNetwork
-import TestSupport
 import Synchronization
 import Testing
+import TestSupport
 
 /// Two `signet serve` instances on one PostgreSQL database, as behind a load balancer that alternates between them.
 struct InstancePair: Sendable {

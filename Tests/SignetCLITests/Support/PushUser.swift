@@ -3,8 +3,8 @@ import Foundation
 import SignetCore
 import SignetNetwork
 import SignetTesting
-import TestSupport
 import Testing
+import TestSupport
 
 /// The state that responses confirmed, which must stay true whatever happens to the instance that sent them.
 actor AcceptedState {

@@ -31,7 +31,8 @@ struct RunningServer {
         try await TestServer.Process.with(options, port: port, environment: cli.environment()) { server in
             try await AsyncHTTPTransport().use { transport in
                 let journey = Journey(try ServerProfile(url: server.url), transport: transport)
-                let browser = Browser(journey: journey, user: server.userName, password: server.password)
+                let user = try server.user
+                let browser = Browser(journey: journey, user: user.name, password: user.password)
                 return try await body(RunningServer(process: server.process, url: server.url, browser: browser))
             }
         }

@@ -67,8 +67,8 @@ struct PageNodeTests {
             let page = try await browser.get("/am/XUI/?authIndexType=service&authIndexValue=J")
             #expect(page.heading == "Sign in your way")
             let fields = ["IDToken1": "mira", "IDToken2": TestServer.password]
-            let succeeds = try await browser.submit(page, fields.merging(["IDToken3": "0"]) { $1 })
-            #expect(succeeds.heading == "You are signed in")
+            let next = try await browser.submit(page, fields.merging(["IDToken3": "0"]) { $1 })
+            #expect(next.heading == "You are signed in")
         }
     }
 

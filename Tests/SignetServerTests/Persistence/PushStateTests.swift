@@ -95,12 +95,9 @@ struct PushStateTests {
         let silent = try StandInSNS { request, _ in request.action == "Publish" ? .silence : .good }
         let good = try StandInSNS()
         try await StateLocation.with(kind) { location in
-            // The server has a long timeout for a silent SNS and ends while it waits.
-            var patient = silent.configuration
-            patient.timeout = 60
-            let sns = patient
+            // The server ends while it waits for the silent SNS.
             try await location.server {
-                $0.sns = sns
+                $0.sns = silent.configuration
             } _: { server in
                 let phone = try await server.registeredPhone()
                 _ = try await server.waitingLogin(phone: phone)
@@ -260,7 +257,6 @@ struct PushStateTests {
         try await StateLocation.with(kind) { location in
             try await location.server {
                 $0.sns = sns.configuration
-                $0.sns?.timeout = 60
                 $0.pushGateway = Self.gateway
             } _: { server in
                 let devServer = server.devServer

@@ -50,6 +50,7 @@ struct SharedStateTests {
             let phone = try await other.registeredPhone()
             let watch = try await StreamWatch.begin(phone.uid, at: one, beside: other, database)
             let silent = try await database.listeners()
+            try #require(silent.count == 2)
             for process in silent { try #require(kill(process, SIGSTOP) == 0) }
             // The processes are resumed in any case; otherwise the database could not be stopped.
             defer { for process in silent { kill(process, SIGCONT) } }
@@ -202,7 +203,9 @@ private final class StreamWatch: Sendable {
             transaction.put(0, RowKey(kind: "k", name: "barrier"))
             return ((), [ClusterMessage.endStreams("barrier").text])
         }
-        for await _ in barrier.signals {}
+        let hasArrived = try await eventually { server.devServer.context.streams.count("barrier") == 0 }
+        #expect(hasArrived)
+        withExtendedLifetime(barrier) {}
         let watch = StreamWatch()
         let stream = server.devServer.context.streams.open(mechanismUID)
         Task { for await _ in stream.signals { watch.signals.withLock { $0 += 1 } } }

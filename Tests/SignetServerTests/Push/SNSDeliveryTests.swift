@@ -1,9 +1,10 @@
 #if os(Linux)
-import TestSupport
+import Foundation
 import HTTPTypes
 import SignetCore
 import SignetTesting
 import Testing
+import TestSupport
 
 @testable import SignetServer
 
@@ -35,6 +36,21 @@ struct SNSDeliveryTests {
             #expect(request.attribute("Enabled") == "true" && request.attribute("Token") == "token")
             #expect(request.fields["Version"] == "2010-03-31")
             #expect(request.authorization?.contains("/eu-west-1/sns/aws4_request") == true)
+        }
+    }
+
+    @Test("Requests to SNS are signed with the time of the machine, whatever a tester does to the server's clock")
+    func movedClockLeavesSignatures() async throws {
+        let sns = try StandInSNS()
+        try await run(sns) { server in
+            let day = server.clock.now
+            server.devServer.moveClock(by: .seconds(3 * 86_400))
+            let step = try await server.logIn("PushRegistration").step
+            let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
+            #expect(try await phone.register(at: server).status == 200)
+            let request = try #require(sns.requests.first)
+            let date = day.formatted(.iso8601.year().month().day().dateSeparator(.omitted))
+            #expect(request.authorization?.contains("/\(date)/eu-west-1/sns/aws4_request") == true)
         }
     }
 

@@ -22,7 +22,7 @@ private struct UserCredentials: Sendable {
     /// Returns which of them are valid.
     ///
     /// No check spends a code or a refresh token or issues a new token.
-    func good(_ server: TestServer) async throws -> [String: Bool] {
+    func validity(at server: TestServer) async throws -> [String: Bool] {
         let path = TestServer.authenticate
         let header = ["iPlanetDirectoryPro": session]
         let start = try await server.send(
@@ -48,8 +48,8 @@ private struct UserCredentials: Sendable {
         ]
     }
 
-    func expect(good isValid: Bool, at server: TestServer, _ when: String) async throws {
-        for (use, result) in try await good(server) { #expect(result == isValid, "\(use), \(when)") }
+    func expect(valid isValid: Bool, at server: TestServer, _ when: String) async throws {
+        for (use, result) in try await validity(at: server) { #expect(result == isValid, "\(use), \(when)") }
     }
 }
 
@@ -60,10 +60,10 @@ struct InactiveUserTests {
         try await TestServer.run { server in
             let held = try await UserCredentials(server)
             let other = try await server.session(name: "noa", password: "staple")
-            try await held.expect(good: true, at: server, "before")
+            try await held.expect(valid: true, at: server, "before")
 
             #expect(try await server.devServer.setLocked(true, "mira"))
-            try await held.expect(good: false, at: server, "while locked")
+            try await held.expect(valid: false, at: server, "while locked")
             let refresh = try await server.refresh(try #require(held.tokens.refresh))
             #expect(refresh.status == 400 && refresh.json["error"] == "invalid_grant")
             let exchange = try await server.exchange(held.code)
@@ -72,7 +72,7 @@ struct InactiveUserTests {
             #expect(try await server.isValid(other))
 
             #expect(try await server.devServer.setLocked(false, "mira"))
-            try await held.expect(good: true, at: server, "after")
+            try await held.expect(valid: true, at: server, "after")
             // The refused renewal spent no token. The code could be exchanged only once.
             #expect(try await server.refresh(try #require(held.tokens.refresh)).status == 200)
             #expect(try await server.exchange(held.code).json["error"] == "invalid_grant")
@@ -131,7 +131,7 @@ struct InactiveUserTests {
             let held = try await UserCredentials(server)
             for _ in 0..<2 { _ = try await server.logIn("Login", password: "wrong") }
             #expect(try await server.logIn("Login").isLoggedIn == false)
-            try await held.expect(good: true, at: server, "while locked out")
+            try await held.expect(valid: true, at: server, "while locked out")
         }
     }
 
@@ -151,12 +151,12 @@ struct InactiveUserTests {
             try await location.server(clock: clock) {
                 $0.users.removeAll { $0.name == "mira" && $0.realm == "/" }
             } _: { server in
-                try await all.expect(good: false, at: server, "without the user")
+                try await all.expect(valid: false, at: server, "without the user")
                 let refresh = try await server.refresh(try #require(all.tokens.refresh))
                 #expect(refresh.status == 400 && refresh.json["error"] == "invalid_grant")
             }
             try await location.server(clock: clock) { server in
-                try await all.expect(good: true, at: server, "with the user again")
+                try await all.expect(valid: true, at: server, "with the user again")
                 #expect(try await server.refresh(try #require(all.tokens.refresh)).status == 200)
             }
         }

@@ -2,9 +2,9 @@
 import SignetCore
 import SignetPushGateway
 import SignetTesting
-import TestSupport
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import SignetServer
 
@@ -48,8 +48,8 @@ final class StandInSNS: Sendable {
 
     /// Starts the server.
     ///
-    /// `answer` receives a request and the number of earlier requests with its action. A test that gives no answer passes a short
-    /// `timeout`; the long one keeps the others independent of the load of the machine.
+    /// `answer` receives a request and the number of earlier requests with its action. A test about the timeout passes a short
+    /// one; the long one keeps the others independent of the load of the machine.
     init(
         timeout: Int = 60, _ answer: @escaping @Sendable (_ request: Request, _ before: Int) -> Answer = { _, _ in .good }
     ) throws {

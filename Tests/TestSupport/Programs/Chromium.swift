@@ -1,6 +1,6 @@
 #if os(Linux)
-import SignetTesting
 import Foundation
+import SignetTesting
 package import SignetCore
 
 /// Headless Chromium (Debian's `chromium-headless-shell`), controlled by the DevTools protocol over pipes. It uses no port, and

@@ -1,7 +1,7 @@
 #if os(Linux)
-import SignetTesting
 import Foundation
 import SignetNetwork
+import SignetTesting
 
 /// Django OAuth Toolkit, an OpenID provider in Python that follows the specifications closely: refresh tokens are used once, and
 /// PKCE is required.

@@ -1,8 +1,8 @@
 #if os(Linux)
-import SignetTesting
 import Foundation
 import SignetCore
 import SignetNetwork
+import SignetTesting
 
 /// Glewlwyd, an OpenID provider in C (Debian's `glewlwyd`).
 ///

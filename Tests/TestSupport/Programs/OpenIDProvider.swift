@@ -1,8 +1,8 @@
 #if os(Linux)
-import SignetTesting
 import Foundation
 import Glibc
 import SignetNetwork
+import SignetTesting
 
 /// An independent OpenID provider that runs for one test, in its own directory and at its own port, with one user, `alice`, and
 /// one public client, `app`.

@@ -1,7 +1,7 @@
 #if os(Linux)
-import SignetTesting
 import Foundation
 import Glibc
+import SignetTesting
 
 /// A PostgreSQL server for one test: a new cluster in a temporary directory, reached through a socket there, which only the test
 /// uses.

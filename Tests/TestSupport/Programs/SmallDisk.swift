@@ -1,6 +1,6 @@
 #if os(Linux)
-import SignetTesting
 import Glibc
+import SignetTesting
 
 /// A file system of a few kilobytes in memory, for tests of a full disk.
 package struct SmallDisk: Sendable {

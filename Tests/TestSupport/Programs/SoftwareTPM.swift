@@ -1,7 +1,7 @@
 #if os(Linux)
-import SignetTesting
 import Foundation
 import Glibc
+import SignetTesting
 
 /// A software TPM 2.0 for a test: `swtpm`, with its own state, on a free port of this machine. Unlike a hardware TPM, a test can
 /// restart, clear and suspend it freely.

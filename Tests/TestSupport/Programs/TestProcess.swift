@@ -1,7 +1,7 @@
 #if os(Linux)
-import SignetTesting
 import Foundation
 import Glibc
+import SignetTesting
 import Synchronization
 
 /// A program that a test starts, with its pipes and a thread that serves them.
@@ -85,7 +85,7 @@ package final class TestProcess: Sendable {
             [program] + arguments, environment, [theirInput, output.writing, errors.writing], ownGroup: ownGroup)
         self.arguments = arguments
         state = Mutex(State(input: ourInput))
-        Thread.detachNewThread { [self, bytes] in watch(after: output.reading, errors.reading, feeding: bytes) }
+        Thread.detachNewThread { [self, bytes] in watch(output.reading, errors.reading, feeding: bytes) }
     }
 
     /// Starts a program that ends with the test process, however that process ends, together with all processes of its process
@@ -197,7 +197,7 @@ package final class TestProcess: Sendable {
 // MARK: The thread
 
 extension TestProcess {
-    private func watch(after output: Descriptor, _ errors: Descriptor, feeding bytes: [UInt8]?) {
+    private func watch(_ output: Descriptor, _ errors: Descriptor, feeding bytes: [UInt8]?) {
         // A write to a closed pipe raises SIGPIPE, which must not end the test process.
         var signals = sigset_t()
         sigfillset(&signals)
