@@ -1,11 +1,11 @@
 #if PostgreSQL
-import SignetTesting
 import Foundation
 import SignetCore
 import SignetStorage
-import TestSupport
+import SignetTesting
 import Synchronization
 import Testing
+import TestSupport
 
 @Suite(
     "A store in PostgreSQL", .enabled(if: PostgresServer.isPossible, PostgresServer.reason), .postgresServer, .serialized,

@@ -3,8 +3,8 @@ import Foundation
 import SignetCore
 import SignetStorage
 import SignetTesting
-import TestSupport
 import Testing
+import TestSupport
 
 private let missing = Keyring.missingPrograms
 

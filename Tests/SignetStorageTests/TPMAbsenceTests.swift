@@ -3,8 +3,8 @@ import Foundation
 import Glibc
 import SignetCore
 import SignetTesting
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import SignetStorage
 

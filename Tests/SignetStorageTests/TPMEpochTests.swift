@@ -2,8 +2,8 @@
 import Foundation
 import SignetCore
 import SignetTesting
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import SignetStorage
 

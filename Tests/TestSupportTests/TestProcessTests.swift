@@ -1,8 +1,8 @@
 #if os(Linux)
 import Foundation
 import SignetTesting
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite("A process started by a test")
 struct TestProcessTests {

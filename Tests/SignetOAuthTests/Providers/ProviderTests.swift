@@ -1,11 +1,11 @@
 #if os(Linux)
 import Foundation
 import SignetCore
-import SignetOAuth
 import SignetNetwork
+import SignetOAuth
 import SignetTesting
-import TestSupport
 import Testing
+import TestSupport
 
 /// Logins at independent OpenID providers.
 ///

@@ -4,8 +4,8 @@ import SignetCore
 import SignetOAuth
 import SignetStorage
 import SignetTesting
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite("Several processes over one vault")
 struct ProcessTests {
