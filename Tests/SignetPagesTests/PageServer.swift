@@ -193,7 +193,7 @@ enum PageScript {
             return [255, 255, 255]
           }
           const pale = []
-          const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+          const texts = document.createTreeWalker(document, NodeFilter.SHOW_TEXT)
           while (texts.nextNode()) {
             const e = texts.currentNode.parentElement
             if (!texts.currentNode.data.trim() || !e.checkVisibility() || e.closest('noscript, datalist')) continue
