@@ -102,7 +102,7 @@ struct UserTests {
         }
     }
 
-    @Test("FRUser.login and register run the configured journeys, and fail for a user who is logged in")
+    @Test("FRUser.login and register run the configured journeys, and fail for a logged-in user")
     func rejectsSecondLogin() async throws {
         try await FRAuthFixture.with { fixture in
             try await fixture.started {

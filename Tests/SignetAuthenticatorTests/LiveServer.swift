@@ -6,7 +6,7 @@ import SignetServer
 import SignetStorage
 import TestSupport
 
-/// A user who logs in as `demo` at a development server, and an authenticator.
+/// The user `demo` of a development server, and an authenticator.
 struct LiveServer {
     static let device = PushDevice(token: "token-1", name: "Mira's laptop")
     let store = AccountRecords(unsealed: MemoryStore())

@@ -215,7 +215,7 @@ struct DeviceBindingTests {
         }
     }
 
-    @Test("A user who takes too long causes a Timeout, and no key is left")
+    @Test("A confirmation that comes too late causes a Timeout, and no key is left")
     func userTimeoutRemovesKey() async throws {
         try await TemporaryDirectory.with { directory in
             let timer = ManualTimer()

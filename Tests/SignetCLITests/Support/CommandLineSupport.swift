@@ -97,7 +97,7 @@ enum Program {
 }
 
 extension TestProcess {
-    /// Writes to an input that was left open, like a user who types.
+    /// Writes to an input that was left open, as a typing user does.
     func type(_ text: String) { send(Array(text.utf8)) }
 }
 

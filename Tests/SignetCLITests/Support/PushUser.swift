@@ -37,8 +37,10 @@ actor AcceptedState {
     }
 }
 
-/// A user who logs in by push at two instances: each request goes to the other one than the request before. The device holds its
-/// stream open at one of them, and goes to the other when that one is gone.
+/// A user with a push device at two instances.
+///
+/// Each request goes to the other instance than the request before. The device holds its stream open at one of them, and goes to
+/// the other when that one is gone.
 actor PushUser {
     static let redirectURI = "http://127.0.0.1/callback"
     private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"

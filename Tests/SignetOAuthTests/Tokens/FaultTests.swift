@@ -97,19 +97,23 @@ struct FaultTests {
         }
     }
 
+    /// Checks that an operation fails with a retryable connect error and leaves the stored data unchanged.
+    private func expectConnectError(_ operation: Operation, _ fixture: TokenSourceFixture, at url: String) async throws {
+        let before = try await fixture.stored()
+        let app = try fixture.app(at: url)
+        let failure = await outcome { try await operation.run(app, fixture) }.error
+        let error = try #require(failure)
+        #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")
+        #expect(try await fixture.stored() == operation.stored(before))
+        // The server received nothing, so no refresh is recorded as begun.
+        #expect(try await fixture.store.token()?.renewalBegun == nil)
+    }
+
     @Test("A refused connection is reported as retryable and leaves the stored data unchanged", arguments: Operation.allCases)
     func refusedConnectionKeepsStoredData(operation: Operation) async throws {
         let closed = try ReservedPort()
         try await TokenSourceFixture.with(session: operation.session, token: operation.token) {
-            (fixture: TokenSourceFixture) async throws in
-            let before = try await fixture.stored()
-            let app = try fixture.app(at: "http://127.0.0.1:\(closed.number)")
-            let failure = await outcome { try await operation.run(app, fixture) }.error
-            let error = try #require(failure)
-            #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")
-            #expect(try await fixture.stored() == operation.stored(before))
-            // The server received nothing, so no refresh is recorded as begun.
-            #expect(try await fixture.store.token()?.renewalBegun == nil)
+            try await expectConnectError(operation, $0, at: "http://127.0.0.1:\(closed.number)")
         }
     }
 
@@ -121,15 +125,7 @@ struct FaultTests {
         let silent = try RawServer { $0.waitForEnd() }
         let port = scheme == "http" ? full.port : silent.port
         try await TokenSourceFixture.with(session: operation.session, token: operation.token, idleTimeout: .seconds(1)) {
-            (fixture: TokenSourceFixture) async throws in
-            let before = try await fixture.stored()
-            let app = try fixture.app(at: "\(scheme)://127.0.0.1:\(port)")
-            let failure = await outcome { try await operation.run(app, fixture) }.error
-            let error = try #require(failure)
-            #expect(error.transportCode == .connect && error.mayBeTriedAgain == true, "\(error)")
-            #expect(try await fixture.stored() == operation.stored(before))
-            // The server received nothing, so no refresh is recorded as begun.
-            #expect(try await fixture.store.token()?.renewalBegun == nil)
+            try await expectConnectError(operation, $0, at: "\(scheme)://127.0.0.1:\(port)")
         }
     }
 
