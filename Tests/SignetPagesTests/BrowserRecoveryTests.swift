@@ -101,10 +101,10 @@ struct BrowserRecoveryTests {
                 let asked = try await page.evaluate("document.querySelector('[type=password]').labels[0].textContent")
                 #expect(asked == "Which ship?")
                 if scripts { try await page.look("question") }
-                let number = try await page.evaluate("document.forms[0].dataset.page").string ?? ""
+                let number = try await page.journeyPage()
                 try await page.fill("[type=password]", answer)
                 try await page.press("Enter")
-                try await page.wait(for: "document.readyState === 'complete' && document.forms[0]?.dataset.page !== '\(number)'")
+                _ = try await page.journeyPage(after: number)
             }
             try await page.waitForHeading("Choose a new password")
             try await page.fill("[autocomplete=new-password]", "Another-1")

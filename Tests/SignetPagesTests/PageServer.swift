@@ -128,6 +128,14 @@ extension ChromiumPage {
         try await click("button[type=submit]")
     }
 
+    /// Waits until a page of a journey other than `page` has loaded, and returns its number, or nil at the end of the journey.
+    func journeyPage(after page: String? = nil) async throws -> String? {
+        let shown =
+            "document.readyState === 'complete' && document.querySelector('h1') && (document.forms[0]?.dataset.page ?? 'end')"
+        let next = try await value(of: "(page => page !== '\(page ?? "")' && page)(\(shown))").string
+        return next == "end" ? nil : next
+    }
+
     /// Checks the page wide and narrow, in light and dark mode: it fits into 320 pixels, every control has a name for screen
     /// readers, and all text has enough contrast.
     ///

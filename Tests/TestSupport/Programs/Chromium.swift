@@ -155,12 +155,17 @@ package struct ChromiumPage: Sendable {
 
     /// Waits until an expression is true, also across page changes.
     /// - Throws: ``Chromium/Failure`` when the timeout ends before that.
-    package func wait(for expression: String, within timeout: Duration = TestTimeout.default) async throws {
-        let deadline = ContinuousClock.now + timeout
+    package func wait(for expression: String) async throws { try await value(of: "!!(\(expression))") }
+
+    /// Waits until the value of an expression is neither null nor false, also across page changes, and returns it.
+    /// - Throws: ``Chromium/Failure`` when the timeout ends before that.
+    @discardableResult
+    package func value(of expression: String) async throws -> JSONValue {
+        let deadline = ContinuousClock.now + TestTimeout.default
         while true {
             let isLast = ContinuousClock.now > deadline
             // The evaluation fails while the browser changes pages.
-            if (try? await evaluate("!!(\(expression))")) == .bool(true) { return }
+            if let value = try? await evaluate(expression), value != .null, value != .bool(false) { return value }
             if isLast {
                 let seen = (try? await evaluate("location.href + ' ' + document.body.innerText"))?.string ?? "nothing"
                 throw Chromium.Failure(description: "it did not come true: \(expression); the page is \(seen)")
