@@ -19,9 +19,13 @@ package struct FileStatus: Sendable {
     }
 
     /// Reads the status of the file at a path, or of the link itself; nil if the system call fails.
-    package init?(at path: String) {
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - followsLinks: Pass true to read the status of the file that a symbolic link leads to.
+    package init?(at path: String, followsLinks: Bool = false) {
         var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
+        guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
         self.init(status)
     }
 

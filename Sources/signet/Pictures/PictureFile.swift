@@ -1,4 +1,5 @@
 import Foundation
+import SignetStorage
 
 /// Reads a picture file into memory.
 ///
@@ -14,11 +15,10 @@ enum PictureFile {
         guard descriptor >= 0 else { throw failure() }
         defer { close(descriptor) }
 
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failure() }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .unreadable("it is not a regular file") }
-        try PictureReader.checkSize(Int(status.st_size))
-        return try contents(of: descriptor, count: Int(status.st_size))
+        guard let status = FileStatus(of: descriptor) else { throw failure() }
+        guard status.isFile else { throw .unreadable("it is not a regular file") }
+        try PictureReader.checkSize(status.size)
+        return try contents(of: descriptor, count: status.size)
     }
 
     private static func contents(of descriptor: CInt, count: Int) throws(PictureError) -> WipedMemory {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import SignetNetwork
+import SignetStorage
 
 /// The option that selects the certificate authorities for a command's servers.
 struct TrustOptions: ParsableArguments {
@@ -28,9 +29,8 @@ struct TrustOptions: ParsableArguments {
 
     private static func path(_ named: String, _ source: String) throws -> String {
         let path = named.hasPrefix("/") ? named : "\(FileManager.default.currentDirectoryPath)/\(named)"
-        var status = stat()
         // A pipe such as `<(cat a.pem b.pem)` can be read only once, so it isn't checked here.
-        if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return path }
+        if let status = FileStatus(at: path, followsLinks: true), !status.isFile, !status.isDirectory { return path }
         let bytes: [UInt8]?
         do {
             bytes = try TransferFile.contents(of: path, limit: maxSize)
