@@ -68,7 +68,8 @@ public struct ServerConfiguration: Sendable {
     public var webAuthnRelyingParty: String?
     /// The additional origins that WebAuthn responses may come from, such as apps.
     ///
-    /// Pages of the relying party's domain are always allowed.
+    /// The origin of the server's own pages is always allowed: that of the public address, or `localhost` with the server's port. Other
+    /// ports, schemes and subdomains are other origins.
     public var webAuthnOrigins: [String] = []
     /// The color of enrolled accounts: hexadecimal digits, `#` optional.
     public var backgroundColor = "519387"

@@ -79,9 +79,7 @@ extension ConfigurationDecoder {
 
     private static func isOrigin(_ text: String) -> Bool {
         guard let endpoint = try? Endpoint(text, policy: .allowingPlainHTTP(to: Set([host(of: text)]))) else { return false }
-        let host = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
-        let isUsual = endpoint.port == (endpoint.scheme == "https" ? 443 : 80)
-        return text == "\(endpoint.scheme)://\(host)\(isUsual ? "" : ":\(endpoint.port)")"
+        return text == endpoint.origin(at: endpoint.host)
     }
 
     private static func host(of text: String) -> String {

@@ -53,26 +53,27 @@ struct WebAuthnAnswer: Sendable {
 struct RelyingParty: Sendable, Hashable {
     let id: String
     let name: String
-    let otherOrigins: [String]
+    /// The origins that responses may come from: that of the server's own pages, and those that the configuration names.
+    let origins: [String]
 
     /// Creates the relying party.
     ///
     /// The server's configuration supplies the values that are nil.
     init(_ time: RequestTime, domain: String? = nil, name: String? = nil, otherOrigins: [String] = []) {
-        let host = (try? Endpoint(unchecked: time.baseURL))?.host ?? "localhost"
-        // An IP address isn't a valid relying party ID.
+        let base = try? Endpoint(unchecked: time.baseURL)
+        let host = base?.host ?? "localhost"
+        // An IP address isn't a valid relying party ID, so browsers use passkeys at `localhost` instead.
         let isAddress = host == "127.0.0.1" || host.contains(":")
-        id = domain ?? time.configuration.webAuthnRelyingParty ?? (isAddress ? "localhost" : host)
+        let pageHost = isAddress ? "localhost" : host
+        id = domain ?? time.configuration.webAuthnRelyingParty ?? pageHost
         self.name = name ?? time.configuration.issuer
-        self.otherOrigins = time.configuration.webAuthnOrigins + otherOrigins
+        origins = (base.map { [$0.origin(at: pageHost)] } ?? []) + time.configuration.webAuthnOrigins + otherOrigins
     }
 
-    /// Returns true for an origin at the party's domain or a subdomain, and for a configured origin.
-    func owns(_ origin: String) -> Bool {
-        if otherOrigins.contains(origin) { return true }
-        guard let host = (try? Endpoint(unchecked: origin))?.host else { return false }
-        return host == id || host.hasSuffix("." + id)
-    }
+    /// Returns true for exactly one of the ``origins`` (WebAuthn section 13.4.9).
+    ///
+    /// Another port, another scheme and a subdomain are other origins, because their pages may belong to another party.
+    func owns(_ origin: String) -> Bool { origins.contains(origin) }
 }
 
 /// The authenticator data (WebAuthn section 6.1).

@@ -1,5 +1,6 @@
 import Foundation
 import SignetCore
+import SignetTesting
 import TestSupport
 import Testing
 
@@ -179,9 +180,8 @@ struct WebAuthnTests {
     }
 
     enum Fault: CaseIterable {
-        case party, origin, originBelow, absent, copied, unregistered, otherKey, otherChallenge, otherType
-
-        var isHarmless: Bool { self == .originBelow }
+        case party, origin, originBelow, otherPort, usualPort, otherScheme, address, absent, copied, unregistered, otherKey,
+            otherChallenge, otherType
     }
 
     @Test("A WebAuthn answer with an invalid part does not log the user in", arguments: Fault.allCases)
@@ -197,7 +197,11 @@ struct WebAuthnTests {
             switch fault {
             case .party: authenticator.party = "evil.test"
             case .origin: authenticator.origin = "https://evillocalhost"
-            case .originBelow: authenticator.origin = "https://login.localhost:8443"
+            case .originBelow: authenticator.origin = "http://login.localhost:8080"
+            case .otherPort: authenticator.origin = "http://localhost:8081"
+            case .usualPort: authenticator.origin = "http://localhost"
+            case .otherScheme: authenticator.origin = "https://localhost:8080"
+            case .address: authenticator.origin = "http://127.0.0.1:8080"
             case .absent: authenticator.flags = 0x04
             case .copied: authenticator.counter = 7
             case .unregistered: authenticator = TestAuthenticator()
@@ -207,8 +211,35 @@ struct WebAuthnTests {
             }
             let outcome = try authenticator.assertion(challenge: challenge, clientType: fault == .otherType ? "create" : "get")
             let reply = try await answer(server, step, outcome)
-            #expect((reply.json["tokenId"] != nil) == fault.isHarmless)
+            #expect(reply.json["tokenId"] == nil)
         }
+    }
+
+    /// A public URL, the relying party, the configured origins, an origin, and whether it is accepted.
+    static let origins: [(String, String?, [String], String, Bool)] = [
+        ("https://login.example.test/am", nil, [], "https://login.example.test", true),
+        ("https://login.example.test/am", nil, [], "https://login.example.test:443", false),
+        ("https://login.example.test/am", nil, [], "http://login.example.test", false),
+        ("https://login.example.test/am", nil, [], "https://a.login.example.test", false),
+        ("https://login.example.test:8443/am", nil, [], "https://login.example.test:8443", true),
+        ("https://login.example.test:8443/am", nil, [], "https://login.example.test", false),
+        ("https://login.example.test/am", "example.test", [], "https://login.example.test", true),
+        ("https://login.example.test/am", "example.test", [], "https://example.test", false),
+        ("https://login.example.test/am", "example.test", [], "https://shop.example.test", false),
+        ("https://login.example.test/am", "example.test", ["https://shop.example.test"], "https://shop.example.test", true),
+        ("https://login.example.test/am", nil, ["android:apk-key-hash:x"], "android:apk-key-hash:x", true),
+        ("http://127.0.0.1:8080/am", nil, [], "http://localhost:8080", true),
+        ("http://[::1]:8080/am", nil, [], "http://localhost:8080", true),
+    ]
+
+    @Test("A WebAuthn answer is accepted only from exactly the server's origin or a configured one", arguments: origins)
+    func acceptsExactOriginsOnly(url: String, party: String?, configured: [String], origin: String, isAccepted: Bool) {
+        let configuration = ServerConfiguration.sample {
+            $0.webAuthnRelyingParty = party
+            $0.webAuthnOrigins = configured
+        }
+        let time = RequestTime(now: ManualClock().now, configuration: configuration, baseURL: url)
+        #expect(RelyingParty(time).owns(origin) == isAccepted)
     }
 
     @Test(

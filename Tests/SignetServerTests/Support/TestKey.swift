@@ -69,7 +69,8 @@ struct TestAuthenticator: Sendable {
     var point: [UInt8]?
     let credentialID = Array("credential-\(UUID().uuidString)".utf8)
     var party = "localhost"
-    var origin = "http://localhost"
+    /// The origin of the pages of a test's server, whose address is `http://127.0.0.1:8080/am`.
+    var origin = "http://localhost:8080"
     var flags: UInt8 = 0x05
     var counter: UInt32 = 1
 
