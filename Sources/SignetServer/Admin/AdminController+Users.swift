@@ -22,7 +22,11 @@ extension AdminController {
         let place = try body.text("realm").map { RealmPath($0) } ?? realm ?? .root
         let claims = try body.object("claims") ?? [:]
         try body.end()
-        guard !name.isEmpty, !name.contains("/") else { throw APIError(.badRequest, "'name' is a text without slashes.") }
+        guard !name.isEmpty, !name.contains("/"), name.isSafeName else {
+            throw APIError(
+                .badRequest,
+                "'name' is a text without slashes, control characters, text direction marks and invisible characters.")
+        }
         let user = UserKey(realm: place, name: name)
         guard try await operations.add(user, password: Secret(password.utf8), claims: claims) else {
             throw APIError(.conflict, "There is a user of this name.")

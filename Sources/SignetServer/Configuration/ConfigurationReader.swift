@@ -217,7 +217,14 @@ struct ConfigurationReader {
         var user = User(name: "")
         (user.name, user.realm, user.password) = identity(&reader, name: "name", secret: "password")
         // The name is a path segment in the URLs of `/admin`.
-        reader.check("name", user.name, "a string without slashes, and not empty") { !$0.isEmpty && !$0.contains("/") }
+        if user.name.isSafeName {
+            reader.check("name", user.name, "a string without slashes, and not empty") { !$0.isEmpty && !$0.contains("/") }
+        } else {
+            reader.report(
+                .invalidValue, in: "name",
+                "`name` must be without control characters, text direction marks and invisible characters, not "
+                    + "`\(user.name.escapedName.shortened)`")
+        }
         if let text = reader.optionalString("passwordHash", kind: "a scrypt hash") {
             user.passwordHash = PasswordHash(text)
             if user.passwordHash == nil {
@@ -242,7 +249,8 @@ struct ConfigurationReader {
         let key = UserKey(realm: RealmPath(user.realm), name: user.name)
         if configuration.users.contains(where: { UserKey(realm: RealmPath($0.realm), name: $0.name) == key }) {
             reader.report(
-                .duplicate, at: value.position, "there is already a user `\(key.name.shortened)` in the realm `\(key.realm)`")
+                .duplicate, at: value.position,
+                "there is already a user `\(key.name.escapedName.shortened)` in the realm `\(key.realm)`")
         }
         configuration.users.append(user)
         problems += reader.finished()

@@ -29,7 +29,17 @@ struct AttributeDefinition: Sendable, Hashable {
     func failures(of text: String, attribute: String, _ journey: JourneyState, _ tx: ServerTransaction) throws
         -> [AttributePolicy]
     {
-        try policies.filter { try !$0.accepts(.string(text), attribute: attribute, in: journey.realm, tx) }
+        try failures(of: .string(text), attribute: attribute, in: journey.realm, tx)
+    }
+
+    /// Returns the policies that a value does not comply with.
+    ///
+    /// ``AttributePolicy/safeCharacters`` applies to every text that is shown, and so not to passwords.
+    func failures(
+        of value: JSONValue, attribute: String, in realm: RealmPath, _ tx: ServerTransaction
+    ) throws -> [AttributePolicy] {
+        let applied = attribute == "password" ? policies : policies + [.safeCharacters]
+        return try applied.filter { try !$0.accepts(value, attribute: attribute, in: realm, tx) }
     }
 }
 

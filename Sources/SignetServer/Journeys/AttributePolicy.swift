@@ -12,6 +12,11 @@ enum AttributePolicy: Sendable, Hashable {
     case emailAddress
     case minimum(Double)
     case maximum(Double)
+    /// The value has no characters that could disguise it or other text where it is shown.
+    ///
+    /// It applies to every user name and text attribute, and a file cannot name it. Text attributes may contain invisible
+    /// characters, which some languages need; user names may not.
+    case safeCharacters
     /// The value has this JSON type.
     case validType(String)
 
@@ -32,6 +37,7 @@ enum AttributePolicy: Sendable, Hashable {
         case .emailAddress: return text.isEmailAddress
         case .minimum(let limit): return (value.double ?? -.infinity) >= limit
         case .maximum(let limit): return (value.double ?? .infinity) <= limit
+        case .safeCharacters: return attribute == "userName" ? text.isSafeName : text.isSafeToShow
         case .validType: return false
         }
     }
@@ -48,6 +54,7 @@ enum AttributePolicy: Sendable, Hashable {
         case .emailAddress: "VALID_EMAIL_ADDRESS_FORMAT"
         case .minimum: "MINIMUM_NUMBER_VALUE"
         case .maximum: "MAXIMUM_NUMBER_VALUE"
+        case .safeCharacters: "CANNOT_CONTAIN_CHARACTERS"
         case .validType: "VALID_TYPE"
         }
     }
@@ -64,6 +71,7 @@ enum AttributePolicy: Sendable, Hashable {
         case .emailAddress: "valid-email-address-format"
         case .minimum: "minimum-number-value"
         case .maximum: "maximum-number-value"
+        case .safeCharacters: "cannot-contain-characters"
         case .validType: "valid-type"
         }
     }
@@ -77,6 +85,8 @@ enum AttributePolicy: Sendable, Hashable {
         case .digits(let count): ["numNums": .integer(Int64(count))]
         case .minimum(let limit): ["minimum": .number(limit)]
         case .maximum(let limit): ["maximum": .number(limit)]
+        case .safeCharacters:
+            ["forbiddenChars": .texts(["control characters", "text direction marks", "invisible characters"])]
         case .validType(let type): ["types": .array([.string(type)])]
         }
     }

@@ -382,7 +382,7 @@ extension PushInbox {
 
 extension JourneyStep {
     /// Fills in the registration page of the starter configuration.
-    fileprivate mutating func fillRegistration(_ name: String, password: String) throws {
+    mutating func fillRegistration(_ name: String, password: String) throws {
         try fill("ValidatedCreateUsernameCallback", "", .string(name))
         try fill("ValidatedCreatePasswordCallback", "", .string(password))
         let texts = callbacks.indices.filter { callbacks[$0].type == "StringAttributeInputCallback" }

@@ -44,9 +44,8 @@ struct AttributeCollector: Collector {
             let value = definition.kind.value(answers.value(index))
             let isChecked = value != nil && answers.bool(index, "validateOnly")
             let failures =
-                try value.map { value in
-                    try definition.policies.filter { try !$0.accepts(value, attribute: name, in: journey.realm, tx) }
-                } ?? [.validType(definition.kind.rawValue)]
+                try value.map { try definition.failures(of: $0, attribute: name, in: journey.realm, tx) }
+                ?? [.validType(definition.kind.rawValue)]
             if let value, failures.isEmpty, !isChecked {
                 journey.attributes[name] = value
             } else {

@@ -15,6 +15,8 @@ struct CreateObjectNode: Node {
         guard let user = journey.user, !user.name.isEmpty, let password = journey.password else {
             return .transition(.notWritten)
         }
+        // The name was not validated if the journey doesn't say so.
+        guard user.name.isSafeName else { return .refuse(.policyFailure("userName", [.safeCharacters])) }
         // Another client may have taken the name since it was checked.
         guard try tx.directory.add(user, password: password, claims: [:]) else {
             return .refuse(.policyFailure("userName", [.unique]))
