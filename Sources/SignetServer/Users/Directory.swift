@@ -106,6 +106,15 @@ struct ConfiguredUsers: Sendable {
         unknownUserDigest = Self.digest(Secret.random(byteCount: 32), key: key)
     }
 
+    /// Returns a hash that no password has.
+    ///
+    /// Each user name has its own one. Otherwise a password that was checked for one unknown name would be in the cache of checks for
+    /// all of them, but not for users with a hash of their own.
+    fileprivate func decoy(for user: UserKey) -> PasswordHash {
+        func bytes(_ purpose: String) -> [UInt8] { Array(digest(Secret("\(purpose) \(user.rowName)".utf8))) }
+        return PasswordHash(decoySalt: Array(bytes("decoy salt").prefix(16)), hash: Secret(bytes("decoy hash")))
+    }
+
     fileprivate func digest(_ password: Secret) -> HMAC<SHA256>.MAC { Self.digest(password, key: key) }
 
     private static func digest(_ password: Secret, key: Secret) -> HMAC<SHA256>.MAC {
@@ -208,18 +217,19 @@ struct Directory {
 
     /// Checks a user's password.
     ///
-    /// For an unknown user, it does the same work as for a user with a digest.
+    /// A wrong password costs one run of scrypt for every user, also for one that does not exist or has no hash. Otherwise the time
+    /// of a response would reveal which users exist.
     mutating func accepts(_ password: Secret, of user: UserKey) throws -> Bool {
         let offered = configuredUsers.digest(password)
         switch try self[user]?.password {
         case .hash(let hash): return try transaction.accepts(password, hash)
         case .configured:
             switch configuredUsers.entries[user]?.password {
-            case .digest(let digest): return Self.areEqual(offered, digest)
+            case .digest(let digest): return try Self.areEqual(offered, digest) || refuse(password, of: user)
             case .hash(let hash): return try transaction.accepts(password, hash)
-            case .missing, nil: return refuse(offered)
+            case .missing, nil: return try refuse(password, of: user)
             }
-        case .missing, nil: return refuse(offered)
+        case .missing, nil: return try refuse(password, of: user)
         }
     }
 
@@ -229,8 +239,9 @@ struct Directory {
         return configuredUsers.entries[user]?.generatedPassword
     }
 
-    private func refuse(_ offered: HMAC<SHA256>.MAC) -> Bool {
-        _ = Self.areEqual(offered, configuredUsers.unknownUserDigest)
+    /// Checks a password against a hash that no password has, and returns false.
+    private func refuse(_ password: Secret, of user: UserKey) throws -> Bool {
+        _ = try transaction.accepts(password, configuredUsers.decoy(for: user))
         return false
     }
 

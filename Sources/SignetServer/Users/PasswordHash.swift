@@ -63,6 +63,18 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomR
         hash = Secret(key: key)
     }
 
+    /// Creates a hash that no password has, with the parameters of ``init(of:)``.
+    ///
+    /// A check of a password takes as long as with a real hash.
+    /// - Parameters:
+    ///   - salt: 16 secret bytes, which are different for each user name.
+    ///   - hash: 32 secret bytes that come from no password.
+    init(decoySalt salt: [UInt8], hash: Secret) {
+        (logRounds, blockSize, parallelism) = (14, 8, 1)
+        self.salt = salt
+        self.hash = hash
+    }
+
     /// The hash in the PHC string format.
     ///
     /// An attacker can use it for offline guessing.
