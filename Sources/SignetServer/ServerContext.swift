@@ -59,8 +59,7 @@ final class ServerContext: Sendable {
         let address = ServerAddress(settings)
         let effects = SideEffectPerformer(
             streams: streams, inboxStreams: inboxStreams, requestLog: requestLog, deliveryQueue: deliveryQueue,
-            telemetry: telemetry,
-            onEmail: configuration.onEmail)
+            telemetry: telemetry, logger: logger, onEmail: configuration.onEmail)
         let store = StateStore(
             StateStore.Options(
                 state: configuration.state, users: configuration.users, generatesPasswords: configuration.generatesPasswords,

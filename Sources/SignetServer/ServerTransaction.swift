@@ -76,6 +76,7 @@ struct ServerTransaction {
     var deviceCodes: DeviceCodeStore
     var guesses: AttemptLimiter
     var lockouts: LockoutStore
+    var pacing: MessagePacing
     /// The side effects outside the state to perform when this transaction is done.
     var effects: [SideEffect] = []
 
@@ -101,6 +102,7 @@ struct ServerTransaction {
         deviceCodes = DeviceCodeStore(transaction, time)
         guesses = AttemptLimiter(transaction)
         lockouts = LockoutStore(transaction)
+        pacing = MessagePacing(transaction)
     }
 
     /// The time of the transaction.

@@ -45,8 +45,8 @@ struct BrowserRecoveryTests {
         }
     }
 
-    @Test("The link in an email sets a new password in place of a forgotten one")
-    func resetsPasswordByEmail() async throws {
+    @Test("The link in an email and the answer to a question set a new password in place of a forgotten one")
+    func resetsPasswordByEmailAndQuestion() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.login("ForgottenPassword", "&goto=\(server.authorize().percentEncoded())"))
             try await page.wait(for: "document.querySelector('[autocomplete=username]')")
@@ -57,6 +57,9 @@ struct BrowserRecoveryTests {
             try await page.waitForHeading("Go on signing in")
             try await page.look("letter-followed")
             try await page.click("button[type=submit]")
+            try await page.waitForHeading("Answer your question")
+            try await page.fill("[type=password]", "Argo")
+            try await page.press("Enter")
             try await page.waitForHeading("Choose a new password")
             try await page.look("new-password")
             try await page.fill("[autocomplete=new-password]", "short")
@@ -76,8 +79,9 @@ struct BrowserRecoveryTests {
         }
     }
 
-    @Test("The answer to a user's own security question sets a new password", arguments: [true, false])
-    func resetsPasswordByQuestion(scripts: Bool) async throws {
+    @Test(
+        "A registered user sets a new password with the link in an email and the user's own question", arguments: [true, false])
+    func resetsPasswordByOwnQuestion(scripts: Bool) async throws {
         try await PageServer.run { server, page in
             try await page.setScripts(scripts)
             try await page.open(server.login("Registration"))
@@ -95,6 +99,10 @@ struct BrowserRecoveryTests {
             try await page.wait(for: "document.querySelector('[autocomplete=username]')")
             try await page.fill("[autocomplete=username]", "newcomer")
             try await page.press("Enter")
+            try await page.waitForHeading("Look in your mail")
+            try await page.open(try #require(server.devServer.emailLinks(to: "newcomer").last))
+            try await page.waitForHeading("Go on signing in")
+            try await page.click("button[type=submit]")
             for answer in ["Beagle", " argo "] {
                 try await page.waitForHeading("Answer your question")
                 try await page.wait(for: "document.querySelector('[type=password]')?.value === ''")

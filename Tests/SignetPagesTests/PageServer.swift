@@ -59,6 +59,7 @@ struct PageServer: Sendable {
                 User(name: "demo", password: Secret(password.utf8), claims: ["email": .string("demo@example.test")]),
                 User(name: "<script>alert(1)</script>", password: Secret(password.utf8)),
             ]
+            $0.users[0].securityAnswers = ["Which ship?": Secret("Argo".utf8)]
             $0.clients = [
                 RegisteredClient(id: "app", redirectURIs: ["http://127.0.0.1/callback"]),
                 RegisteredClient(id: "asking", redirectURIs: ["http://127.0.0.1/callback"]) { $0.requiresConsent = true },

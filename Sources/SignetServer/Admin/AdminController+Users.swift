@@ -87,6 +87,8 @@ extension ServerTransaction {
         return .object([
             "name": .string(user.name), "realm": .string(user.realm.description),
             "locked": .bool(try directory[user]?.isLocked ?? false), "lockedOut": .bool(try lockouts.isLocked(user)),
+            "lockedFactors": .texts(
+                try GuessableFactor.allCases.filter { try lockouts.isLocked($0, of: user) }.map(\.rawValue)),
             "devices": .array(carried),
             "sessions": .integer(Int64(try sessions.sessions(of: user).count)),
         ])

@@ -97,12 +97,14 @@ struct AdminOperations: Sendable {
 
     /// Locks or unlocks a user, or changes the password; nil values leave a property as it is.
     ///
+    /// An unlock and a new password also end the lockouts after wrong guesses.
+    ///
     /// Returns false when the user doesn't exist.
     func change(_ user: UserKey, isLocked: Bool?, password: Secret?) async throws -> Bool {
         try await server.store.write { tx in
             guard try tx.directory.contains(user) else { return false }
             if let isLocked { try tx.directory.setLocked(isLocked, user) }
-            if isLocked == false { try tx.lockouts.clear(user) }
+            if isLocked == false || password != nil { try tx.lockouts.clearAll(user) }
             if let password { try tx.directory.setPassword(password, of: user) }
             return true
         }

@@ -17,6 +17,8 @@ extension ConfigurationDecoder {
             limits.maxConnections = part.integer("maxConnections", limits.maxConnections, in: 1...1_000_000)
             limits.rateLimits = part.rateLimits() ?? limits.rateLimits
             limits.lockout = part.lockout() ?? limits.lockout
+            limits.factorLockout = part.factorLockout() ?? limits.factorLockout
+            limits.messages = part.messageLimits() ?? limits.messages
         }
         (server.limits, server.maxBodySize) = (limits, maxBodySize)
     }
@@ -32,7 +34,8 @@ extension ConfigurationDecoder {
             let defaults = RateLimits.default
             return RateLimits(
                 authenticate: part.rate("authenticate", defaults.authenticate), token: part.rate("token", defaults.token),
-                push: part.rate("push", defaults.push), perUser: part.rate("perUser", defaults.perUser))
+                push: part.rate("push", defaults.push), perUser: part.rate("perUser", defaults.perUser),
+                userCode: part.rate("userCode", defaults.userCode))
         }
     }
 
@@ -55,6 +58,33 @@ extension ConfigurationDecoder {
                 failures: part.integer("failures", defaults.failures, in: 1...1000),
                 within: part.integer("within", defaults.within, in: 1...3_153_600_000),
                 duration: part.integer("duration", defaults.duration, in: 1...3_153_600_000))
+        }
+    }
+
+    private mutating func factorLockout() -> FactorLockout? {
+        section(
+            "factorLockout", kind: "`never`, or `{failures: 10, duration: 900, total: 100}`",
+            default: "depends on the address that the server listens on", keyword: ("never", FactorLockout.never)
+        ) { part in
+            let defaults = FactorLockout.default
+            let failures = part.integer("failures", defaults.failures, in: 1...100)
+            return FactorLockout(
+                failures: failures, duration: part.integer("duration", defaults.duration, in: 1...3_153_600_000),
+                total: part.integer("total", defaults.total, in: failures...100))
+        }
+    }
+
+    private mutating func messageLimits() -> MessageLimits? {
+        section(
+            "messages", kind: "`none`, or `{maxWaiting: 3, unanswered: 3, pause: 60, maxPause: 1800}`",
+            default: "depends on the address that the server listens on", keyword: ("none", MessageLimits.none)
+        ) { part in
+            let defaults = MessageLimits.default
+            let pause = part.integer("pause", defaults.pause, in: 1...Self.maxSeconds)
+            return MessageLimits(
+                maxWaiting: part.integer("maxWaiting", defaults.maxWaiting, in: 1...PushMessageStore.inboxCapacity),
+                unanswered: part.integer("unanswered", defaults.unanswered, in: 1...1000), pause: pause,
+                maxPause: part.integer("maxPause", max(pause, defaults.maxPause), in: pause...Self.maxSeconds))
         }
     }
 

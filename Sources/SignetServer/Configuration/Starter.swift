@@ -89,14 +89,14 @@ enum Starter {
               question: {type: KbaVerifyNode, outcomes: {true: success, false: attempts}}
               attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: question, Reject: failure}}
 
-          # A forgotten password: a user who answers a security question, or opens the link in an email, sets a new one.
+          # A forgotten password: a user who opens the link in an email and answers a security question sets a new one. Neither alone is
+          # enough. A user without security questions gets no new password here.
           ForgottenPassword:
             nodes:
-              name: {type: UsernameCollectorNode, outcomes: {outcome: questions}}
-              questions: {type: KbaDecisionNode, outcomes: {true: question, false: email}}
+              name: {type: UsernameCollectorNode, outcomes: {outcome: email}}
+              email: {type: EmailSuspendNode, outcomes: {outcome: question}}
               question: {type: KbaVerifyNode, outcomes: {true: password, false: attempts}}
-              attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: question, Reject: email}}
-              email: {type: EmailSuspendNode, outcomes: {outcome: password}}
+              attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: question, Reject: failure}}
               password:
                 type: PageNode
                 pageHeader: Choose a new password
@@ -127,6 +127,8 @@ enum Starter {
             nodes:
               code:
                 type: OathTokenVerifierNode
+                # AM's default is 100. A wider window accepts more codes at a time, which makes guessing easier.
+                hotpWindowSize: 10
                 outcomes: {successOutcome: success, failureOutcome: attempts, notRegisteredOutcome: failure}
               attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: code, Reject: failure}}
 
@@ -142,6 +144,7 @@ enum Starter {
               login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: code, false: failure}}
               code:
                 type: OathTokenVerifierNode
+                hotpWindowSize: 10
                 isRecoveryCodeAllowed: true
                 outcomes: {successOutcome: success, recoveryCodeOutcome: recovery, default: failure}
               recovery: {type: RecoveryCodeCollectorDecisionNode, outcomes: {true: success, false: failure}}

@@ -85,6 +85,7 @@ extension ServerTransaction {
             var journey = try suspensions.remove(key)
         else { return .failure(.suspensionNotFound) }
         try journeys.remove(journey.id)
+        if let user = journey.user { try pacing.answered(.email, by: user) }
         journey.expiresAt = time.journeyEnd
         journey.memory = .resumed
         return try run(journey, answers: nil)
@@ -200,10 +201,12 @@ extension RequestTime {
 }
 
 extension ServerTransaction {
-    /// Sends an email.
+    /// Sends an email, unless too many earlier ones are unanswered.
     ///
     /// It is stored for later inspection, and passed to the observers of the server's events.
     mutating func send(_ link: String, to user: UserKey) throws {
+        guard try !isPaused(.email, user) else { return }
+        try pacing.sent(.email, to: user, time.configuration.messageLimits)
         try outbox.keep(link, for: user)
         effects.append(.email(Email(user: user.name, realm: user.realm.description, link: link)))
     }

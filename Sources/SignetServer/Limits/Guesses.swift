@@ -30,15 +30,59 @@ extension ServerTransaction {
         return try directory[user]?.isLocked == true ? .refused(.lockedOut) : .right
     }
 
+    /// The result of a check of an answer or a code.
+    enum FactorResult {
+        case right
+        case wrong
+        /// The answer or code was not checked.
+        case refused(APIError)
+    }
+
+    /// Checks an answer or a code, and counts the wrong ones (NIST SP 800-63B section 5.2.2).
+    /// - Parameters:
+    ///   - factor: The kind of answer or code.
+    ///   - user: The user that it should identify.
+    ///   - isRight: Compares the answer or code. It does not run during a lockout.
+    /// - Returns: The result. A wrong answer or code was counted, which is a change to commit.
+    /// - Throws: The error of a row that cannot be read, or of the store.
+    mutating func check(
+        _ factor: GuessableFactor, of user: UserKey, _ isRight: (inout ServerTransaction) throws -> Bool
+    ) throws -> FactorResult {
+        let rule = time.configuration.factorLockoutRule
+        if rule.failures > 0, try lockouts.isLocked(factor, of: user) {
+            count(.refused(.lockedOut))
+            return .refused(.lockedOut)
+        }
+        if let refusal = try guess(of: user) { return .refused(refusal) }
+        guard try isRight(&self) else {
+            if try lockouts.fail(factor, of: user, rule) { count(.lockedOut) }
+            return .wrong
+        }
+        if rule.failures > 0 { try lockouts.clear(factor, of: user) }
+        return .right
+    }
+
     /// Counts an attempt to prove the user's identity with a password, a code or an answer.
     ///
     /// Returns an error when there were too many attempts; the caller must not check this one then.
-    mutating func guess(of user: UserKey?) throws -> APIError? {
-        guard let user, let limit = time.configuration.rateLimits.perUser,
+    mutating func guess(of user: UserKey) throws -> APIError? {
+        guard let limit = time.configuration.rateLimits.perUser,
             let seconds = try guesses.take(user, limit)
         else { return nil }
         count(.refused(.tooManyGuesses))
         return .tooMany(waiting: seconds)
+    }
+}
+
+extension ServerTransaction {
+    /// Returns true when no message may be sent to the user now, and logs that.
+    ///
+    /// The user must not get one message after another until the user approves one.
+    mutating func isPaused(_ channel: MessagePacing.Channel, _ user: UserKey) throws -> Bool {
+        guard time.configuration.messageLimits != .none, try pacing.isPaused(channel, user) else { return false }
+        count(.refused(.tooManyMessages))
+        effects.append(.withheld(channel, user))
+        return true
     }
 }
 

@@ -21,6 +21,12 @@ struct TokenBucket: Codable, Sendable {
         return nil
     }
 
+    /// Returns the number of seconds until the next token, 1 or more; nil when there is one now.
+    func wait(_ limit: RateLimit, at now: Date) -> Int? {
+        var bucket = self
+        return bucket.take(limit, at: now)
+    }
+
     /// Returns the time at which the bucket is full again if no more tokens are taken.
     ///
     /// It can be forgotten then.
@@ -62,6 +68,11 @@ struct RateLimiter<Subject: Hashable & Sendable>: Sendable {
         return nil
     }
 
+    /// Returns the number of seconds until a subject's next token, like ``TokenBucket/wait(_:at:)``.
+    func wait(_ subject: Subject, _ limit: RateLimit, at now: Date) -> Int? {
+        buckets[subject].flatMap { now < $0.fullAt ? $0.bucket.wait(limit, at: now) : nil }
+    }
+
     private mutating func makeRoom(at now: Date) {
         buckets = buckets.filter { now < $0.value.fullAt }
         if buckets.count >= capacity {
@@ -72,11 +83,11 @@ struct RateLimiter<Subject: Hashable & Sendable>: Sendable {
     }
 }
 
-/// The token buckets for attempts to guess each user's secrets.
+/// The token buckets for attempts to guess each user's secrets, and for wrong user codes of devices.
 ///
 /// All servers of the same state share them.
 struct AttemptLimiter {
-    private var buckets: Table<UserKey, TokenBucket>
+    private var buckets: Table<String, TokenBucket>
     private let now: Date
 
     init(_ transaction: RowCache) {
@@ -85,50 +96,27 @@ struct AttemptLimiter {
     }
 
     /// Takes a token, like ``TokenBucket/take(_:at:)``.
-    mutating func take(_ user: UserKey, _ limit: RateLimit) throws -> Int? {
-        var bucket = try buckets[user] ?? TokenBucket(limit, at: now)
+    mutating func take(_ user: UserKey, _ limit: RateLimit) throws -> Int? { try take(user.rowName, limit) }
+
+    /// Takes a token for a wrong user code that a user has entered.
+    ///
+    /// The caller has checked ``waitForUserCode(_:_:)``.
+    mutating func takeUserCode(_ user: UserKey, _ limit: RateLimit) throws {
+        _ = try take(Self.userCodes(user), limit)
+    }
+
+    /// Returns the number of seconds until the user may enter another user code; nil when the user may enter one now.
+    func waitForUserCode(_ user: UserKey, _ limit: RateLimit) throws -> Int? {
+        try buckets[Self.userCodes(user)]?.wait(limit, at: now)
+    }
+
+    private mutating func take(_ name: String, _ limit: RateLimit) throws -> Int? {
+        var bucket = try buckets[name] ?? TokenBucket(limit, at: now)
         if let wait = bucket.take(limit, at: now) { return wait }
-        buckets.insert(bucket, for: user, until: bucket.isFull(limit))
+        buckets.insert(bucket, for: name, until: bucket.isFull(limit))
         return nil
     }
-}
 
-/// The wrong passwords for each user name, and the lockouts that follow from them.
-///
-/// Unknown names are counted too, so that a lockout doesn't reveal that an account exists.
-struct LockoutStore {
-    struct Failures: Codable, Sendable {
-        var moments: [Date]
-        var lockedUntil: Date?
-    }
-
-    private var table: Table<UserKey, Failures>
-    private let now: Date
-
-    init(_ transaction: RowCache) {
-        table = Table(.lockout, transaction)
-        now = transaction.now
-    }
-
-    /// Returns true when the user is locked out.
-    func isLocked(_ user: UserKey) throws -> Bool {
-        try table[user]?.lockedUntil.map { now < $0 } ?? false
-    }
-
-    /// Records a wrong password.
-    ///
-    /// Returns true when it locks the account.
-    mutating func fail(_ user: UserKey, _ rule: Lockout) throws -> Bool {
-        guard rule.failures > 0 else { return false }
-        let earliest = now.addingTimeInterval(-Double(rule.within))
-        let recent = (try table[user]?.moments ?? []).filter { $0 > earliest && $0 <= now } + [now]
-        let locks = recent.count >= rule.failures
-        let end = now.addingTimeInterval(Double(locks ? rule.duration : rule.within))
-        let failures = Failures(moments: locks ? [] : recent, lockedUntil: locks ? end : nil)
-        table.insert(failures, for: user, until: end)
-        return locks
-    }
-
-    /// Forgets the wrong passwords after a correct password or when the account is unlocked.
-    mutating func clear(_ user: UserKey) throws { try table.remove(user) }
+    /// Returns the name of the row, which differs from that of every user, because theirs begin with a digit.
+    private static func userCodes(_ user: UserKey) -> String { "user-code \(user.rowName)" }
 }

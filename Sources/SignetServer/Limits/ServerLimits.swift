@@ -5,8 +5,8 @@ import SignetCore
 /// Times are in seconds.
 ///
 /// The limits on single requests (size, duration, connections) always apply. The limits on clients and users (``rateLimits``,
-/// ``lockout``) are off by default when the server listens on a loopback address only. There, tests often log in a thousand
-/// times, and every client already runs on the machine.
+/// ``lockout``, ``factorLockout``, ``messages``) are off by default when the server listens on a loopback address only. There, tests
+/// often log in a thousand times, and every client already runs on the machine.
 public struct ServerLimits: Sendable, Hashable {
     /// The largest head of a request, in bytes: all header fields together.
     ///
@@ -36,6 +36,14 @@ public struct ServerLimits: Sendable, Hashable {
     ///
     /// When nil, it is ``Lockout/default`` if other machines can reach the server, and ``Lockout/never`` if not.
     public var lockout: Lockout?
+    /// The rule for the lockout after wrong answers to security questions, wrong one-time codes and wrong recovery codes.
+    ///
+    /// When nil, it is ``FactorLockout/default`` if other machines can reach the server, and ``FactorLockout/never`` if not.
+    public var factorLockout: FactorLockout?
+    /// The limits on push messages and emails to one user.
+    ///
+    /// When nil, they are ``MessageLimits/default`` if other machines can reach the server, and ``MessageLimits/none`` if not.
+    public var messages: MessageLimits?
 
     /// Creates the default limits.
     public init() {}
@@ -69,26 +77,33 @@ public struct RateLimits: Sendable, Hashable {
     public var push: RateLimit?
     /// Attempts for one user from any address: passwords, one-time codes, recovery codes, security answers.
     public var perUser: RateLimit?
+    /// Wrong user codes of devices, from one user and from one address (RFC 8628 section 5.1).
+    public var userCode: RateLimit?
 
     /// Creates rate limits.
     ///
     /// Omitted ones are unlimited.
     public init(
-        authenticate: RateLimit? = nil, token: RateLimit? = nil, push: RateLimit? = nil, perUser: RateLimit? = nil
+        authenticate: RateLimit? = nil, token: RateLimit? = nil, push: RateLimit? = nil, perUser: RateLimit? = nil,
+        userCode: RateLimit? = nil
     ) {
         self.authenticate = authenticate
         self.token = token
         self.push = push
         self.perUser = perUser
+        self.userCode = userCode
     }
 
     /// No limits.
     public static let none = RateLimits()
 
-    /// The default limits: enough for a team behind one address, and too few to guess a six-digit code.
+    /// The default limits: enough for a team behind one address.
+    ///
+    /// They alone do not stop guesses for days; ``Lockout`` and ``FactorLockout`` do.
     public static let `default` = RateLimits(
         authenticate: RateLimit(perMinute: 300, burst: 100), token: RateLimit(perMinute: 300, burst: 100),
-        push: RateLimit(perMinute: 300, burst: 100), perUser: RateLimit(perMinute: 30, burst: 20))
+        push: RateLimit(perMinute: 300, burst: 100), perUser: RateLimit(perMinute: 30, burst: 20),
+        userCode: RateLimit(perMinute: 3, burst: 10))
 }
 
 /// The rule that locks accounts after wrong passwords, like AM's "login failure lockout": `failures` wrong passwords within
@@ -121,6 +136,69 @@ public struct Lockout: Sendable, Hashable {
     public static let `default` = Lockout(failures: 5)
 }
 
+/// The rule that locks security questions, one-time codes and recovery codes after wrong ones.
+///
+/// Each of the three is counted and locked by itself, for each user. A correct password does not clear the count, because an
+/// attacker with the password could otherwise guess codes without end. These end a lockout: its duration, an unlock by
+/// an administrator or a journey, and a new password that an administrator sets. A correct answer or code clears the count.
+/// NIST SP 800-63B section 5.2.2 permits at most 100 wrong ones in a row.
+///
+/// During a lockout no answer or code is checked, and the response is AM's `User Locked Out.`.
+public struct FactorLockout: Sendable, Hashable {
+    /// The number of wrong answers or codes in a row after which each lockout begins; 0 to disable lockout.
+    public var failures: Int
+    /// The duration of a lockout, in seconds; at least 1.
+    public var duration: Int
+    /// The number of wrong answers or codes in a row after which the lockout has no end, from ``failures`` to 100.
+    public var total: Int
+
+    /// Creates a rule.
+    ///
+    /// Values outside of their ranges count as the nearest valid ones.
+    public init(failures: Int, duration: Int = 900, total: Int = 100) {
+        self.failures = max(0, failures)
+        self.duration = max(1, duration)
+        self.total = min(max(total, self.failures), 100)
+    }
+
+    /// No lockout.
+    public static let never = FactorLockout(failures: 0)
+
+    /// Lockout for 15 minutes after each ten wrong answers or codes in a row, and until an unlock after a hundred.
+    public static let `default` = FactorLockout(failures: 10)
+}
+
+/// The limits on push messages and emails to one user, so that an attacker cannot send one after another until the user approves
+/// one.
+public struct MessageLimits: Sendable, Hashable {
+    /// The maximum number of push messages that wait for the user's response; at least 1.
+    public var maxWaiting: Int
+    /// The number of messages without an approval, or without a followed link, after which pauses begin; at least 1.
+    public var unanswered: Int
+    /// The first pause in seconds, at least 1.
+    ///
+    /// Each further message without an answer doubles it.
+    public var pause: Int
+    /// The longest pause in seconds; at least ``pause``.
+    public var maxPause: Int
+
+    /// Creates limits.
+    ///
+    /// Values outside of their ranges count as the nearest valid ones.
+    public init(maxWaiting: Int = 3, unanswered: Int = 3, pause: Int = 60, maxPause: Int = 1800) {
+        self.maxWaiting = max(1, maxWaiting)
+        self.unanswered = max(1, unanswered)
+        self.pause = min(max(1, pause), 3_153_600_000)
+        self.maxPause = max(self.pause, maxPause)
+    }
+
+    /// No limits, except that 64 push messages can wait for a device.
+    public static let none = MessageLimits(maxWaiting: PushMessageStore.inboxCapacity, unanswered: .max)
+
+    /// Three waiting push messages, and a pause after three messages without an answer: a minute at first, half an hour at most.
+    public static let `default` = MessageLimits()
+}
+
 extension ServerConfiguration {
     /// True when other machines can reach the address that the server listens on.
     var isExposed: Bool { !EndpointPolicy.isLoopback(host) }
@@ -130,4 +208,10 @@ extension ServerConfiguration {
 
     /// The lockout rule in effect.
     var lockoutRule: Lockout { limits.lockout ?? (isExposed ? .default : .never) }
+
+    /// The lockout rule for answers and codes in effect.
+    var factorLockoutRule: FactorLockout { limits.factorLockout ?? (isExposed ? .default : .never) }
+
+    /// The limits on messages in effect.
+    var messageLimits: MessageLimits { limits.messages ?? (isExposed ? .default : .none) }
 }

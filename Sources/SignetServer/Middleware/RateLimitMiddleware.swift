@@ -29,6 +29,8 @@ struct AddressRate: Sendable, Hashable {
         case authenticate
         case token
         case push
+        /// Wrong user codes of devices, which the controller counts.
+        case userCode
 
         /// Nil for a request without a rate limit.
         init?(_ route: Route?, _ method: HTTPRequest.Method) {
@@ -46,6 +48,7 @@ struct AddressRate: Sendable, Hashable {
             case .authenticate: \.authenticate
             case .token: \.token
             case .push: \.push
+            case .userCode: \.userCode
             }
         }
     }

@@ -41,7 +41,7 @@ enum MetricEvent: Sendable, Hashable {
     /// Tokens were issued.
     case tokens(TokenController.GrantType)
     case refused(RefusalReason)
-    /// Wrong passwords locked an account.
+    /// Wrong passwords locked an account, or wrong answers or codes locked a factor.
     case lockedOut
 
     enum PushEvent: String, Sendable {
@@ -58,6 +58,7 @@ enum MetricEvent: Sendable, Hashable {
     enum RefusalReason: String, Sendable {
         case tooManyRequests
         case tooManyGuesses
+        case tooManyMessages
         case lockedOut
         case bodyTooLarge
         case bodyTooSlow

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 /// An effect outside the state that a transaction requests.
 ///
@@ -9,6 +10,8 @@ enum SideEffect: Sendable, Hashable {
     /// A mechanism was removed, and its streams end.
     case endStreams(String)
     case email(Email)
+    /// A message was not sent, because too many earlier ones are unanswered.
+    case withheld(MessagePacing.Channel, UserKey)
     /// A push message event for the request log.
     case happened(RequestLogEntry.Push)
     /// A message waits for the push delivery worker.
@@ -28,7 +31,7 @@ extension SideEffect {
         case .endStreams(let mechanismUID): .endStreams(mechanismUID)
         case .wakeInbox(let address): .wakeInbox(address)
         case .endInbox(let address): .endInbox(address)
-        case .email, .happened, .dispatch, .count: nil
+        case .email, .withheld, .happened, .dispatch, .count: nil
         }
     }
 }
@@ -40,6 +43,7 @@ struct SideEffectPerformer: Sendable {
     let requestLog: RequestLog
     let deliveryQueue: PushDeliveryQueue
     let telemetry: Telemetry
+    let logger: Logger
     let onEmail: (@Sendable (Email) -> Void)?
 
     func perform(_ effect: SideEffect, at now: Date) {
@@ -49,6 +53,10 @@ struct SideEffectPerformer: Sendable {
         case .email(let email):
             requestLog.add(.email(RequestLogEntry.Email(user: email.user, realm: email.realm)), at: now)
             onEmail?(email)
+        case .withheld(let channel, let user):
+            logger.notice(
+                "a message was not sent, because too many earlier ones are unanswered",
+                metadata: ["channel": "\(channel)", "realm": "\(user.realm)", "user": "\(user.name)"])
         case .happened(let push): requestLog.add(.push(push), at: now)
         case .dispatch(let messageID): deliveryQueue.add([messageID])
         case .wakeInbox(let address): inboxStreams.wake(address)

@@ -36,9 +36,9 @@ struct PushMessageStore {
     /// Returns the messages with the latest expiry, answered ones included, at most `limit`.
     func newest(_ limit: Int) throws -> [PendingPush] { try pushes.newest(limit).map(\.value) }
 
-    /// Returns true when a message can be added without losing another one.
-    mutating func hasRoom(for mechanismUID: String) throws -> Bool {
-        try retained(for: mechanismUID, after: nil).count < Self.inboxCapacity && !pushes.isFull()
+    /// Returns true when a message can be added without losing another one, and at most `limit` wait then.
+    mutating func hasRoom(for mechanismUID: String, limit: Int) throws -> Bool {
+        try retained(for: mechanismUID, after: nil).count < min(limit, Self.inboxCapacity) && !pushes.isFull()
     }
 
     /// Adds a message.
@@ -125,7 +125,11 @@ extension ServerTransaction {
         }
         let answer = try pushes.answer(body, realm: realm)
         switch answer {
-        case .success(let state): effects.append(logged(state == .denied ? .denied : .approved))
+        case .success(let state):
+            effects.append(logged(state == .denied ? .denied : .approved))
+            if state == .approved, let device = try push.flatMap({ try devices.pushDevice(mechanismUID: $0.mechanismUID) }) {
+                try pacing.answered(.push, by: device.owner)
+            }
         case .failure(let refusal): effects.append(logged(.refused, "\(refusal)"))
         }
         return answer.map { ($0, push?.mechanismUID) }

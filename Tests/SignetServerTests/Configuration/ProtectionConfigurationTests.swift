@@ -31,8 +31,10 @@ struct ProtectionConfigurationTests {
                 bodyTimeout: 2
                 idleTimeout: 3
                 maxConnections: 4
-                rateLimits: {authenticate: {perMinute: 5, burst: 6}, token: none, perUser: {burst: 7}}
+                rateLimits: {authenticate: {perMinute: 5, burst: 6}, token: none, perUser: {burst: 7}, userCode: {perMinute: 11}}
                 lockout: {failures: 8, within: 9, duration: 10}
+                factorLockout: {failures: 12, duration: 13, total: 14}
+                messages: {maxWaiting: 2, unanswered: 4, pause: 15, maxPause: 16}
               corsOrigins: ["https://app.example", "http://localhost:3000", "http://[::1]:8080"]
               tls: {certificate: cert.pem, key: key.pem}
             """)
@@ -45,8 +47,10 @@ struct ProtectionConfigurationTests {
         limits.maxConnections = 4
         limits.rateLimits = RateLimits(
             authenticate: RateLimit(perMinute: 5, burst: 6), push: RateLimits.default.push,
-            perUser: RateLimit(perMinute: 30, burst: 7))
+            perUser: RateLimit(perMinute: 30, burst: 7), userCode: RateLimit(perMinute: 11, burst: 10))
         limits.lockout = Lockout(failures: 8, within: 9, duration: 10)
+        limits.factorLockout = FactorLockout(failures: 12, duration: 13, total: 14)
+        limits.messages = MessageLimits(maxWaiting: 2, unanswered: 4, pause: 15, maxPause: 16)
         #expect(file.limits == limits)
         #expect(file.corsOrigins == ["https://app.example", "http://localhost:3000", "http://[::1]:8080"])
         #expect(file.tls == .files(certificate: "cert.pem", key: "key.pem"))
@@ -88,14 +92,26 @@ struct ProtectionConfigurationTests {
     func omittedLimitsHaveDefaults() throws {
         let file = try server("  issuer: x")
         #expect(file.limits == ServerLimits() && file.corsOrigins.isEmpty && file.tls == nil)
-        let none = try server("  limits: {rateLimits: none, lockout: never}\n  tls: {directory: here}")
+        let none = try server(
+            "  limits: {rateLimits: none, lockout: never, factorLockout: never, messages: none}\n  tls: {directory: here}")
         #expect(
-            none.limits.rateLimits == RateLimits.none && none.limits.lockout == .never
-                && none.tls == .ownAuthority(directory: "here"))
+            none.limits.rateLimits == RateLimits.none && none.limits.lockout == .never && none.limits.factorLockout == .never
+                && none.limits.messages == MessageLimits.none && none.tls == .ownAuthority(directory: "here"))
         // The file's limits apply to every listening address.
         var exposed = none
         exposed.host = "0.0.0.0"
         #expect(exposed.rateLimits == .none && exposed.lockoutRule == .never)
+        #expect(exposed.factorLockoutRule == .never && exposed.messageLimits == .none)
+    }
+
+    @Test("Limits on guesses and messages apply by default only where other machines can connect")
+    func guessLimitsDependOnHost() {
+        for (host, isExposed) in [("127.0.0.1", false), ("::1", false), ("localhost", false), ("0.0.0.0", true), ("::", true)] {
+            let configuration = ServerConfiguration { $0.host = host }
+            #expect(configuration.factorLockoutRule == (isExposed ? .default : .never), "\(host)")
+            #expect(configuration.messageLimits == (isExposed ? .default : .none), "\(host)")
+            #expect((configuration.rateLimits.userCode != nil) == isExposed, "\(host)")
+        }
     }
 
     @Test(
@@ -109,6 +125,10 @@ struct ProtectionConfigurationTests {
             ("  limits: {rateLimits: {token: {perMinute: 0}}}", "`perMinute`"),
             ("  limits: {lockout: sometimes}", "`lockout` must be `never`, or"),
             ("  limits: {lockout: {failures: 0}}", "`failures`"),
+            ("  limits: {factorLockout: {total: 101}}", "`total` must be an integer, 10 to 100, not `101`"),
+            ("  limits: {factorLockout: always}", "`factorLockout` must be `never`, or"),
+            ("  limits: {messages: {pause: 60, maxPause: 59}}", "`maxPause` must be an integer, 60 to 86400, not `59`"),
+            ("  limits: {messages: some}", "`messages` must be `none`, or"),
             ("  corsOrigins: ['*']", "`*` is not possible"), ("  corsOrigins: ['https://app.example/']", "isn't an origin"),
             ("  corsOrigins: ['app.example']", "isn't an origin"),
             ("  corsOrigins: ['https://app.example:443']", "isn't an origin"),

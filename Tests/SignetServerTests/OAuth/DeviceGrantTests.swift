@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import SignetCore
+import SignetNetwork
 import SignetTesting
 import TestSupport
 import Testing
@@ -148,6 +149,77 @@ struct DeviceGrantTests {
             ] { #expect(try await begin(server, wrong).error == "invalid_request") }
             #expect(try await begin(server, ["scope": "admin"]).error == "invalid_scope")
             #expect(try await begin(server, client: "nobody").status == 401)
+        }
+    }
+
+    // MARK: Guesses at user codes
+
+    private static let codeLimits = RateLimits(userCode: RateLimit(perMinute: 1, burst: 3))
+
+    @Test(
+        "An attacker with a session cannot guess the user codes of other people's devices",
+        arguments: [HTTPTypes.HTTPRequest.Method.post, .get])
+    func limitsWrongUserCodes(method: HTTPTypes.HTTPRequest.Method) async throws {
+        try await TestServer.run(.sample { $0.limits.rateLimits = Self.codeLimits }) { server in
+            let userCode = try #require(try await begin(server).json["user_code"]?.string)
+            let session = try await server.session()
+            func enter(_ code: String) async throws -> Reply {
+                if method == .post { return try await decide(server, code, session: session) }
+                return try await server.send(
+                    .get, "\(TestServer.oauth)/device/user?user_code=\(code)", headers: ["iPlanetDirectoryPro": session])
+            }
+            for _ in 0..<3 { #expect(try await enter("BBBB-BBBB").status == (method == .post ? 400 : 200)) }
+            for code in ["BBBB-BBBB", userCode] {
+                let refused = try await enter(code)
+                #expect(refused.status == 429 && refused.header("Retry-After") != nil)
+            }
+            // The code was not used, and another user is not limited.
+            let other = try await server.session(name: "noa", password: "staple")
+            #expect(try await decide(server, userCode, session: other).status == 200)
+            server.clock.advance(by: 61)
+            #expect(try await enter("BBBB-BBBB").status == (method == .post ? 400 : 200))
+            #expect(try await enter("BBBB-BBBB").status == 429)
+        }
+    }
+
+    @Test("Right user codes do not count, and do not clear the count of wrong ones")
+    func countsOnlyWrongUserCodes() async throws {
+        try await TestServer.run(.sample { $0.limits.rateLimits = Self.codeLimits }) { server in
+            let session = try await server.session()
+            for _ in 0..<5 {
+                let userCode = try #require(try await begin(server).json["user_code"]?.string)
+                #expect(try await decide(server, userCode, session: session).status == 200)
+            }
+            for _ in 0..<2 { #expect(try await decide(server, "BBBB-BBBB", session: session).error == "not_found") }
+            let userCode = try #require(try await begin(server).json["user_code"]?.string)
+            #expect(try await decide(server, userCode, session: session).status == 200)
+            #expect(try await decide(server, "BBBB-BBBB", session: session).error == "not_found")
+            #expect(try await decide(server, "BBBB-BBBB", session: session).status == 429)
+        }
+    }
+
+    @Test("Wrong user codes are limited by address too, whichever users the attacker is")
+    func limitsWrongUserCodesByAddress() async throws {
+        let configuration = ServerConfiguration.sample {
+            $0.port = 0
+            $0.limits.rateLimits = Self.codeLimits
+        }
+        try await TestServer.run(configuration) { server in
+            let sessions = [try await server.session(), try await server.session(name: "noa", password: "staple")]
+            try await server.serve { port in
+                try await AsyncHTTPTransport().use { transport in
+                    var statuses: [Int] = []
+                    for index in 0..<4 {
+                        let session = sessions[index / 3]
+                        let response = try await transport.send(
+                            SignetNetwork.HTTPRequest(
+                                "GET", "http://127.0.0.1:\(port)\(TestServer.oauth)/device/user?user_code=BBBBBBBB",
+                                headers: ["iPlanetDirectoryPro": session]))
+                        statuses.append(response.status)
+                    }
+                    #expect(statuses == [200, 200, 200, 429])
+                }
+            }
         }
     }
 }

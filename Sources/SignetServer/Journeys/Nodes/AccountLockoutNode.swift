@@ -12,7 +12,7 @@ struct AccountLockoutNode: Node {
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         if let user = journey.user {
             try tx.directory.setLocked(locks, user)
-            if !locks { try tx.lockouts.clear(user) }
+            if !locks { try tx.lockouts.clearAll(user) }
         }
         return .transition(.outcome)
     }

@@ -24,12 +24,18 @@ struct KBAVerifyNode: Node {
             journey.memory = .questioned(questions, of: user)
             return .prompt(Page(callbacks: questions.map { .password(prompt: $0) }))
         }
-        if let refusal = try tx.guess(of: user) { return .refuse(refusal) }
-        // Every answer is compared, even after a wrong one, so that the response time does not reveal which answer was wrong.
-        let isRight = try questions.indices.map { index in
-            try tx.directory.accepts(Secret(answers.text(index).utf8), to: questions[index], of: user)
+        let result = try tx.check(.securityAnswer, of: user) { tx in
+            // Every answer is compared, even after a wrong one, so that the response time does not reveal which answer was wrong.
+            let areRight = try questions.indices.map { index in
+                try tx.directory.accepts(Secret(answers.text(index).utf8), to: questions[index], of: user)
+            }
+            return !areRight.contains(false)
         }
-        return .transition(isRight.contains(false) ? .isFalse : .isTrue)
+        return switch result {
+        case .right: .transition(.isTrue)
+        case .wrong: .transition(.isFalse)
+        case .refused(let refusal): .refuse(refusal)
+        }
     }
 
     /// Returns the questions that the journey has asked this user.

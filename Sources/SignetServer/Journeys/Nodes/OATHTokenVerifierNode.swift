@@ -36,15 +36,22 @@ struct OATHTokenVerifierNode: Node {
             return .prompt(Page(callbacks: [.name(prompt: prompt)] + buttons))
         }
         if allowsRecoveryCode, answers.number(1) == 1 { return .transition(.recoveryCodeOutcome) }
-        if let refusal = try tx.guess(of: user) { return .refuse(refusal) }
         let code = answers.text(0).filter { !$0.isWhitespace }
         device.verifier = device.verifier.looking(timeWindow: timeSteps, counterWindow: counters)
-        guard device.verifier.verify(code, at: tx.now) == .accepted else { return .transition(.failureOutcome) }
-        if journey.pendingOATH == nil {
-            tx.devices.save(device, for: user)
-        } else {
+        guard journey.pendingOATH == nil else {
+            // The user has just seen the secret of this device, so a code of it is no guess and clears no lockout.
+            if let refusal = try tx.guess(of: user) { return .refuse(refusal) }
+            guard device.verifier.verify(code, at: tx.now) == .accepted else { return .transition(.failureOutcome) }
             journey.pendingOATH = device
+            return .transition(.successOutcome)
         }
-        return .transition(.successOutcome)
+        let result = try tx.check(.oneTimeCode, of: user) { tx in device.verifier.verify(code, at: tx.now) == .accepted }
+        switch result {
+        case .wrong: return .transition(.failureOutcome)
+        case .refused(let refusal): return .refuse(refusal)
+        case .right:
+            tx.devices.save(device, for: user)
+            return .transition(.successOutcome)
+        }
     }
 }

@@ -40,7 +40,12 @@ struct PushSenderNode: Node {
         guard let user = journey.user, let device = try tx.devices.pushDevice(of: user) else {
             return .transition(.notRegistered)
         }
-        guard try tx.pushes.hasRoom(for: device.mechanismUID) else { return .fail("too many messages are waiting") }
+        let limits = tx.time.configuration.messageLimits
+        guard try tx.pushes.hasRoom(for: device.mechanismUID, limit: limits.maxWaiting) else {
+            return .fail("too many messages are waiting")
+        }
+        guard try !tx.isPaused(.push, user) else { return .fail("too many messages were denied or ignored") }
+        try tx.pacing.sent(.push, to: user, limits)
         let text = message.replacing("{{user}}", with: user.name).replacing("{{issuer}}", with: tx.time.configuration.issuer)
         let prompt = PushPrompt(
             kind: kind(), text: text, customPayload: customPayload(journey),

@@ -17,9 +17,12 @@ struct RecoveryCodeCollectorDecisionNode: Node {
 
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let answers else { return .prompt(Page(callbacks: [.name(prompt: "Recovery Code")])) }
-        if let refusal = try tx.guess(of: journey.user) { return .refuse(refusal) }
+        guard let user = journey.user else { return .transition(.isFalse) }
         let code = answers.text(0).filter { !$0.isWhitespace }
-        guard let user = journey.user, try tx.devices.redeem(code, for: kind, of: user) else { return .transition(.isFalse) }
-        return .transition(.isTrue)
+        return switch try tx.check(.recoveryCode, of: user, { tx in try tx.devices.redeem(code, for: kind, of: user) }) {
+        case .right: .transition(.isTrue)
+        case .wrong: .transition(.isFalse)
+        case .refused(let refusal): .refuse(refusal)
+        }
     }
 }

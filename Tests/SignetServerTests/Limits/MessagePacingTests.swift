@@ -1,0 +1,131 @@
+import Foundation
+import HTTPTypes
+import SignetCore
+import SignetTesting
+import TestSupport
+import Testing
+
+@testable import SignetServer
+
+@Suite("Limits on messages to one user", .timeLimit(.minutes(2)))
+struct MessagePacingTests {
+    private static let limits = MessageLimits(maxWaiting: 3, unanswered: 3, pause: 60, maxPause: 240)
+
+    private static func configuration(_ limits: MessageLimits = limits) -> ServerConfiguration {
+        .sample { $0.limits.messages = limits }
+    }
+
+    /// Starts a journey that sends an email to a user.
+    private func email(_ server: TestServer, to name: String = "mira") async throws -> Reply {
+        var step = try await server.start("EmailLogin").step
+        step.fill("NameCallback", .string(name))
+        return try await server.next(step)
+    }
+
+    private func count(_ server: TestServer) async throws -> Int { try await server.devServer.emailLinks(to: "mira").count }
+
+    @Test("An attacker who knows the password cannot send one push message after another: eight an hour at most")
+    func slowsPushBombing() async throws {
+        try await TestServer.run(Self.configuration(.default)) { server in
+            _ = try await server.registeredPhone()
+            var sent = 0
+            for _ in 0..<120 {
+                if try await server.logIn("PushLogin").status == 200 { sent += 1 }
+                server.clock.advance(by: 30)
+            }
+            #expect(sent <= 8)
+        }
+    }
+
+    @Test("At most three push messages wait for a user, and one more is a login failure")
+    func limitsWaitingMessages() async throws {
+        let limits = MessageLimits(maxWaiting: 3, unanswered: 1000)
+        try await TestServer.run(Self.configuration(limits)) { server in
+            let phone = try await server.registeredPhone()
+            for _ in 0..<3 { #expect(try await server.logIn("PushLogin").status == 200) }
+            #expect(try await server.logIn("PushLogin").message == "Login failure")
+            #expect(try await server.inbox(phone.uid).count == 3)
+            let first = try #require(try await server.inbox(phone.uid).first)
+            #expect(try await phone.answer(first, ["deny": .bool(true)], at: server).status == 200)
+            #expect(try await server.logIn("PushLogin").status == 200)
+        }
+    }
+
+    @Test("Denied push messages lead to pauses that double, until the user approves one")
+    func deniedMessagesLeadToPauses() async throws {
+        try await TestServer.run(Self.configuration()) { server in
+            let phone = try await server.registeredPhone()
+            func answer(_ claims: [String: JSONValue]) async throws {
+                let push = try #require(try await server.inbox(phone.uid).last)
+                #expect(try await phone.answer(push, claims, at: server).status == 200)
+            }
+            for _ in 0..<3 {
+                #expect(try await server.logIn("PushLogin").status == 200)
+                try await answer(["deny": .bool(true)])
+            }
+            for pause in [60.0, 120, 240, 240] {
+                server.clock.advance(by: pause - 1)
+                #expect(try await server.logIn("PushLogin").message == "Login failure")
+                #expect(try await server.logIn("Login").isLoggedIn, "only messages are limited")
+                server.clock.advance(by: 1)
+                #expect(try await server.logIn("PushLogin").status == 200)
+                if pause < 240 { try await answer(["deny": .bool(true)]) }
+            }
+            try await answer([:])
+            for _ in 0..<2 { #expect(try await server.logIn("PushLogin").status == 200) }
+        }
+    }
+
+    @Test("Push messages that expire without a response count like denied ones")
+    func ignoredMessagesLeadToPauses() async throws {
+        try await TestServer.run(Self.configuration(MessageLimits(unanswered: 3, pause: 600))) { server in
+            _ = try await server.registeredPhone()
+            for _ in 0..<3 {
+                #expect(try await server.logIn("PushLogin").status == 200)
+                server.clock.advance(by: 121)
+            }
+            #expect(try await server.logIn("PushLogin").message == "Login failure")
+        }
+    }
+
+    @Test("An attacker who knows a name cannot send one email after another, and is not told")
+    func slowsEmailBombing() async throws {
+        let log = RecordingLog()
+        try await TestServer.run(Self.configuration(), logger: log.logger) { server in
+            var steps: [String] = []
+            for _ in 0..<8 {
+                let step = try await email(server).step
+                steps.append(JSON.text(of: .array(step.callbacks.map { .string($0.type) })))
+            }
+            #expect(Set(steps).count == 1)
+            #expect(try await email(server, to: "nobody").step.callbacks.map(\.type) == email(server).step.callbacks.map(\.type))
+            #expect(try await count(server) == 3)
+            let isLogged = log.lines.contains("a message was not sent")
+            #expect(isLogged)
+            for link in try await server.devServer.emailLinks(to: "mira") {
+                let isSecret = !log.lines.contains(link)
+                #expect(isSecret)
+            }
+            server.clock.advance(by: 60)
+            _ = try await email(server)
+            #expect(try await count(server) == 4)
+            _ = try await email(server)
+            #expect(try await count(server) == 4)
+            // Another user gets emails.
+            _ = try await email(server, to: "noa")
+            #expect(try await server.devServer.emailLinks(to: "noa").count == 1)
+        }
+    }
+
+    @Test("A user who follows the link of an email gets further emails at once")
+    func followedLinkEndsPause() async throws {
+        try await TestServer.run(Self.configuration()) { server in
+            for _ in 0..<4 { _ = try await email(server) }
+            let link = try #require(try await server.devServer.emailLinks(to: "mira").last)
+            let token = try #require(link.split(separator: "suspendedId=").last)
+            #expect(try await server.send(.post, "\(TestServer.authenticate)?suspendedId=\(token)").isLoggedIn)
+            _ = try await email(server)
+            #expect(try await count(server) == 4)
+        }
+    }
+}
