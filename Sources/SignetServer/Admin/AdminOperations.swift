@@ -92,12 +92,12 @@ struct AdminOperations: Sendable {
     /// Returns false when the name is taken.
     func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) async throws -> Bool {
         guard server.has(user.realm) else { throw APIError.unknownRealm(user.realm) }
-        return try await server.store.write { tx in try tx.directory.add(user, password: password, claims: claims) }
+        return try await server.store.write { tx in try tx.addUser(user, password: password, claims: claims) }
     }
 
     /// Locks or unlocks a user, or changes the password; nil values leave a property as it is.
     ///
-    /// An unlock and a new password also end the lockouts after wrong guesses.
+    /// An unlock and a new password also end the lockouts after wrong guesses. A new password ends the user's sessions and tokens.
     ///
     /// Returns false when the user doesn't exist.
     func change(_ user: UserKey, isLocked: Bool?, password: Secret?) async throws -> Bool {
@@ -105,7 +105,7 @@ struct AdminOperations: Sendable {
             guard try tx.directory.contains(user) else { return false }
             if let isLocked { try tx.directory.setLocked(isLocked, user) }
             if isLocked == false || password != nil { try tx.lockouts.clearAll(user) }
-            if let password { try tx.directory.setPassword(password, of: user) }
+            if let password { try tx.setPassword(password, of: user) }
             return true
         }
     }
@@ -114,18 +114,7 @@ struct AdminOperations: Sendable {
     ///
     /// Returns their number.
     func removeDevices(of user: UserKey, kind: DeviceKind? = nil, id: String? = nil) async throws -> Int {
-        try await server.store.write { tx in
-            // Unreadable devices have no known kind or ID, so they are removed only together with all devices.
-            var count = kind == nil ? try tx.devices.removeBroken(of: user) : 0
-            for each in DeviceKind.allCases where kind == nil || kind == each {
-                for device in try tx.devices.descriptions(each, of: user).compactMap({ $0["_id"]?.string })
-                where id == nil || id == device {
-                    try tx.removeDevice(each, device, of: user)
-                    count += 1
-                }
-            }
-            return count
-        }
+        try await server.store.write { tx in try tx.removeDevices(of: user, kind: kind, id: id) }
     }
 
     // MARK: State
@@ -142,20 +131,5 @@ struct AdminOperations: Sendable {
     func restore(_ snapshot: StateSnapshot) async throws {
         try await server.restore(snapshot)
         server.logger.notice("a snapshot was restored", metadata: ["rows": "\(snapshot.count)"])
-    }
-}
-
-extension ServerTransaction {
-    /// Removes a device with everything that waits for it.
-    ///
-    /// Returns its description, or nil when it doesn't exist.
-    @discardableResult
-    mutating func removeDevice(_ kind: DeviceKind, _ id: String, of owner: UserKey) throws -> JSONValue? {
-        let device = try devices.description(kind, id, of: owner)
-        if let removed = try devices.remove(kind, id, of: owner) {
-            effects.append(.endStreams(removed.mechanismUID))
-            try pushes.forget(mechanismUID: removed.mechanismUID)
-        }
-        return device
     }
 }

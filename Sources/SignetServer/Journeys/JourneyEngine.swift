@@ -168,13 +168,17 @@ extension ServerTransaction {
             return .failure(.loginFailure(because: "there is no such user", tree: journey.tree))
         }
         guard try directory[user]?.isLocked != true else { return .failure(.lockedOut) }
+        // A new password also ends the journeys that began with the old one.
+        if let identified = journey.identified, identified.user == user, try identified != self.identified(user) {
+            return .failure(.loginFailure(because: "the user has a new password since", tree: journey.tree))
+        }
         guard !journey.noSession else { return .success(.loggedIn(user, tree: journey.tree, token: nil)) }
         guard !journey.passesThrough else { return .success(.loggedIn(user, tree: journey.tree, token: "")) }
         if let token = journey.shownToken?.text, try sessions.use(token, in: journey.realm)?.user == user {
             try sessions.upgrade(token, tree: journey.tree, journey.session)
             return .success(.loggedIn(user, tree: journey.tree, token: token))
         }
-        let token = sessions.open(user, tree: journey.tree, journey.session)
+        let token = try sessions.open(user, tree: journey.tree, journey.session)
         return .success(.loggedIn(user, tree: journey.tree, token: token))
     }
 }
@@ -244,6 +248,9 @@ struct SentEmails {
     func newest(_ limit: Int) throws -> [(user: UserKey, link: String)] {
         try emails.newest(limit).map(\.value).flatMap { emails in emails.links.map { (emails.user, $0) } }
     }
+
+    /// Removes the emails of a user.
+    mutating func discard(for user: UserKey) { emails.discard(user) }
 
     mutating func keep(_ link: String, for user: UserKey) throws {
         let links = (try links(of: user) + [link]).suffix(Self.size)

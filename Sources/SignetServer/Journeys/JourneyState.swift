@@ -50,6 +50,8 @@ struct JourneyState: Codable, Sendable {
 
     // The properties that nodes leave for the nodes after them.
     var username: String?
+    /// The user that the journey has identified by a password or an email, or whose password it has set; nil before that.
+    var identified: IdentifiedUser?
     var password: Secret?
     var pushMessageID: String?
     var pendingOATH: OATHDevice?
@@ -65,6 +67,12 @@ struct JourneyState: Codable, Sendable {
     var securityAnswers: [String: Secret] = [:]
 
     var user: UserKey? { username.map { UserKey(realm: realm, name: $0) } }
+}
+
+/// A user with the id of the user's password at one time (``UserRecord/generation``).
+struct IdentifiedUser: Codable, Sendable, Hashable {
+    let user: UserKey
+    let generation: String?
 }
 
 enum NodeProgress: Codable, Sendable {

@@ -168,6 +168,9 @@ struct ConsentStore {
         try scopes[Key(user: user, client: client)]?.isSuperset(of: asked) ?? asked.isEmpty
     }
 
+    /// Removes the consent that a user has given a client.
+    mutating func discard(by client: ClientKey, of user: UserKey) { scopes.discard(Key(user: user, client: client)) }
+
     mutating func save(_ asked: [String], by client: ClientKey, of user: UserKey) throws {
         let key = Key(user: user, client: client)
         scopes.insert(try (scopes[key] ?? []).union(asked), for: key)

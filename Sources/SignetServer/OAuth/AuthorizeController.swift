@@ -142,7 +142,7 @@ struct AuthorizeController: Sendable {
         let grant = Grant(
             client: target.client.key, user: shown.session.user, scopes: request.scopes,
             authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: request.nonce,
-            journey: journey)
+            journey: journey, generation: shown.session.generation)
         return tx.tokens.code(
             for: grant, redirectURI: target.wasNamed ? target.redirectURI : nil, challenge: request.challenge,
             lifetime: target.client.lifetimes(tx.time).authorizationCode)

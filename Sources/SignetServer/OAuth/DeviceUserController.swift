@@ -31,7 +31,8 @@ struct DeviceUserController: Sendable {
             guard let device = try tx.deviceCodes.device(showing: userCode, in: realm) else { return nil }
             let grant = Grant(
                 client: device.client, user: shown.session.user, scopes: device.scopes,
-                authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: nil)
+                authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: nil,
+                generation: shown.session.generation)
             try tx.deviceCodes.decide(userCode, answer == "allow" ? .allowed(grant) : .denied)
             return true
         }

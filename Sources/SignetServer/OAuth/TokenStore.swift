@@ -15,6 +15,8 @@ struct Grant: Codable, Sendable, Hashable {
     let nonce: String?
     /// The journey that the client requested with `acr_values` and the user has completed: the claim `acr`.
     var journey: String?
+    /// The id of the user's password at the login (``UserRecord/generation``).
+    var generation: String?
 }
 
 /// An authorization code that was not exchanged yet.
@@ -61,7 +63,7 @@ struct IssuedTokens: Sendable, Hashable {
 
 /// The issued codes and tokens.
 ///
-/// A token is valid while it and its grant are stored and its user is active (``Directory/isActive(_:)``). Removing a grant
+/// A token is valid while it and its grant are stored and its user is active (``Directory/isActive(_:since:)``). Removing a grant
 /// therefore revokes all of its tokens.
 struct TokenStore {
     private var codes: Table<TokenHash, AuthorizationCode>
@@ -80,6 +82,8 @@ struct TokenStore {
     }
 
     private var now: Date { time.now }
+
+    private func isActive(_ grant: Grant) throws -> Bool { try directory.isActive(grant.user, since: grant.generation) }
 
     // MARK: Codes
 
@@ -131,7 +135,7 @@ struct TokenStore {
     mutating func open(
         _ grant: Grant, for client: RegisteredClient
     ) throws -> Result<IssuedTokens, OAuthErrorResponse> {
-        guard try directory.isActive(grant.user) else { return .failure(.invalidGrant("The resource owner is not active")) }
+        guard try isActive(grant) else { return .failure(.invalidGrant("The resource owner is not active")) }
         let keepsTokens = client.refreshTokens != .none
         return .success(
             try issue(grant, grant.scopes, to: client, refreshScopes: keepsTokens ? grant.scopes : nil, isFirst: true))
@@ -153,7 +157,7 @@ struct TokenStore {
             let grant = try grants[token.grantID], grant.client == client.key
         else { return .failure(refusal) }
         // An inactive user's tokens stay as they are: this isn't a sign of an attack.
-        guard try directory.isActive(grant.user) else { return .failure(refusal) }
+        guard try isActive(grant) else { return .failure(refusal) }
         if case .rotate(let grace) = client.refreshTokens, let spentAt = token.spentAt,
             now >= spentAt.addingTimeInterval(grace / .seconds(1))
         {
@@ -200,7 +204,7 @@ struct TokenStore {
     /// Returns the data of a valid access token.
     func access(_ token: String, in realm: RealmPath) throws -> AccessGrant? {
         guard let access = try accesses[TokenHash(token)], access.grant.client.realm == realm,
-            try grants[access.grant.id] != nil, try directory.isActive(access.grant.user)
+            try grants[access.grant.id] != nil, try isActive(access.grant)
         else { return nil }
         return access
     }
@@ -209,7 +213,7 @@ struct TokenStore {
     func refresh(_ token: String, in realm: RealmPath) throws -> (RefreshGrant, Grant)? {
         guard let refresh = try refreshes[TokenHash(token)], refresh.spentAt == nil,
             let grant = try grants[refresh.grantID], grant.client.realm == realm,
-            try directory.isActive(grant.user)
+            try isActive(grant)
         else { return nil }
         return (refresh, grant)
     }

@@ -135,14 +135,14 @@ extension TransactionQueue {
         broken.forgetAll()
     }
 
-    /// Returns the rows of all kinds, except the check row of the key, which belongs to this server.
+    /// Returns the rows of all kinds, except the check row of the key and the users of the configuration, which belong to this server.
     private static func stored(_ reader: any RowReader) throws(StoreError) -> [(key: RowKey, row: StoredRow)] {
         var rows: [(key: RowKey, row: StoredRow)] = []
         for kind in kinds {
             var last: String?
             while true {
                 let page = try reader.rows(kind.rawValue, .after(last), at: .min, limit: 1000)
-                rows += page.map { (RowKey(kind, $0.name), $0.row) }.filter { $0.0 != check }
+                rows += page.map { (RowKey(kind, $0.name), $0.row) }.filter { $0.0 != check && $0.0 != usersRow }
                 guard page.count == 1000 else { break }
                 last = page.last?.name
             }

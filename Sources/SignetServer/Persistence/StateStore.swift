@@ -125,7 +125,18 @@ final class StateStore: Sendable {
         let task = opening.withLock { opening in
             if let task = opening.task { return task }
             let receive = listener.withLock { $0 }
-            let task = Task { [options] in try await Self.open(options, receive) }
+            let task = Task { [options, time] in
+                let open = try await Self.open(options, receive)
+                // A state in memory begins with this process.
+                guard options.state.location != .memory else { return open }
+                do {
+                    try await Self.compareUsers(open, options.logger, time())
+                } catch {
+                    open.queue.close()
+                    throw error
+                }
+                return open
+            }
             opening.task = task
             return task
         }
@@ -157,6 +168,26 @@ final class StateStore: Sendable {
         }
         guard let queue = open?.queue else { return }
         try? await Blocking.run { () throws(StoreError) in queue.close() }
+    }
+
+    /// Compares the users of the configuration with those of the last start (``ServerTransaction/remakeUsers(of:unlessIn:)``).
+    private static func compareUsers(_ open: OpenState, _ logger: Logger, _ time: RequestTime) async throws {
+        let users = open.constants.users
+        let digests = users.all.map { users.digest(of: $0) }.sorted()
+        let count = try await open.queue.run { rows in
+            var tx = ServerTransaction(open.constants, rows, time)
+            // A row that cannot be read stays as it is, and the server starts.
+            guard try !rows.isBroken(TransactionQueue.usersRow, [String].self) else { return (0, signals: []) }
+            let known = try rows.value(TransactionQueue.usersRow) as RowCache.Present<[String]>?
+            guard known?.value != digests else { return (0, signals: []) }
+            rows.put(digests, TransactionQueue.usersRow)
+            let count = try known.map { try tx.remakeUsers(of: users, unlessIn: Set($0.value)) } ?? 0
+            return (count, signals: tx.effects.compactMap { $0.signal?.text })
+        }
+        guard count > 0 else { return }
+        logger.notice(
+            "users are in the configuration that were not in it at the last start; nothing of earlier users of their names is kept",
+            metadata: ["count": "\(count)"])
     }
 
     private static func open(_ options: Options, _ receive: @escaping @Sendable (String?) -> Void) async throws -> OpenState {
@@ -286,6 +317,10 @@ enum StateLocation {
 extension TransactionQueue {
     static let check = RowKey(.server, "key")
     private static let clockRow = RowKey(.server, "clock")
+    /// The digests of the users in the configuration at the last start.
+    ///
+    /// They describe the configuration and not the state, so snapshots do not contain them and a reset keeps them.
+    static let usersRow = RowKey(.server, "users")
 
     /// Makes sure that the state was sealed with this key, before anything is written with it.
     func checkKey() async throws {

@@ -20,6 +20,8 @@ struct SSOSession: Codable, Sendable, Hashable {
     ///
     /// Logins are numbered in ascending order.
     var login = 0
+    /// The id of the user's password at the login (``UserRecord/generation``).
+    var generation: String?
 
     /// The time at which the session ends unless it is used before.
     var idleEnd: Date { min(end, lastAccess.addingTimeInterval(idleTime)) }
@@ -37,7 +39,7 @@ struct SessionOptions: Codable, Sendable, Hashable {
 /// The open sessions.
 ///
 /// A session ends after its idle time or its maximum time, and is invalid while its user isn't active
-/// (``Directory/isActive(_:)``).
+/// (``Directory/isActive(_:since:)``).
 struct SSOSessionStore {
     private var sessions: Table<TokenHash, SSOSession>
     private let counter: MonotonicCounter
@@ -64,7 +66,7 @@ struct SSOSessionStore {
     }
 
     /// Opens a session and returns its token.
-    mutating func open(_ user: UserKey, tree: String, _ options: SessionOptions = SessionOptions()) -> String {
+    mutating func open(_ user: UserKey, tree: String, _ options: SessionOptions = SessionOptions()) throws -> String {
         let token = RandomID.token()
         let configuration = time.configuration
         var session = SSOSession(
@@ -72,6 +74,7 @@ struct SSOSessionStore {
             end: now.addingTimeInterval(Double(max(1, options.maximumTime ?? configuration.sessionMaxLifetime))),
             idleTime: Double(max(1, options.idleTime ?? configuration.sessionIdleTimeout)), properties: options.properties)
         session.login = nextLogin()
+        session.generation = try directory.generation(of: user)
         sessions.insert(session, for: TokenHash(token), group: user.rowName, until: session.idleEnd)
         return token
     }
@@ -91,7 +94,9 @@ struct SSOSessionStore {
 
     /// Returns a session, without extending its idle time.
     func find(_ key: TokenHash) throws -> SSOSession? {
-        guard let session = try sessions[key], try directory.isActive(session.user) else { return nil }
+        guard let session = try sessions[key], try directory.isActive(session.user, since: session.generation) else {
+            return nil
+        }
         return session
     }
 

@@ -121,6 +121,9 @@ struct DeviceRegistry {
         try recoveryCodes.update(user) { $0[kind]?.remove(TokenHash(code)) != nil } ?? false
     }
 
+    /// Removes the recovery codes of all kinds of devices.
+    mutating func discardRecoveryCodes(of user: UserKey) { recoveryCodes.discard(user) }
+
     // MARK: Self-service
 
     mutating func rename(_ kind: DeviceKind, _ id: String, of user: UserKey, to name: String) throws {

@@ -44,6 +44,10 @@ struct UserRecord: Codable, Sendable {
     fileprivate var answers: [String: PasswordHash] = [:]
     /// The version of the terms that the user has accepted.
     var acceptedTerms: String?
+    /// The id of the user's present password; nil until the user gets a password other than that of the configuration.
+    ///
+    /// Sessions and tokens have the id of the password at their login, and are valid for as long as it stays the same.
+    var generation: String?
     /// The fingerprints of the configuration at the time of the change; nil for a user that a journey created.
     fileprivate var seed: EntryFingerprints?
 }
@@ -106,6 +110,12 @@ struct ConfiguredUsers: Sendable {
         unknownUserDigest = Self.digest(Secret.random(byteCount: 32), key: key)
     }
 
+    /// The users.
+    var all: some Collection<UserKey> { entries.keys }
+
+    /// Returns a text that identifies a user and does not contain the name.
+    func digest(of user: UserKey) -> String { Self.text(digest(Secret("user \(user.rowName)".utf8))) }
+
     /// Returns a hash that no password has.
     ///
     /// Each user name has its own one. Otherwise a password that was checked for one unknown name would be in the cache of checks for
@@ -146,6 +156,7 @@ extension UserRecord {
     fileprivate func changed(as changed: UserRecord, unless fingerprints: EntryFingerprints) -> UserRecord {
         var record = self
         record.acceptedTerms = changed.acceptedTerms
+        record.generation = changed.generation
         if changed.seed?.password == fingerprints.password { record.password = changed.password }
         if changed.seed?.claims == fingerprints.claims { record.claims = changed.claims }
         if changed.seed?.isLocked == fingerprints.isLocked { record.isLocked = changed.isLocked }
@@ -172,11 +183,21 @@ struct Directory {
 
     func contains(_ user: UserKey) throws -> Bool { try self[user] != nil }
 
-    /// Returns true when a user exists and isn't locked.
+    /// Returns true when a user exists, isn't locked and has had no new password since a login.
     ///
-    /// Otherwise the user's sessions and tokens are invalid. Each use of them checks this, so that they need no cleanup when a
-    /// user is removed from the configuration file.
-    func isActive(_ user: UserKey) throws -> Bool { try self[user].map { !$0.isLocked } ?? false }
+    /// Otherwise the sessions and tokens of that login are invalid. Each use of them checks this, so that they need no cleanup when
+    /// a user is removed from the configuration file.
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - generation: The user's ``generation(of:)`` at the login.
+    /// - Returns: True when sessions and tokens of the login are valid.
+    /// - Throws: The error of a row that cannot be read, or of the store.
+    func isActive(_ user: UserKey, since generation: String?) throws -> Bool {
+        try self[user].map { !$0.isLocked && $0.generation == generation } ?? false
+    }
+
+    /// Returns the id of the user's present password; nil for the password of the configuration, and for an unknown user.
+    func generation(of user: UserKey) throws -> String? { try self[user]?.generation }
 
     subscript(user: UserKey) -> UserRecord? {
         get throws {
@@ -251,7 +272,8 @@ struct Directory {
     mutating func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) throws -> Bool {
         guard try !contains(user) else { return false }
         let hash = try transaction.hash(of: password, for: user.rowName)
-        records.insert(UserRecord(user: user, password: .hash(hash), claims: claims), for: user)
+        records.insert(
+            UserRecord(user: user, password: .hash(hash), claims: claims, generation: RandomID.token()), for: user)
         return true
     }
 
@@ -262,10 +284,20 @@ struct Directory {
 
     /// Replaces a user's password.
     ///
-    /// The old password stops working.
+    /// The old password stops working, and the sessions and tokens of earlier logins become invalid.
     mutating func setPassword(_ password: Secret, of user: UserKey) throws {
         let hash = try transaction.hash(of: password, for: user.rowName)
-        try update(user) { $0.password = .hash(hash) }
+        try update(user) {
+            $0.password = .hash(hash)
+            $0.generation = RandomID.token()
+        }
+    }
+
+    /// Makes a user of the configuration a new one: without the changes to an earlier user of the same name, whose sessions and tokens
+    /// become invalid.
+    mutating func remake(_ user: UserKey) throws {
+        changes.discard(user)
+        try update(user) { $0.generation = RandomID.token() }
     }
 
     mutating func setLocked(_ isLocked: Bool, _ user: UserKey) throws { try update(user) { $0.isLocked = isLocked } }

@@ -312,7 +312,7 @@ struct AdminTests {
             try await server.devServer.context.store.write { tx in
                 for index in 0...count {
                     let user = UserKey(realm: .root, name: index == 0 ? "noa" : "mira")
-                    _ = tx.sessions.open(user, tree: "Login")
+                    _ = try tx.sessions.open(user, tree: "Login")
                 }
             }
             #expect(try await server.admin(.delete, "sessions?user=mira").json["ended"]?.wholeNumber == Int64(count))

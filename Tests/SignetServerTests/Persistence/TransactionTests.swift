@@ -20,7 +20,7 @@ struct TransactionTests {
     private static func change(_ tx: inout ServerTransaction) throws {
         tx.directory.addWithoutPassword(user)
         try tx.directory.setLocked(true, UserKey(realm: .root, name: "mira"))
-        _ = tx.sessions.open(user, tree: "Login")
+        _ = try tx.sessions.open(user, tree: "Login")
         try tx.send("https://example.test/link", to: user)
         _ = try tx.lockouts.fail(user, Lockout(failures: 1, within: 60, duration: 60))
         _ = try tx.guesses.take(user, RateLimit(perMinute: 1, burst: 1))
@@ -44,7 +44,7 @@ struct TransactionTests {
             let server = DevServer(configuration: configuration, logger: .silent, metrics: metrics)
             let store = server.context.store
             // The row that the closure changes is read and changed before in the same server.
-            _ = try await store.write { tx in tx.sessions.open(UserKey(realm: .root, name: "noa"), tree: "Login") }
+            _ = try await store.write { tx in try tx.sessions.open(UserKey(realm: .root, name: "noa"), tree: "Login") }
             let before = try await server.snapshot().rows
             await #expect(throws: Refused.self) {
                 try await store.write { tx in
@@ -89,7 +89,7 @@ struct TransactionTests {
             let seen = Recorder<StoreError.Code>()
             let error = await #expect(throws: StoreError.self) {
                 try await store.write { tx in
-                    _ = tx.sessions.open(UserKey(realm: .root, name: "noa"), tree: "Login")
+                    _ = try tx.sessions.open(UserKey(realm: .root, name: "noa"), tree: "Login")
                     do {
                         return try tx.directory.contains(Self.user)
                     } catch let error as StoreError {

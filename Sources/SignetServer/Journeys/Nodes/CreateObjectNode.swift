@@ -18,7 +18,7 @@ struct CreateObjectNode: Node {
         // The name was not validated if the journey doesn't say so.
         guard user.name.isSafeName else { return .refuse(.policyFailure("userName", [.safeCharacters])) }
         // Another client may have taken the name since it was checked.
-        guard try tx.directory.add(user, password: password, claims: [:]) else {
+        guard try tx.addUser(user, password: password, claims: [:]) else {
             return .refuse(.policyFailure("userName", [.unique]))
         }
         try tx.directory.keep(&journey, of: user)

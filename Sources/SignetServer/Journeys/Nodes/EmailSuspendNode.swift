@@ -22,6 +22,7 @@ struct EmailSuspendNode: Node {
             // The page is the same for a user that does not exist, so that it does not reveal which users exist. An email is sent
             // only to an existing user.
             if let user = journey.user, try tx.directory.contains(user) {
+                journey.identified = try tx.identified(user)
                 let realm = journey.realm.description.percentEncoded()
                 try tx.send("\(tx.time.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user)
             }

@@ -2,7 +2,8 @@ import SignetCore
 
 /// A node that stores the collected data for an existing user.
 ///
-/// It also sets the collected password, unless a ``DataStoreDecisionNode`` has compared and removed it.
+/// It also sets the collected password, unless a ``DataStoreDecisionNode`` has compared and removed it. A new password ends the user's
+/// sessions and tokens; the journey itself continues and opens a new session.
 struct PatchObjectNode: Node {
     static let type = NodeType(
         "PatchObjectNode", "Patch Object",
@@ -14,7 +15,10 @@ struct PatchObjectNode: Node {
     func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         defer { journey.password = nil }
         guard let user = journey.user, try tx.directory.contains(user) else { return .transition(.notWritten) }
-        if let password = journey.password { try tx.directory.setPassword(password, of: user) }
+        if let password = journey.password {
+            try tx.setPassword(password, of: user)
+            journey.identified = try tx.identified(user)
+        }
         try tx.directory.keep(&journey, of: user)
         return .transition(.patched)
     }
