@@ -293,7 +293,7 @@ let package = Package(
             name: "SignetCLITests",
             dependencies: [
                 "signet", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetPushGateway", "SignetServer",
-                "SignetStorage", "SignetTesting", "TestSupport",
+                "SignetStorage", "SignetTesting", "TestSupport", logging,
             ],
             swiftSettings: rules),
         .testTarget(

@@ -1,8 +1,9 @@
 import ArgumentParser
+import Logging
 
 /// The `signet` program: an authenticator and a development server.
 ///
-/// Each command has its own file in `Verbs/`.
+/// Each command has its own file in `Commands/`.
 ///
 /// Every command sets its name explicitly. To derive the name from the type, the argument parser uses ICU regular expressions,
 /// which takes longer than everything else in a short command.
@@ -24,6 +25,8 @@ struct Signet: AsyncParsableCommand {
 
     static func main() async {
         ProcessLimits.disableCoreDumps()
+        // Loggers of libraries write through the same handler.
+        LoggingSystem.bootstrap { TerminalLogHandler(label: $0) }
         do {
             if let name = Code.plainName(in: CommandLine.arguments.dropFirst()) { return try await Code.printCode(name) }
             var command = parsedCommand()

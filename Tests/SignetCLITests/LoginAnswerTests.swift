@@ -158,9 +158,4 @@ struct LoginAnswerTests {
         #expect(answers.take(question) == nil && answers.unused == ["color"])
         #expect(AnswerOption(argument: "a=b=c").value == "b=c" && AnswerOption(argument: "a=").value == "")
     }
-
-    @Test("Control characters in a server's text cannot steer the terminal during a login")
-    func escapesServerTextInLogin() {
-        #expect("a\u{1B}[2Jb\nc\u{202E}".shown == "a\u{FFFD}[2Jb\nc\u{FFFD}")
-    }
 }

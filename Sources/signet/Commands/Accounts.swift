@@ -67,7 +67,7 @@ struct Accounts: AsyncParsableCommand {
         }
 
         private func confirmation(_ account: EnrolledAccount) -> Confirmation {
-            let name = account.text.shown
+            let name = account.text
             return Confirmation(
                 warning: "This removes \(name) with its codes and push messages. Without a backup they can't be brought back.",
                 action: "remove it", withoutTerminal: "removing \(name) can't be undone", declined: "nothing was removed")
@@ -122,8 +122,8 @@ struct AccountTarget: ParsableArguments {
 }
 
 extension EnrolledAccount {
-    fileprivate var text: String {
-        shownName + "  [\(mechanisms.map(\.kindName.rawValue).joined(separator: ", "))]"
+    fileprivate var text: TerminalText {
+        "\(shownName)  [\(mechanisms.map(\.kindName.rawValue).joined(separator: ", "))]"
             + (lock.map { "  locked (\($0.policy))" } ?? "")
     }
 

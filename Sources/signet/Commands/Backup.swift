@@ -78,7 +78,7 @@ struct Backup: ParsableCommand {
             }
         }
 
-        private func report(_ archive: AccountArchive, damaged: Int, byteCount: Int, isRecorded: Bool) -> [String] {
+        private func report(_ archive: AccountArchive, damaged: Int, byteCount: Int, isRecorded: Bool) -> [TerminalText] {
             if json {
                 var members = archive.counts
                 members["file"] = .string(file)
@@ -88,7 +88,7 @@ struct Backup: ParsableCommand {
                 return [JSONText.line(.object(members))]
             }
             let destination = file == TransferFile.standardStream ? "standard output" : file
-            var lines = ["Wrote a backup of \(archive.countsText) to \(destination)"]
+            var lines: [TerminalText] = ["Wrote a backup of \(archive.countsText) to \(destination)"]
             if damaged > 0 { lines.append("\(damaged.of("record")) could not be read and are not in it.") }
             if !isRecorded { lines.append("It is not noted as a backup.") }
             return lines + ["It can't be read without its passphrase. Check it: signet backup verify"]

@@ -28,7 +28,7 @@ struct Code: AsyncParsableCommand {
         let session = try Session.open(options)
         let kinds: Set<Mechanism.KindName> = type.map { [$0 == .totp ? .totp : .hotp] } ?? [.totp, .hotp]
         let (selection, code) = try await Self.code(name, kinds, session)
-        Console.line(json ? JSONText.line(description(of: code, selection, session)) : code.digits)
+        Console.line(json ? JSONText.line(description(of: code, selection, session)) : TerminalText(code.digits))
     }
 
     /// Returns the name in `signet code NAME` without options, and nil for every other command.
@@ -41,7 +41,7 @@ struct Code: AsyncParsableCommand {
 
     /// Runs `signet code NAME`.
     static func printCode(_ name: String) async throws {
-        Console.line(try await code(name, [.totp, .hotp], try Session.open()).code.digits)
+        Console.line(TerminalText(try await code(name, [.totp, .hotp], try Session.open()).code.digits))
     }
 
     private static func code(

@@ -75,18 +75,20 @@ private struct Diagnosis {
 // MARK: Text output
 
 extension Diagnosis {
-    var lines: [String] {
+    var lines: [TerminalText] {
         ["vault            \(path)"] + headerLines + placeLines
             + ["", "key protectors on this machine, in order of preference:"]
             + protectors.map { "  \($0.protection.rawValue.padded)\($0.availability.text)" }
             + ["  the Secret Service is answered for by \(secretServiceOwner)"]
     }
 
-    private var headerLines: [String] {
+    private var headerLines: [TerminalText] {
         switch header {
         case .failure(let error): return ["                 \(error.reason)"]
         case .success(let header):
-            let slots = header.slots.map { "  \("\($0.number): \($0.protector)".padded)\(usability(of: $0).text)" }
+            let slots: [TerminalText] = header.slots.map {
+                "  \("\($0.number): \($0.protector)".padded)\(usability(of: $0).text)"
+            }
             return [
                 "store            SQLite, vault format \(header.format) (this version knows \(VaultHeader.currentFormat))",
                 "id               \(header.id)",
@@ -96,7 +98,7 @@ extension Diagnosis {
         }
     }
 
-    private var placeLines: [String] {
+    private var placeLines: [TerminalText] {
         permissionProblems.isEmpty
             ? ["place            private: only this user can reach it"] : permissionProblems.map { "place            \($0)" }
     }

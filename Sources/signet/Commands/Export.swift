@@ -61,7 +61,7 @@ struct Export: AsyncParsableCommand {
         Failure(.store, "damagedRecords", "\(what): \(export.damagedCount.of("record")) cannot be read; see 'signet doctor'")
     }
 
-    private func report(_ export: URIExport) -> [String] {
+    private func report(_ export: URIExport) -> [TerminalText] {
         if json {
             let members: [String: JSONValue] = [
                 "file": .string(file), "exported": .integer(Int64(export.uris.count)), "skipped": export.skipped.json,

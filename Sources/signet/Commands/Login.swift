@@ -122,7 +122,7 @@ struct Login: AsyncParsableCommand {
         try report(outcome, plan.profile, isDefault: ProfileStore.read(from: session.vault).defaultName == plan.profile.name)
         let former = replaced?.failure("logged in") ?? Self.unconfirmed(replaced)
         if let failure = outcome.failure {
-            if let former { Console.error("signet: \(former.message.shown)") }
+            if let former { Console.error("signet: \(former.message)") }
             throw failure
         }
         if let former { throw former }
@@ -149,7 +149,7 @@ struct Login: AsyncParsableCommand {
         guard outcome.isKept else {
             return Console.line("The journey at \(server.url.url) came to its good end, without a session.")
         }
-        let person = outcome.subject.map { " as \($0.shown)" } ?? ""
+        let person = outcome.subject.map { " as \($0)" } ?? ""
         Console.line("Logged in at \(server.url.url)\(person).")
         if !isDefault { Console.line("Say --profile \(profile.name) to mean this login.") }
         if server.client == nil { Console.line("There is a session and no token: a token needs --client.") }

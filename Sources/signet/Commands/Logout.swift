@@ -99,11 +99,12 @@ extension LogOutReport {
         parts.lazy.compactMap(\.outcome.address).first
     }
 
-    fileprivate func text(_ profile: LoginProfile, isOneOfSeveral: Bool) -> String {
+    fileprivate func text(_ profile: LoginProfile, isOneOfSeveral: Bool) -> TerminalText {
         let left = parts.filter { !$0.outcome.isOver }
-        let login = profile.url + (isOneOfSeveral ? " (\(profile.name))" : "")
+        let login: TerminalText = "\(profile.url)" + (isOneOfSeveral ? " (\(profile.name))" : "")
         guard !left.isEmpty else { return "Logged out of \(login)." }
-        let heading = local.isOver ? "Logged out of \(login) on this machine." : "Not logged out of \(login)."
+        let heading: TerminalText =
+            local.isOver ? "Logged out of \(login) on this machine." : "Not logged out of \(login)."
         return ([heading] + left.map { "  \($0.title): \($0.outcome.text)" }).joined(separator: "\n")
     }
 
@@ -126,7 +127,7 @@ extension LogOutReport.Outcome {
         }
     }
 
-    fileprivate var text: String {
+    fileprivate var text: TerminalText {
         switch self {
         case .done, .notNeeded: "ended"
         case .needsBrowser: "to be confirmed in the browser"

@@ -127,7 +127,7 @@ extension Protect {
 }
 
 extension VaultHeader.Slot {
-    fileprivate var text: String { "\(number): \(protector)" }
+    fileprivate var text: TerminalText { "\(number): \(protector)" }
 
     /// The slot as JSON.
     var json: JSONValue { .object(["number": .integer(Int64(number)), "protector": .string(protector)]) }

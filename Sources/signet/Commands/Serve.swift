@@ -117,9 +117,8 @@ struct Serve: AsyncParsableCommand {
         }
         let tls = try tlsOptions.tls()
         if let validateConfig {
-            Console.line(
-                "\(validateConfig): " + ConfigurationFile.summary(try ConfigurationFile.read(validateConfig, usesTLS: tls == nil))
-            )
+            let configuration = try ConfigurationFile.read(validateConfig, usesTLS: tls == nil)
+            Console.line("\(validateConfig): \(ConfigurationFile.summary(configuration))")
             return
         }
         var configuration =
@@ -132,7 +131,7 @@ struct Serve: AsyncParsableCommand {
         configuration.tls = tls ?? configuration.tls
         configuration.pushTimeout = pushTimeout ?? configuration.pushTimeout
         configuration.state = try StateLocation.read(state, keyPath: stateKey)
-        configuration.onEmail = { [json] email in Self.announce(email, json: json) }
+        configuration.onEmail = { [json] email in Console.line(Self.line(for: email, json: json)) }
         let token = try adminTokenFile.map { try AdminTokenFile(at: $0) } ?? (admin ? AdminTokenFile() : nil)
         defer { token?.remove() }
         configuration.adminToken = token?.token
@@ -140,7 +139,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func serve(_ configuration: ServerConfiguration, admin: String?) async throws {
-        var logger = Logger(label: "signet.serve", factory: { StreamLogHandler.standardError(label: $0) })
+        var logger = Logger(label: "signet.serve")
         logger.logLevel = logLevel
         ProcessLimits.allowOpenFiles()
         Console.outlivesReaders()
@@ -164,7 +163,7 @@ struct Serve: AsyncParsableCommand {
         } catch let error as StoreError {
             throw error
         } catch let error as ConfigurationError {
-            throw Failure(.software, "configuration", "the starter file cannot be read:\n\(error)")
+            throw Failure(.software, "configuration", "the starter file cannot be read:\n\(error)", hasLines: true)
         } catch let error as ServerTLSError {
             throw Failure(.badInput, "tls", error.description)
         } catch let error where !isListening.load(ordering: .relaxed) {
@@ -218,15 +217,13 @@ struct Serve: AsyncParsableCommand {
                 + "say with --public-url where they reach this server.")
     }
 
-    private static func announce(_ email: Email, json: Bool) {
-        guard json else {
-            Console.line("Email to \(email.user): \(email.link)")
-            return
-        }
+    /// Returns the line that shows an email on the console.
+    static func line(for email: Email, json: Bool) -> TerminalText {
+        guard json else { return "Email to \(email.user): \(email.link)" }
         let members: [String: JSONValue] = [
             "user": .string(email.user), "realm": .string(email.realm), "link": .string(email.link),
         ]
-        Console.line(JSONText.line(.object(["email": .object(members)])))
+        return JSONText.line(.object(["email": .object(members)]))
     }
 
     /// Returns a link to the console.

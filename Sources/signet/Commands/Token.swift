@@ -40,7 +40,7 @@ struct Token: AsyncParsableCommand {
                     + " --client ID")
         }
         let token = offline ? try await stored(profile, session) : try await current(profile, session)
-        Console.line(json ? JSONText.line(description(of: token, profile)) : token.value.text)
+        Console.line(json ? JSONText.line(description(of: token, profile)) : TerminalText(token.value.text))
     }
 
     private func current(_ profile: LoginProfile, _ session: Session) async throws -> AccessToken {

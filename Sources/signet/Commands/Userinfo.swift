@@ -18,7 +18,7 @@ struct Userinfo: AsyncParsableCommand {
         let claims = try await profile.use(session) { client in try await client.userInfo().claims }
         guard !json else { return Console.line(JSONText.line(.object(claims))) }
         for (name, value) in claims.sorted(by: { $0.key < $1.key }) {
-            Console.line("\(name.shown): \((value.string ?? JSONText.line(value)).shown)")
+            Console.line("\(name): \(value.string.map { TerminalText($0) } ?? JSONText.line(value))")
         }
     }
 }

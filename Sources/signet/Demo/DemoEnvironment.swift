@@ -60,7 +60,7 @@ struct DemoEnvironment {
     /// Runs `signet` with these arguments in a separate process, and prints the command as a user would type it.
     func attempt(_ arguments: [String]) async throws -> ChildProcess.Result {
         let typed = arguments.map { $0.hasPrefix(home) ? String($0.dropFirst(home.count + 1)) : $0 }
-        Console.line("      $ signet " + typed.joined(separator: " "))
+        Console.line("      $ signet \(typed.joined(separator: " "))")
         return try await ChildProcess.run(program, arguments, environment: environment)
     }
 

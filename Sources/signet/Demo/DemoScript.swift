@@ -129,7 +129,7 @@ struct DemoScript {
         let drawing = try QRDrawing(text: uri)
         let path = "\(environment.home)/\(name)"
         try Data(drawing.png()).write(to: URL(filePath: path))
-        if inTerminal { Console.line(drawing.terminalText(ansi: Console.isTerminal)) }
+        if inTerminal { Console.line(TerminalText(verbatim: drawing.terminalText(ansi: Console.isTerminal))) }
         return (uri, path)
     }
 }

@@ -74,9 +74,4 @@ struct Answers {
 extension String {
     /// The letters and digits in lower case: `User Name:` and `username` are equal.
     var plainWord: String { lowercased().filter { $0.isLetter || $0.isNumber } }
-
-    /// The text with terminal control characters replaced; line feeds stay.
-    var shown: String {
-        String(String.UnicodeScalarView(unicodeScalars.map { $0 == "\n" || String($0).isSafeToShow ? $0 : "\u{FFFD}" }))
-    }
 }

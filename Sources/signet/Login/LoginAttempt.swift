@@ -41,7 +41,7 @@ struct LoginAttempt {
             if leavesNothing {
                 let report = await Task { [client] in await client.logOut() }.value
                 if let failure = report.failure("nothing of this login is kept here") {
-                    Console.error("signet: \(failure.message.shown)")
+                    Console.error("signet: \(failure.message)")
                 }
             }
             // Converts the error here, because `LoginProfile.use` would report it as the end of an existing login.
@@ -102,7 +102,7 @@ struct LoginAttempt {
             client.journeys, options: options, session: session, prompts: PromptSession(arguments.answer, json: arguments.json),
             enrolls: arguments.enroll)
         let state = try await login.run(isResumed: arguments.resume)
-        let unused = login.unusedAnswers.map { $0.shown }.joined(separator: ", ")
+        let unused = login.unusedAnswers.joined(separator: ", ")
         if !unused.isEmpty { Console.error("The server did not ask for: \(unused)") }
         if case .loggedIn = state { return true }
         return false

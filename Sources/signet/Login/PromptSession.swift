@@ -19,7 +19,7 @@ struct PromptSession {
     }
 
     /// Prints an informative message, unless a program reads standard error.
-    func tell(_ text: String) {
+    func tell(_ text: TerminalText) {
         if !isQuiet { Console.error(text) }
     }
 
@@ -58,7 +58,7 @@ struct PromptSession {
     ///   input ends.
     mutating func text(_ question: Question, standard: String = "") async throws -> String {
         if let given = try await given(question) { return try Self.text(given, question) }
-        let hint = standard.isEmpty ? "" : " [\(standard.shown)]"
+        let hint = standard.isEmpty ? "" : " [\(standard)]"
         let text = try Self.text(try await typed(question, "\(question.prompt)\(hint): "), question)
         return text.isEmpty ? standard : text
     }
@@ -67,7 +67,7 @@ struct PromptSession {
     ///
     /// After a wrong answer the user is asked again; a wrong answer in the arguments is an error.
     private mutating func text<Value>(
-        _ question: Question, _ prompt: String, _ expected: String, _ read: (String) -> Value?
+        _ question: Question, _ prompt: TerminalText, _ expected: String, _ read: (String) -> Value?
     ) async throws -> Value {
         if let given = try await given(question) {
             guard let value = read(try Self.text(given, question).trimmingWhitespace()) else {
@@ -92,10 +92,10 @@ struct PromptSession {
         }
         if options.count == 1, !answers.has(question) { return 0 }
         if canAsk {
-            for (index, option) in options.enumerated() { Console.error("  \(index + 1)) \(option.shown)") }
+            for (index, option) in options.enumerated() { Console.error("  \(index + 1)) \(option)") }
         }
         let hint = standard.map { " [\($0 + 1)]" } ?? ""
-        let expected = "a number from 1 to \(options.count), or " + options.map { "'\($0.shown)'" }.joined(separator: ", ")
+        let expected = "a number from 1 to \(options.count), or " + options.map { "'\($0)'" }.joined(separator: ", ")
         return try await text(question, "\(question.prompt)\(hint): ", expected) { text in
             if text.isEmpty { return standard }
             if let exact = options.firstIndex(of: text) { return exact }
@@ -155,7 +155,7 @@ struct PromptSession {
         return line
     }
 
-    private func typed(_ question: Question, _ prompt: String) async throws -> [UInt8] {
+    private func typed(_ question: Question, _ prompt: TerminalText) async throws -> [UInt8] {
         guard canAsk else {
             let name = question.names.first ?? question.prompt
             throw Failure(

@@ -7,33 +7,36 @@ import SignetJourney
 /// Standard output is reserved for the result of the command.
 struct StepPrinter {
     /// The last text of a waiting step, which is printed only once.
-    private var waitingText = ""
+    private var waitingText: TerminalText = ""
 
     /// Prints the headings and texts of a step, and everything that the user has to act on.
     mutating func show(_ step: JourneyStep, _ prompts: PromptSession) {
         let isWaiting = step.waitMilliseconds != nil
-        var lines = [step.header, step.description].compactMap { $0 }
+        // A heading has one line; the other texts may have several.
+        var lines = [step.header.map { TerminalText($0) }, step.description.map { TerminalText(lines: $0) }].compactMap(\.self)
         for callback in step.callbacks.compactMap(\.typed) {
             switch callback {
             case let text as TextOutputCallback where text.messageType != .script:
                 lines.append(Self.text(text.message, text.messageType))
             case let text as SuspendedTextOutputCallback: lines.append(Self.text(text.message, text.messageType))
-            case let wait as PollingWaitCallback: lines.append(wait.message)
+            case let wait as PollingWaitCallback: lines.append(TerminalText(lines: wait.message))
             default: break
             }
         }
-        let number = step.pushChallengeNumber.map { "Choose this number on your device: \($0.shown)" }
-        let text = lines.filter { !$0.trimmingWhitespace().isEmpty }.map(\.shown).joined(separator: "\n")
-        if !isWaiting || text + (number ?? "") != waitingText {
-            if !text.isEmpty { prompts.tell(text) }
+        let number = step.pushChallengeNumber.map { "Choose this number on your device: \($0)" as TerminalText }
+        let text = lines.filter { !$0.description.trimmingWhitespace().isEmpty }.joined(separator: "\n")
+        let all = text + (number ?? "")
+        if !isWaiting || all != waitingText {
+            if !text.description.isEmpty { prompts.tell(text) }
             if let number { Console.error(number) }
         }
-        waitingText = isWaiting ? text + (number ?? "") : ""
+        waitingText = isWaiting ? all : ""
         if let codes = step.recoveryCodes { Self.show(codes) }
     }
 
-    private static func text(_ message: String, _ type: MessageType) -> String {
-        switch type {
+    private static func text(_ message: String, _ type: MessageType) -> TerminalText {
+        let message = TerminalText(lines: message)
+        return switch type {
         case .warning: "Warning: \(message)"
         case .error: "Error: \(message)"
         case .information, .script, .unknown: message
@@ -49,8 +52,8 @@ struct StepPrinter {
                 "The server shows \(codes.codes.count) recovery codes, which are not written to a file; log in at a terminal.")
             return
         }
-        Console.error("Recovery codes of \(codes.deviceName.shown). They are not shown again; keep them in a safe place:")
-        for code in codes.codes { Console.error("  \(code.text.shown)") }
+        Console.error("Recovery codes of \(codes.deviceName). They are not shown again; keep them in a safe place:")
+        for code in codes.codes { Console.error("  \(code.text)") }
     }
 
     /// Draws a text as a QR code, if a user reads standard error and the terminal is wide enough.
@@ -63,7 +66,7 @@ struct StepPrinter {
             Console.error("The window is too narrow for the QR code, which needs \(drawing.terminalColumns) columns.")
             return false
         }
-        Console.prompt(drawing.terminalText(ansi: true))
+        Console.prompt(TerminalText(verbatim: drawing.terminalText(ansi: true)))
         return true
     }
 }

@@ -25,7 +25,7 @@ struct StepPrompter {
         }
         let asksForPasskey = step.asksForPasskey
         for case let callback as any ValidatedCallback in step.callbacks.compactMap(\.typed) {
-            for failure in callback.failedPolicies { prompts.tell("\(callback.prompt.shown): \(failure.message.shown)") }
+            for failure in callback.failedPolicies { prompts.tell("\(callback.prompt): \(failure.message)") }
         }
         try await fillWhole(&step)
         for index in step.callbacks.indices {
@@ -63,7 +63,7 @@ struct StepPrompter {
     /// has to act on it.
     private func tell(_ what: String, _ failure: DeviceFailure) {
         guard let cause = failure.cause else { return prompts.tell("\(what): \(failure.clientError.rawValue)") }
-        Console.error("signet: \(what.prefix(1).lowercased() + what.dropFirst()): \(Failure(cause).message.shown)")
+        Console.error("signet: \(what.prefix(1).lowercased() + what.dropFirst()): \(Failure(cause).message)")
     }
 
     /// Returns the answered callback, or nil for a callback that needs no input here.
@@ -143,7 +143,7 @@ struct StepPrompter {
         let asked = callback.question(callback.prompt.isEmpty ? "Security question" : callback.prompt, "question")
         var question = options[try await prompts.choice(asked, of: options)]
         if question == own { question = try await prompts.text(callback.question("Your question", "ownquestion")) }
-        return (question, try await prompts.secret(callback.question("Answer to '\(question.shown)'", "answer")).text)
+        return (question, try await prompts.secret(callback.question("Answer to '\(question)'", "answer")).text)
     }
 
     // MARK: Decisions
@@ -163,12 +163,12 @@ struct StepPrompter {
                     standard: typed.defaultOption))
             return typed.callback
         case var typed as ConsentMappingCallback:
-            let fields = typed.fields.isEmpty ? "" : " (\(typed.fields.joined(separator: ", ").shown))"
-            prompts.tell("\(typed.displayName.shown) wants \(typed.accessLevel.shown)\(fields). \(typed.message.shown)")
+            let fields = typed.fields.isEmpty ? "" : " (\(typed.fields.joined(separator: ", ")))"
+            prompts.tell("\(typed.displayName) wants \(typed.accessLevel)\(fields). \(TerminalText(lines: typed.message))")
             typed.isAccepted = try await prompts.agreement(typed.question("Consent", "consent"))
             return typed.callback
         case var typed as TermsAndConditionsCallback:
-            prompts.tell("\(typed.terms.shown)\n(terms of version \(typed.version.shown))")
+            prompts.tell("\(TerminalText(lines: typed.terms))\n(terms of version \(typed.version))")
             typed.isAccepted = try await prompts.agreement(typed.question("Accept the terms", "terms"))
             return typed.callback
         case var typed as SelectIdPCallback:
@@ -186,7 +186,7 @@ struct StepPrompter {
     private mutating func elsewhere(_ callback: any TypedCallback) async throws -> JourneyCallback? {
         switch callback {
         case var typed as IdPCallback:
-            let token = try await prompts.secret(typed.question("Token of \(typed.provider.shown)", "token"))
+            let token = try await prompts.secret(typed.question("Token of \(typed.provider)", "token"))
             let types = IdPCallback.TokenType.allCases
             let kind = try await prompts.choice(
                 typed.question("Kind of token", "tokentype"), of: types.map(\.rawValue), standard: 0)
@@ -206,8 +206,8 @@ struct StepPrompter {
     ///
     /// Inputs that neither the user nor `--answer` can fill in are returned unchanged.
     private mutating func unknown(_ callback: JourneyCallback) async throws -> JourneyCallback? {
-        let outputs = callback.output.map { "\($0.name.shown)=\(JSONText.line($0.value).shown)" }.joined(separator: " ")
-        prompts.tell("\(callback.type.shown), which this version does not know: \(outputs)")
+        let outputs = callback.output.map { "\($0.name)=\(JSONText.line($0.value))" as TerminalText }.joined(separator: " ")
+        prompts.tell("\(callback.type), which this version does not know: \(outputs)")
         var callback = callback
         for index in (callback.input ?? []).indices {
             guard let input = callback.input?[index] else { continue }
@@ -215,10 +215,10 @@ struct StepPrompter {
             let words = [callback.type, input.name] + callback.output.compactMap(\.value.string)
             let isPassword = words.contains { $0.plainWord.contains("password") }
             let question = Question(
-                prompt: input.name.shown, names: [input.name, callback.type],
+                prompt: input.name, names: [input.name, callback.type],
                 isSecret: isPassword || words.contains(where: \.asksForOneTimeCode), isHidden: isPassword)
             guard prompts.hasPerson || prompts.hasAnswer(question) else { continue }
-            let sent = input.value.string ?? JSONText.line(input.value)
+            let sent = input.value.string ?? JSON.text(of: input.value)
             let text = try await prompts.text(question, standard: sent)
             // A value that wasn't a string stays JSON if the new text is valid JSON.
             if text != sent {
@@ -249,7 +249,7 @@ extension TypedCallback {
     private func question(_ prompt: String, _ names: [String]) -> Question {
         let type = Self.type
         let short = type.hasSuffix("Callback") ? String(type.dropLast("Callback".count)) : type
-        let prompt = String(prompt.shown.trimmingWhitespace().reversed().drop { $0 == ":" }.reversed())
+        let prompt = String(prompt.trimmingWhitespace().reversed().drop { $0 == ":" }.reversed())
         return Question(
             prompt: prompt.isEmpty ? short : prompt,
             names: (names + [short, type, prompt] + (callback.input ?? []).map(\.name)).filter { !$0.plainWord.isEmpty })

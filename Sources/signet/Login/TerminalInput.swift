@@ -14,7 +14,7 @@ enum TerminalInput {
     /// - Returns: The line without its line ending; nil at the end of the input.
     /// - Throws: `CancellationError`; ``Failure`` for a line of more than 64 KiB, and for a terminal whose echo cannot be turned
     ///   off.
-    static func line(_ prompt: String = "", isHidden: Bool = false) async throws -> [UInt8]? {
+    static func line(_ prompt: TerminalText = "", isHidden: Bool = false) async throws -> [UInt8]? {
         let line = await onThread { isOver -> Result<Line, Failure> in
             Result { () throws(Failure) in
                 let quiet = isHidden ? try QuietTerminal(STDIN_FILENO, keys: .line) : nil

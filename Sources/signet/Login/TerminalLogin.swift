@@ -112,7 +112,7 @@ struct TerminalLogin {
             if form.prompts.hasAnswer(button.question(button.prompt, "confirmation")) {
                 isPressed = true
             } else if form.prompts.hasPerson {
-                if label != shownButton { Console.error("Press Enter for '\(label.shown)'.") }
+                if label != shownButton { Console.error("Press Enter for '\(label)'.") }
                 shownButton = label
                 isPressed = try await TerminalInput.hasEnter(within: time)
             } else {
@@ -171,7 +171,7 @@ struct TerminalLogin {
     ///
     /// Also prints the address, for a machine without a browser or a user at another machine.
     static func openBrowser(_ address: String) async {
-        Console.error("Open this address in a browser, if none opens by itself:\n  \(address.shown)")
+        Console.error("Open this address in a browser, if none opens by itself:\n  \(address)")
         do {
             try await SystemBrowser.open(address)
         } catch {
@@ -199,6 +199,6 @@ struct TerminalLogin {
         }
         let enrollment = try EnrollmentURI.parse(uri, policy: journeys.profile.policy)
         _ = try await session.online { try await $0.enroll(enrollment) }
-        form.prompts.tell("Enrolled \(enrollment.account.issuer.shown): \(enrollment.account.accountName.shown) in this vault.")
+        form.prompts.tell("Enrolled \(enrollment.account.issuer): \(enrollment.account.accountName) in this vault.")
     }
 }

@@ -28,7 +28,7 @@ enum ConfigurationFile {
         } catch {
             let count = error.problems.count == 1 ? "1 problem" : "\(error.problems.count) problems"
             let lines = error.problems.map { "\n\(path):\($0)" }.joined()
-            throw Failure(.badInput, "configuration", "\(path): \(count)\(lines)")
+            throw Failure(.badInput, "configuration", "\(path): \(count)\(lines)", hasLines: true)
         }
     }
 

@@ -1,11 +1,11 @@
 /// A question that the user answers with `yes` before something that can't be undone.
 struct Confirmation {
     /// The sentence that describes what will happen.
-    let warning: String
+    let warning: TerminalText
     /// The end of "Type 'yes' to ...".
-    let action: String
+    let action: TerminalText
     /// The message without a terminal; it lacks the advice to pass `--yes`.
-    let withoutTerminal: String
+    let withoutTerminal: TerminalText
     /// The message after any answer but `yes`.
     let declined: String
 

@@ -10,7 +10,7 @@ enum Console {
     }
 
     /// Writes a line to standard output.
-    static func line(_ text: String = "") {
+    static func line(_ text: TerminalText) {
         write(text + "\n", to: STDOUT_FILENO)
     }
 
@@ -20,12 +20,12 @@ enum Console {
     }
 
     /// Writes a line to standard error.
-    static func error(_ text: String) {
+    static func error(_ text: TerminalText) {
         write(text + "\n", to: STDERR_FILENO)
     }
 
     /// Writes text to standard error without a line ending, as a prompt.
-    static func prompt(_ text: String) {
+    static func prompt(_ text: TerminalText) {
         write(text, to: STDERR_FILENO)
     }
 
@@ -58,8 +58,8 @@ enum Console {
     ///
     /// If the reader of a pipe has ended, the rest is dropped silently. Any other error on standard output, such as a full disk,
     /// ends the process: a script must not take an empty file for the result.
-    static func write(_ text: String, to descriptor: Int32) {
-        write(Array(text.utf8), to: descriptor)
+    static func write(_ text: TerminalText, to descriptor: Int32) {
+        write(Array(text.description.utf8), to: descriptor)
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {

@@ -29,9 +29,9 @@ struct EnrollmentDescription {
     var json: JSONValue { .object(Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }) }
 
     /// All members as text, except issuer and account name.
-    var lines: [(String, String)] {
+    var lines: [(String, TerminalText)] {
         members.filter { $0.name != "issuer" && $0.name != "account" }.map {
-            ($0.name, $0.value.string ?? JSONText.line($0.value))
+            ($0.name, $0.value.string.map { TerminalText($0) } ?? JSONText.line($0.value))
         }
     }
 

@@ -13,6 +13,8 @@ struct Failure: Error {
     var message: String
     /// The end of the message, with the solution; empty if there is nothing to advise.
     private var advice = ""
+    /// True if the message consists of several lines; otherwise a line feed in it is escaped.
+    private var hasLines = false
     /// The name of the invalid part of the input; nil if the error isn't about a part.
     var part: String?
     /// The error code in JSON output.
@@ -36,11 +38,12 @@ struct Failure: Error {
         case interrupted = 130
     }
 
-    init(_ exit: Exit, _ code: String, _ message: String, part: String? = nil) {
+    init(_ exit: Exit, _ code: String, _ message: String, part: String? = nil, hasLines: Bool = false) {
         self.exit = exit
         self.code = code
         self.message = message
         self.part = part
+        self.hasLines = hasLines
     }
 
     /// The message without the advice, for a case in which the user cannot follow it.
@@ -166,28 +169,31 @@ struct Failure: Error {
 
     /// Prints the error for invalid arguments and ends the process.
     ///
-    /// The parser's message repeats arguments, so URIs in it, which may contain secrets, are replaced.
+    /// The parser's message repeats arguments, so URIs in it, which may contain secrets, are replaced, and line feeds in arguments
+    /// are escaped.
     static func reportUsage(_ error: any Error) -> Never {
         guard Signet.exitCode(for: error) == .validationFailure else { Signet.exit(withError: error) }
         // The message may contain an option's value without the option's name.
-        let arguments = CommandLine.arguments.filter { $0.contains("://") }.flatMap { argument in
-            [argument]
-                + (argument.hasPrefix("--") ? argument.split(separator: "=", maxSplits: 1).dropFirst().map(String.init) : [])
-        }
+        let arguments = CommandLine.arguments.flatMap(Redaction.values).sorted { $0.count > $1.count }
         let words = Signet.fullMessage(for: error).trimmingPrefix("Error: ")
-        let message = arguments.reduce(String(words)) { $0.replacing($1, with: "<URI>") }
-        Failure(.usage, "usage", message).report()
+        let message = arguments.reduce(String(words)) { message, argument in
+            if argument.contains("://") { return message.replacing(argument, with: Redaction.replacement) }
+            return argument.contains("\n") ? message.replacing(argument, with: "\(TerminalText(argument))") : message
+        }
+        Failure(.usage, "usage", message, hasLines: true).report()
     }
 
     private func report() -> Never {
         if CommandLine.arguments.contains("--json") {
-            var members: [String: JSONValue] = ["code": .string(code), "message": .string(message)]
-            members["part"] = part.map { .string($0) }
+            var members: [String: JSONValue] = [
+                "code": .string(code), "message": .string(Redaction.withoutSecrets(message)),
+            ]
+            members["part"] = part.map { .string(Redaction.withoutSecrets($0)) }
             Console.error(JSONText.line(.object(["error": .object(members)])))
         } else {
             // The terminal has printed `^C`, possibly after a prompt.
             if code == "interrupted", Console.showsToPerson { Console.error("") }
-            Console.error("signet: \(message.shown)")
+            Console.error("signet: \(hasLines ? TerminalText(lines: message) : TerminalText(message))")
         }
         Signet.exit(withError: ArgumentParser.ExitCode(exit.rawValue))
     }

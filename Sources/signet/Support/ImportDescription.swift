@@ -7,12 +7,12 @@ struct ImportDescription {
     let formats: [ImportFormat]
     let isDryRun: Bool
 
-    func lines(json: Bool) -> [String] { json ? [JSONText.line(self.json)] : lines }
+    func lines(json: Bool) -> [TerminalText] { json ? [JSONText.line(self.json)] : lines }
 
-    private var lines: [String] {
+    private var lines: [TerminalText] {
         let verb = isDryRun ? "Would import" : "Imported"
         let accounts = Set(report.imported.map(\.account) + report.bareAccounts).count
-        var lines = [
+        var lines: [TerminalText] = [
             "\(verb) \(report.imported.count.of("mechanism")) of \(accounts.of("account"))"
                 + (report.notificationCount > 0 ? " and \(report.notificationCount.of("message"))" : "")
                 + " (\(Self.titles(formats)))"
@@ -54,7 +54,7 @@ struct ImportDescription {
 }
 
 extension ImportReport.Restriction {
-    fileprivate var line: String {
+    fileprivate var line: TerminalText {
         let parts =
             (lock.map { ["locked (\($0))"] } ?? [])
             + (policies.isEmpty ? [] : ["only where these rules are kept: \(policies.joined(separator: ", "))"])
@@ -72,7 +72,7 @@ extension ImportReport.Restriction {
 
 extension [SkippedEntry] {
     /// The lines for the user; empty for an empty list.
-    var lines: [String] {
+    var lines: [TerminalText] {
         isEmpty ? [] : ["Skipped \(count):"] + map { "  \($0.name)  [\($0.type)]  \($0.reason.rawValue): \($0.detail)" }
     }
 
@@ -91,7 +91,7 @@ extension [SkippedEntry] {
 /// The number of values that the destination cannot store, by the name of the value.
 extension [String: Int] {
     /// Returns the lines for the user; empty without any such value.
-    func lines(for destination: String) -> [String] {
+    func lines(for destination: String) -> [TerminalText] {
         guard !isEmpty else { return [] }
         let names = sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }
         return ["Left out, since there is no place for it \(destination): \(names.joined(separator: ", "))"]

@@ -4,11 +4,11 @@ import SignetCore
 enum JSONText {
     /// Returns a value in one line, with sorted members.
     ///
-    /// Terminal control characters are escaped, which doesn't change the value.
-    static func line(_ value: JSONValue) -> String {
+    /// Terminal control characters and characters without a shape are escaped, which doesn't change the value.
+    static func line(_ value: JSONValue) -> TerminalText {
         let text = JSON.text(of: value)
-        guard !text.isSafeToShow else { return text }
-        return text.unicodeScalars.map { String($0).isSafeToShow ? String($0) : escape($0) }.joined()
+        guard !text.unicodeScalars.allSatisfy(\.isVisible) else { return TerminalText(verbatim: text) }
+        return TerminalText(verbatim: text.unicodeScalars.map { $0.isVisible ? String($0) : escape($0) }.joined())
     }
 
     private static func escape(_ scalar: Unicode.Scalar) -> String {

@@ -11,20 +11,19 @@ struct NotificationDescription {
         self.date = date
     }
 
-    func line(json: Bool) -> String { json ? JSONText.line(self.json) : text }
+    func line(json: Bool) -> TerminalText { json ? JSONText.line(self.json) : text }
 
-    private var text: String {
+    private var text: TerminalText {
         let message = notification.message
         var parts = [
             String(notification.id.prefix(8)), notification.state(at: date).rawValue, message.kind.wireName,
-            // The text comes from the server, so terminal control characters are removed.
-            String((message.text ?? "(no text)").unicodeScalars.filter { String($0).isSafeToShow }.map(Character.init)),
+            message.text ?? "(no text)",
         ]
         if case .number(let choices) = message.kind { parts.append("numbers " + choices.map(String.init).joined(separator: " ")) }
         if notification.state(at: date) == .pending {
             parts.append("\(max(0, Int(notification.expiresAt.timeIntervalSince(date)))) s left")
         }
-        return parts.joined(separator: "  ")
+        return TerminalText(parts.joined(separator: "  "))
     }
 
     private var json: JSONValue {

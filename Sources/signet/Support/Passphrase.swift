@@ -11,7 +11,7 @@ struct PassphraseSource: Sendable {
     /// The descriptor to read from; nil for the terminal.
     var descriptor: Int32?
     /// The prompt at the terminal.
-    var prompt = "Passphrase: "
+    var prompt: TerminalText = "Passphrase: "
     /// True if the user must type the passphrase twice, because it is new.
     var isNew = false
     /// The option that names the descriptor, for error messages.
@@ -108,7 +108,7 @@ enum Terminal {
     ///
     /// Returns nil when the user presses Ctrl-C or Ctrl-D, or a signal asks the process to end.
     /// - Throws: `StoreError` for a terminal whose echo cannot be turned off.
-    static func hiddenLine(_ prompt: String) throws(StoreError) -> [UInt8]? {
+    static func hiddenLine(_ prompt: TerminalText) throws(StoreError) -> [UInt8]? {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }

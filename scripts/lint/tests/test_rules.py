@@ -184,6 +184,7 @@ FAULTS = [
     ("forbidden", {STORE: "func f(now: Date = Date()) {}\n"}, f"{STORE}:1:", "WallClock"),
     ("forbidden", {STORE: "let now = Date.now\n"}, f"{STORE}:1:", "WallClock"),
     ("forbidden", {STORE: "let a = make() ?? NoEncryptor()\n"}, f"{STORE}:1:", "to seal nothing"),
+    ("forbidden", {STORE: 'let a = StreamLogHandler.standardError(label: "a")\n'}, f"{STORE}:1:", "control characters"),
     ("forbidden", {STORE: "let id = UUID()\n"}, f"{STORE}:1:", "randomness"),
     ("macros", {RULE_TESTS: "func a() {\n    #expect(a.contains { $0 })\n}\n"}, f"{RULE_TESTS}:2:", "inside #expect"),
     ("macros", {RULE_TESTS: "let b = try #require(\n    f(x) ?? a.first { $0 })\n"}, f"{RULE_TESTS}:1:", "inside #expect"),
