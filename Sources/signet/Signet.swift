@@ -28,6 +28,8 @@ struct Signet: AsyncParsableCommand {
         // Loggers of libraries write through the same handler.
         LoggingSystem.bootstrap { TerminalLogHandler(label: $0) }
         do {
+            // Until the first suspension, this function runs before Dispatch starts its threads.
+            try ProcessLimits.requireOpenFiles()
             if let name = Code.plainName(in: CommandLine.arguments.dropFirst()) { return try await Code.printCode(name) }
             var command = parsedCommand()
             if var asynchronous = command as? any AsyncParsableCommand {

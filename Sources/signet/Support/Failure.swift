@@ -29,6 +29,7 @@ struct Failure: Error {
         case notFound = 66
         case unavailable = 69
         case software = 70
+        case system = 71
         case alreadyExists = 73
         case store = 74
         case busy = 75

@@ -18,7 +18,41 @@ enum ProcessLimits {
     ///
     /// Its default is small for the sake of programs that use `select`, but each connection of a server needs a file descriptor.
     /// If that fails, the server starts with the lower limit.
-    static func allowOpenFiles() {
+    static func allowOpenFiles() { raiseOpenFiles(to: 1 << 20) }
+
+    /// Checks that the process can open the files that a command needs.
+    ///
+    /// Dispatch and SwiftNIO end the process by an illegal instruction when the system refuses them a descriptor for their event
+    /// loops, so this must come before the first use of either. A limit that is too low is raised if the system allows it.
+    /// - Throws: ``Failure`` with exit code 71.
+    static func requireOpenFiles() throws(Failure) {
+        let needed = requiredFiles
+        if canOpen(needed) { return }
+        raiseOpenFiles(to: rlim_t(4 * needed))
+        guard canOpen(needed) else {
+            throw Failure(
+                .system, "openFiles",
+                "this process can't open \(needed) files, which signet needs: raise its limit of open files, such as with"
+                    + " 'ulimit -n 1024'")
+        }
+    }
+
+    /// The number of descriptors that a command needs at the most, connections of a server excepted.
+    ///
+    /// An event loop of SwiftNIO has three, and there is one event loop for each processor. The rest is for Dispatch, the vault,
+    /// the key protector and a few connections.
+    private static var requiredFiles: Int { 24 + 4 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+    private static func canOpen(_ count: Int) -> Bool {
+        var descriptors = [open("/dev/null", O_RDONLY | O_CLOEXEC)]
+        while let last = descriptors.last, last >= 0, descriptors.count < count {
+            descriptors.append(fcntl(last, F_DUPFD_CLOEXEC, 0))
+        }
+        for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
+        return descriptors.allSatisfy { $0 >= 0 }
+    }
+
+    private static func raiseOpenFiles(to count: rlim_t) {
         var limit = rlimit()
         #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -26,7 +60,7 @@ enum ProcessLimits {
         let resource = RLIMIT_NOFILE
         #endif
         guard getrlimit(resource, &limit) == 0 else { return }
-        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 1 << 20))
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, count))
         setrlimit(resource, &limit)
     }
 }
