@@ -139,6 +139,35 @@ struct ServeSecurityTests {
         }
     }
 
+    @Test("--ready-file tells other programs what --json prints, in a file that only its owner can read, until the server ends")
+    func writesPrivateReadyFile() async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            // The file of an earlier server that was killed, which other users can read.
+            let path = try cli.write("{}".utf8, to: "ready.json", mode: 0o644)
+            let arguments = ["serve", "--port", "0", "--state", "memory", "--json", "--ready-file", path]
+            let process = try cli.start(["-c", "umask 0; exec \"$0\" \"$@\"", Program.path] + arguments, program: "/bin/sh")
+            let printed = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }.output
+            let isWritten = try await eventually { (try? String(contentsOfFile: path, encoding: .utf8)) == printed }
+            #expect(isWritten && printed.contains("\"password\":"))
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+            process.signal(SIGTERM)
+            try await process.end().succeeds()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: cli.directory.path) == [])
+        }
+    }
+
+    @Test("--ready-file replaces no link, and names a file")
+    func refusesOddReadyFile() async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let target = try cli.write("mine".utf8, to: "target")
+            let link = cli.directory.file("link")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+            try await cli.signet("serve", "--port", "0", "--state", "memory", "--ready-file", link).fails(77, "no ordinary file")
+            #expect(try String(contentsOfFile: target, encoding: .utf8) == "mine")
+            try await cli.signet("serve", "--ready-file", "-").fails(64, "--ready-file names a file")
+        }
+    }
+
     @Test("More connections than the process may have open files do not end the server")
     func survivesTooManyConnections() async throws {
         try await CommandLineFixture.with(vault: false) { cli in

@@ -88,6 +88,12 @@ struct Serve: AsyncParsableCommand {
     var json = false
 
     @Option(
+        help: ArgumentHelp(
+            "Write that line to this file, of mode 0600, when ready, and remove the file at the end.", valueName: "file"),
+        completion: .file())
+    var readyFile: String?
+
+    @Option(
         help: "How much to log to standard error: trace, debug, info, notice, warning, error, critical.", transform: Self.level)
     var logLevel = Logger.Level.warning
 
@@ -106,6 +112,9 @@ struct Serve: AsyncParsableCommand {
         }
         guard publicURL.map(ServerConfiguration.isPublicURL) ?? true else {
             throw ValidationError("--public-url is an address of the web, such as https://am.example.test/am.")
+        }
+        guard readyFile != TransferFile.standardStream else {
+            throw ValidationError("--ready-file names a file; --json prints the line on standard output.")
         }
         guard pushTimeout ?? 1 > 0 else { throw ValidationError("--push-timeout is a number of seconds, 1 or more.") }
     }
@@ -132,13 +141,15 @@ struct Serve: AsyncParsableCommand {
         configuration.pushTimeout = pushTimeout ?? configuration.pushTimeout
         configuration.state = try StateLocation.read(state, keyPath: stateKey)
         configuration.onEmail = { [json] email in Console.line(Self.line(for: email, json: json)) }
+        let readyFile = try readyFile.map { try ReadyFile(at: $0) }
+        defer { readyFile?.remove() }
         let token = try adminTokenFile.map { try AdminTokenFile(at: $0) } ?? (admin ? AdminTokenFile() : nil)
         defer { token?.remove() }
         configuration.adminToken = token?.token
-        try await serve(configuration, admin: token?.path)
+        try await serve(configuration, admin: token?.path, readyFile)
     }
 
-    private func serve(_ configuration: ServerConfiguration, admin: String?) async throws {
+    private func serve(_ configuration: ServerConfiguration, admin: String?, _ readyFile: ReadyFile?) async throws {
         var logger = Logger(label: "signet.serve")
         logger.logLevel = logLevel
         ProcessLimits.allowOpenFiles()
@@ -154,9 +165,11 @@ struct Serve: AsyncParsableCommand {
                 isListening.store(true, ordering: .relaxed)
                 warn(url, configuration)
                 let console = await Self.consoleLink(server, logger)
-                announce(
-                    url, users, configuration, console: console, pushGateway: server.pushGatewayURL,
-                    admin: admin.map { (server.adminURL, $0) })
+                let ready = ReadyMessage(
+                    url: url, users: users, configuration: configuration, state: StateLocation.words(state), console: console,
+                    pushGateway: server.pushGatewayURL, admin: admin.map { (server.adminURL, $0) })
+                for line in json ? [JSONText.line(ready.json)] : ready.lines { Console.line(line) }
+                do { try readyFile?.write(ready.json) } catch { Failure.report(error) }
                 // Only now can the server shut down gracefully, and its startup message has been printed.
                 if exitOnStdinEOF { watch.withLock { $0 = Task { await Self.stopWhenInputEnds() } } }
             }
@@ -191,20 +204,12 @@ struct Serve: AsyncParsableCommand {
         return level
     }
 
-    /// A user in the startup message.
-    private struct UserEntry {
-        let name: String
-        let realm: String
-        /// The generated password in clear; nil for a user with a configured password.
-        let generatedPassword: String?
-    }
-
-    private static func entries(_ users: [User], _ server: DevServer) async throws -> [UserEntry] {
-        var entries: [UserEntry] = []
+    private static func entries(_ users: [User], _ server: DevServer) async throws -> [ReadyMessage.UserEntry] {
+        var entries: [ReadyMessage.UserEntry] = []
         for user in users {
             let hasNone = user.password == nil && user.passwordHash == nil
             let generated = hasNone ? try await server.generatedPassword(of: user.name, realm: user.realm) : nil
-            entries.append(UserEntry(name: user.name, realm: user.realm, generatedPassword: generated?.text))
+            entries.append(ReadyMessage.UserEntry(name: user.name, realm: user.realm, generatedPassword: generated?.text))
         }
         return entries
     }
@@ -236,54 +241,5 @@ struct Serve: AsyncParsableCommand {
             logger.error("no link to the console could be made", metadata: ["error": "\(error)"])
             return nil
         }
-    }
-
-    private func announce(
-        _ url: String, _ users: [UserEntry], _ configuration: ServerConfiguration, console: String?, pushGateway: String?,
-        admin: (url: String, tokenFile: String)?
-    ) {
-        let (clients, realms) = (configuration.clients, configuration.realms)
-        let authority = configuration.tls?.authorityFile
-        if json {
-            let users = users.map { user in
-                JSONText.object([
-                    "name": .string(user.name), "realm": .string(user.realm), "password": .string(user.generatedPassword),
-                ])
-            }
-            let clients = clients.map { client in
-                JSONText.object([
-                    "id": .string(client.id), "realm": .string(client.realm),
-                    "redirectUris": .array(client.redirectURIs.map { .string($0) }),
-                ])
-            }
-            var members: [String: JSONValue] = [
-                "url": .string(url), "realms": .array(realms.map { .string($0) }), "users": .array(users),
-                "clients": .array(clients),
-            ]
-            members["console"] = console.map { .string($0) }
-            members["admin"] = admin.map { .object(["url": .string($0.url), "tokenFile": .string($0.tokenFile)]) }
-            members["pushGateway"] = pushGateway.map { .string($0) }
-            members["authority"] = authority.map { .string($0) }
-            Console.line(JSONText.line(.object(members)))
-            return
-        }
-        Console.line("Signet development server: \(url)  (for development and CI only; \(StateLocation.words(state)))")
-        if let authority { Console.line("To trust it: signet login --ca-file \(authority), or give that file to the browser") }
-        Console.line("Realms: \(realms.joined(separator: ", "))")
-        for user in users {
-            Console.line(
-                "User: \(user.name)" + (user.realm == "/" ? "" : " in \(user.realm)")
-                    + (user.generatedPassword.map { "  password: \($0)" } ?? ""))
-        }
-        for client in clients {
-            Console.line(
-                "Client: \(client.id)" + (client.realm == "/" ? "" : " in \(client.realm)")
-                    + "  redirect: \(client.redirectURIs.joined(separator: ", "))")
-        }
-        if let pushGateway { Console.line("Push gateway: \(pushGateway)") }
-        Console.line("Sign in with a browser: \(url)/XUI/")
-        Console.line(console.map { "Console, once, on this machine: \($0)" } ?? "Console: no link could be made, see the log")
-        if let admin { Console.line("Administration, on this machine: \(admin.url)  token in \(admin.tokenFile)") }
-        Console.line("Stop with Ctrl-C.")
     }
 }

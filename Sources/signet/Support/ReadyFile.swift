@@ -1,0 +1,26 @@
+import SignetCore
+import SignetStorage
+
+/// The file with which `signet serve` tells other programs that it is ready, and how to reach it.
+///
+/// It contains passwords and a link to the console, so only its owner can access it, from the moment it exists. It appears under
+/// its name with its whole content, and is removed when the server ends.
+struct ReadyFile {
+    private let path: String
+
+    /// Removes the file of an earlier server, so that it isn't taken for the new one's.
+    /// - Throws: ``Failure`` when the path is that of a directory, a link or a device, or is empty.
+    init(at path: String) throws {
+        self.path = path
+        try TransferFile.checkIsFree(path, replacing: true)
+        PrivateFile.remove(path)
+    }
+
+    /// Writes the content, as one line of JSON.
+    func write(_ ready: JSONValue) throws {
+        try TransferFile.write(Array("\(JSONText.line(ready))\n".utf8), to: path, replacing: true)
+    }
+
+    /// Removes the file.
+    func remove() { PrivateFile.remove(path) }
+}
