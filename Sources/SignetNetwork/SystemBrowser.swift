@@ -15,6 +15,9 @@ public enum SystemBrowser {
     }
 
     /// Opens a web address with `xdg-open` (`open` on macOS), and waits until that program has exited.
+    ///
+    /// All users of the machine can read the address. For one with a secret, such as the state of a login, use
+    /// ``open(confidential:within:open:)``.
     /// - Throws: ``CannotOpen`` when the address isn't http or https, or the program is missing or fails.
     public static func open(_ address: String) async throws {
         // `xdg-open` also opens files and other schemes, so it must only get web addresses.
@@ -41,10 +44,10 @@ public enum SystemBrowser {
 
     /// Opens an address that must stay secret from the machine's other users, all of which can read the arguments of a process.
     ///
-    /// The program gets the address of a loopback page instead, which redirects the browser once.
-    ///
-    /// A process that reads the address of that page can request it before the browser does. The browser then gets the status 410
-    /// (Gone).
+    /// The program gets the address of a loopback page instead, which redirects the browser once. All users can read the address
+    /// of that page too. On Linux, the page is only for processes of the same user, whatever program opens it; a browser in a
+    /// sandbox of its own (Snap, Flatpak) can open it, because it is a web page and not a file. On other systems, a process that
+    /// requests the page before the browser does gets the address, and the browser then gets the status 410 (Gone).
     /// - Parameters:
     ///   - address: The confidential address to open.
     ///   - timeout: The timeout for the browser's request to the loopback page.

@@ -70,6 +70,73 @@ struct LoginElsewhereTests {
         }
     }
 
+    /// A browser that opens the address in its argument, after another user of the machine has tried to.
+    ///
+    /// It writes the argument, and the status and the redirect that each of the two got. Then the other user, who knows the state
+    /// now, sends the answer of a login of their own.
+    private static let watchedBrowser = """
+        import http.client, json, os, sys, urllib.parse
+
+        # Loads the module that a connection needs, which the other user may not be permitted to read.
+        "localhost".encode("idna")
+
+        def ask(address):
+            address = urllib.parse.urlsplit(address)
+            connection = http.client.HTTPConnection(address.netloc)
+            connection.request("GET", address.path + ("?" + address.query if address.query else ""))
+            answer = connection.getresponse()
+            return [answer.status, answer.getheader("Location")]
+
+        def ask_as_other(address):
+            if os.geteuid() != 0:
+                return None
+            end, start = os.pipe()
+            if os.fork() == 0:
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+                os.write(start, json.dumps(ask(address)).encode())
+                os._exit(0)
+            os.close(start)
+            return json.loads(os.fdopen(end).read())
+
+        seen = {"argument": sys.argv[1], "other": ask_as_other(sys.argv[1]), "own": ask(sys.argv[1])}
+        query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(seen["own"][1]).query))
+        seen["stolen"] = ask_as_other(query["redirect_uri"] + "?code=other&state=" + query["state"])
+        open(sys.argv[2] + ".new", "w").write(json.dumps(seen))
+        os.rename(sys.argv[2] + ".new", sys.argv[2])
+        """
+
+    @Test(
+        "Another user who reads the browser's arguments learns nothing of the login, and cannot end it with a code of their own")
+    func hidesLoginFromOtherUsers() async throws {
+        try await withServer { _, url, transport, cli in
+            let shown = cli.directory.file("shown")
+            let browser = try cli.write(Self.watchedBrowser.utf8, to: "browser.py")
+            let environment = try withoutBrowser(cli, opens: true)
+            _ = try cli.write("#!/bin/sh\nexec python3 '\(browser)' \"$1\" '\(shown)'\n".utf8, to: "bin/xdg-open", mode: 0o700)
+            let login = try cli.start(["login", url, "--client", "app", "--browser", "--json"], environment: environment)
+            let isShown = try await eventually { FileManager.default.fileExists(atPath: shown) }
+            try #require(isShown)
+            let seen = try JSON.value(of: Data(contentsOf: URL(filePath: shown)))
+
+            let argument = try #require(seen["argument"]?.string)
+            #expect(argument.hasPrefix("http://127.0.0.1:") && !argument.contains("?"))
+            let address = try #require(seen["own"]?.array?.last?.string)
+            #expect(
+                seen["own"]?.array?.first?.wholeNumber == 303 && address.contains("/authorize?") && address.contains("state="))
+            if geteuid() == 0 {
+                #expect(seen["other"]?.array == [.integer(403), .null])
+                #expect(seen["stolen"]?.array == [.integer(403), .null])
+            }
+
+            let cookie = try await session(url, transport)
+            let answer = try await transport.send(HTTPRequest("GET", address, headers: ["iPlanetDirectoryPro": cookie]))
+            #expect(try await transport.send(HTTPRequest("GET", try #require(answer.headers["Location"]))).status == 200)
+            #expect(try await login.end().succeeds().json["subject"]?.string == "demo")
+        }
+    }
+
     @Test("A logout that the user must confirm opens the browser, and no process argument contains the id_token")
     func confirmsLogoutInBrowser() async throws {
         // A server that asks the user to confirm the logout.

@@ -20,7 +20,7 @@ package struct LegacyAuthSettings: Sendable {
     /// The app's name.
     package var application = FRAuthConfig.applicationName
     /// Opens an address in a browser.
-    package var openBrowser: BrowserLogin.Opener = { try await SystemBrowser.open($0) }
+    package var openBrowser: BrowserLogin.Opener = { try await SystemBrowser.open(confidential: Secret($0.utf8)) }
     /// The clock that decides when tokens expire.
     package var clock: any WallClock = SystemWallClock()
 

@@ -22,10 +22,11 @@ public struct BrowserLogin: Sendable {
     /// - Parameters:
     ///   - tokens: The token source that stores the tokens of the login.
     ///   - timeout: The timeout for the user.
-    ///   - open: A function that opens the address. The default is the system's own (`xdg-open`).
+    ///   - open: A function that opens the address, and keeps it from the machine's other users: it contains the state, with which
+    ///     they could end the login with a code of their own. The default is ``SystemBrowser/open(confidential:within:open:)``.
     public init(
         _ tokens: TokenSource, timeout: Duration = .seconds(300),
-        open: @escaping Opener = { try await SystemBrowser.open($0) }
+        open: @escaping Opener = { try await SystemBrowser.open(confidential: Secret($0.utf8)) }
     ) {
         self.tokens = tokens
         self.timeout = timeout

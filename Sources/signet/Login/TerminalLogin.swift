@@ -161,7 +161,9 @@ struct TerminalLogin {
             throw Failure(
                 .notAllowed, "redirect", "the server wants a form to be posted elsewhere, which a terminal cannot: use --browser")
         }
-        await Self.openBrowser(redirect.url)
+        Self.show(redirect.url)
+        // The browser may come late or never, so the user is asked meanwhile.
+        async let _ = Self.open(redirect.url)
         let question = Question(prompt: "Address that the browser has come back to", names: ["address"], isSecret: true)
         let address = try await form.prompts.text(question).trimmingWhitespace()
         return try await journeys.next(step, returnedTo: address, options: options)
@@ -171,9 +173,18 @@ struct TerminalLogin {
     ///
     /// Also prints the address, for a machine without a browser or a user at another machine.
     static func openBrowser(_ address: String) async {
+        show(address)
+        await open(address)
+    }
+
+    private static func show(_ address: String) {
         Console.error("Open this address in a browser, if none opens by itself:\n  \(address)")
+    }
+
+    private static func open(_ address: String) async {
         do {
-            try await SystemBrowser.open(address)
+            // The address contains the state of the login, so it must not be passed as an argument to another program.
+            try await SystemBrowser.open(confidential: Secret(text: address))
         } catch {
             // The address was printed, so the user can open it.
         }
