@@ -13,8 +13,9 @@ import Darwin
 enum LocalPeer: Sendable, Hashable {
     /// The user of this process.
     case sameUser
-    /// The superuser, for whom the memory of this process has no secrets. Connections that a virtual machine's host forwards, as with
-    /// WSL, are the superuser's too.
+    /// The superuser: the memory of this process is open to its processes anyway.
+    ///
+    /// Connections that a virtual machine's host forwards, as with WSL, are the superuser's too.
     case superuser
     case otherUser
     /// The system doesn't say, or the connection has ended.

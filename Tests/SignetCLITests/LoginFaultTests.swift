@@ -1,6 +1,7 @@
 import Foundation
 import SignetCore
 import SignetTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -66,6 +67,29 @@ struct LoginFaultTests {
             #expect(outcome.output.hasPrefix("Logged out of \(url) on this machine.\n"))
             #expect(outcome.output.contains("session at the server: not ended"))
             #expect(try await cli.signet("logout").succeeds().line == "No user is logged in here.")
+        }
+    }
+
+    @Test(
+        "A server that asks for a wait of no time forever does not keep signet login, and is asked a few times a second at most")
+    func endsEndlessWait() async throws {
+        let count = Mutex(0)
+        let server = try RawServer { connection in
+            while connection.request() != nil {
+                count.withLock { $0 += 1 }
+                connection.answer(
+                    "200 OK", headers: ["Content-Type: application/json"],
+                    #"{"authId":"1","callbacks":[{"type":"PollingWaitCallback","output":[{"name":"waitTime","value":"0"}]}]}"#)
+            }
+        }
+        defer { server.stop() }
+        try await CommandLineFixture.with { cli in
+            let url = "http://127.0.0.1:\(server.port)/am"
+            try await cli.signet("login", url, "--timeout", "2").fails(69, "still asks to wait after 2 seconds", "--timeout")
+            let requests = count.withLock { $0 }
+            #expect((2...11).contains(requests))
+            try await cli.signet("token").fails(77, "no user is logged in here")
+            try await cli.signet("login", url, "--timeout", "0").fails(64, "--timeout")
         }
     }
 

@@ -109,6 +109,16 @@ struct JourneySessionTests {
         guard case .loggedIn = try await waiting.value else { throw Unexpected() }
     }
 
+    @Test("A server that requests a wait forever ends the wait, not the journey, and is not asked in a loop without a pause")
+    func endsEndlessWait() async throws {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: Array(Self.wait.utf8)) }
+        let session = JourneySession(Journey(try profile(), transport: transport), clock: SkippingClock())
+        _ = try await session.start("Login")
+        await expect(.timedOut) { try await session.wait(timeout: .seconds(10)) }
+        #expect(transport.requests.count == 51)
+        #expect(try await session.state.step.authId == "2")
+    }
+
     @Test("Every observer receives the states from the moment it starts to observe")
     func notifiesObservers() async throws {
         let session = try session(answering((200, Self.login), (200, Self.wait), (200, Self.end)))
@@ -242,4 +252,12 @@ private final class GateClock: Clock {
     func sleeper() async { for await _ in asleep { break } }
 
     func wake() { awaken.yield() }
+}
+
+/// A clock on which every sleep is over at once.
+private struct SkippingClock: Clock {
+    var now: ContinuousClock.Instant { ContinuousClock.now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws { try Task.checkCancellation() }
 }

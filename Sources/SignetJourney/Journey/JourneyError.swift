@@ -8,9 +8,9 @@ public struct JourneyError: RetryableError, Hashable, CustomStringConvertible {
         /// The server rejected the login, for example because of a wrong password, a denied push notification, or a code that was
         /// already used.
         public static let loginFailed = Code(rawValue: "loginFailed")
-        /// The journey took longer than the server allows.
+        /// The journey took longer than the server allows; start it again.
         ///
-        /// Start it again.
+        /// ``JourneySession/wait(maxDelay:timeout:)`` also reports its timeout with this code, without ending the journey.
         public static let timedOut = Code(rawValue: "timedOut")
         /// The link to a suspended journey has expired or was already used.
         public static let suspensionExpired = Code(rawValue: "suspensionExpired")

@@ -118,20 +118,32 @@ public actor JourneySession {
     ///
     /// During the wait, the step stays current, so another answer to it can be sent; this method then returns the new state. It
     /// may be called again after a failure, and then continues.
-    /// - Parameter maxDelay: The maximum time of each wait, even when the server requests more.
+    /// - Parameters:
+    ///   - maxDelay: The maximum time of each wait, even when the server requests more. The minimum is 200 milliseconds.
+    ///   - timeout: The maximum time of all waits together, so that a server can't keep the client waiting forever.
     /// - Returns: The state after the last wait: a step that requests no wait, the end of the journey, or the state after another
     ///   answer.
-    /// - Throws: The errors of ``next(_:)``; `CancellationError` when the task is canceled during a wait, and then the step stays
-    ///   current.
+    /// - Throws: The errors of ``next(_:)``; ``JourneyError/Code/timedOut`` after the timeout, and `CancellationError` when the task
+    ///   is canceled during a wait, and then the step stays current.
     @discardableResult
-    public func wait(maxDelay: Duration = .seconds(60)) async throws -> State {
+    public func wait(maxDelay: Duration = .seconds(60), timeout: Duration = .seconds(600)) async throws -> State {
+        var waited = Duration.zero
         while let step = state.open, let milliseconds = step.waitMilliseconds {
-            try await clock.sleep(for: min(.milliseconds(milliseconds), maxDelay), tolerance: nil)
+            let delay = max(min(.milliseconds(milliseconds), maxDelay), Self.minDelay)
+            waited += delay
+            guard waited <= timeout else {
+                throw JourneyError(
+                    .timedOut, message: "the server still requests a wait after \(timeout.components.seconds) seconds")
+            }
+            try await clock.sleep(for: delay, tolerance: nil)
             guard state.open?.authId == step.authId else { return state }
             try await next(step)
         }
         return state
     }
+
+    /// The minimum time of a wait, for a server that requests none.
+    private static let minDelay = Duration.milliseconds(200)
 
     private func claim() throws(JourneyError) {
         if case .asking = state { throw JourneyError(.busy, message: "the answer before is still on its way") }

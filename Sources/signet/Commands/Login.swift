@@ -84,15 +84,30 @@ struct Login: AsyncParsableCommand {
     @Option(help: ArgumentHelp("An answer; '-' for a line of standard input. May be repeated.", valueName: "name=value|-"))
     var answer: [AnswerOption] = []
 
+    @Option(
+        name: .customLong("timeout"),
+        help: ArgumentHelp(
+            "How long the journey may ask for a wait, in all: 600 without it. With --browser how long you have there: 300.",
+            valueName: "seconds"))
+    var seconds: Int?
+
     @OptionGroup var options: VaultOptions
 
     @Flag(help: "Print JSON: profile, server, realm, default, session, subject, expiresAt, scope.")
     var json = false
 
+    private static let maxSeconds = 86_400
+
     func validate() throws {
         for answer in answer { if let problem = answer.problem { throw ValidationError(problem) } }
         guard [browser, device, resume].filter({ $0 }).count < 2 else {
             throw ValidationError("--browser, --device and --resume are three ways: say one of them.")
+        }
+        if let seconds, !(1...Self.maxSeconds).contains(seconds) {
+            throw ValidationError("--timeout takes a number of seconds from 1 to \(Self.maxSeconds).")
+        }
+        if device, seconds != nil {
+            throw ValidationError("--timeout is not for --device: the server says how long its code is valid.")
         }
         if browser || device, journey != nil {
             throw ValidationError("A journey's name is for the terminal: with --browser and --device the server chooses.")

@@ -57,7 +57,9 @@ struct LoginAttempt {
     private func outcome() async throws -> Outcome {
         var outcome = Outcome()
         if arguments.browser {
-            outcome.token = try await BrowserLogin(client.tokens) { address in await TerminalLogin.openBrowser(address) }.logIn()
+            outcome.token = try await BrowserLogin(client.tokens, timeout: timeout ?? .seconds(300)) { address in
+                await TerminalLogin.openBrowser(address)
+            }.logIn()
         } else if arguments.device {
             outcome.token = try await onAnotherDevice()
         } else {
@@ -100,13 +102,15 @@ struct LoginAttempt {
         options.forceAuthentication = arguments.force
         var login = TerminalLogin(
             client.journeys, options: options, session: session, prompts: PromptSession(arguments.answer, json: arguments.json),
-            enrolls: arguments.enroll)
+            enrolls: arguments.enroll, timeout: timeout ?? .seconds(600))
         let state = try await login.run(isResumed: arguments.resume)
         let unused = login.unusedAnswers.joined(separator: ", ")
         if !unused.isEmpty { Console.error("The server did not ask for: \(unused)") }
         if case .loggedIn = state { return true }
         return false
     }
+
+    private var timeout: Duration? { arguments.seconds.map { .seconds($0) } }
 
     private func onAnotherDevice() async throws -> AccessToken {
         let login = client.deviceLogin()

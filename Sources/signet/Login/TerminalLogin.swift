@@ -19,6 +19,9 @@ struct TerminalLogin {
     private static let maxSteps = 500
     private static let minWait = Duration.milliseconds(200)
     private static let maxWait = Duration.seconds(60)
+    /// The time for which the server has made the user wait, in all steps.
+    private var waited = Duration.zero
+    private let timeout: Duration
 
     /// Creates a run.
     /// - Parameters:
@@ -27,7 +30,12 @@ struct TerminalLogin {
     ///   - session: The vault, for device keys and for accounts that the journey enrolls.
     ///   - prompts: The source of answers.
     ///   - enrolls: True to enroll an account of the journey in the vault without asking.
-    init(_ journeys: Journey, options: JourneyOptions, session: Session, prompts: PromptSession, enrolls: Bool) {
+    ///   - timeout: The maximum time of all waits together, so that a server can't keep the command waiting forever.
+    init(
+        _ journeys: Journey, options: JourneyOptions, session: Session, prompts: PromptSession, enrolls: Bool,
+        timeout: Duration = .seconds(600)
+    ) {
+        self.timeout = timeout
         self.journeys = journeys
         self.options = options
         self.session = session
@@ -106,6 +114,12 @@ struct TerminalLogin {
     private mutating func waited(_ step: JourneyStep) async throws -> JourneyState {
         var step = step
         let time = min(max(.milliseconds(step.waitMilliseconds ?? 0), Self.minWait), Self.maxWait)
+        waited += time
+        guard waited <= timeout else {
+            throw Failure(
+                .unavailable, "journey.timedOut",
+                "the server still asks to wait after \(timeout.components.seconds) seconds; --timeout allows more")
+        }
         let button = step.first(ConfirmationCallback.self)
         if let button, let label = button.options.first {
             let isPressed: Bool
