@@ -38,7 +38,8 @@ struct TerminalTextTests {
 
     @Test("A literal keeps its line feeds, and so does the text of a journey; a text that is escaped already stays as it is")
     func keepsLinesOfProgram() {
-        let inner: TerminalText = "a\nb \("c\nd")"
+        let value = "c\nd"
+        let inner: TerminalText = "a\nb \(value)"
         let outer: TerminalText = "\(inner)\n" + "e"
         #expect(outer.description == "a\nb c\\nd\ne")
         #expect(TerminalText(lines: "terms\n\u{1B}[2Jmore").description == "terms\n\\u{1B}[2Jmore")
