@@ -19,6 +19,7 @@ import Darwin
 enum SignetFuzz {
     /// What is tried.
     enum Target: String, CaseIterable {
+        case json
         case uri
         case jws
         case notification
@@ -33,6 +34,7 @@ enum SignetFuzz {
         /// Reads `bytes`, and checks what must hold for all that is read.
         func read(_ bytes: [UInt8]) {
             switch self {
+            case .json: Self.readJSON(bytes)
             case .uri: Self.readURI(bytes)
             case .jws: Self.readJWS(bytes)
             case .notification: Self.readNotification(bytes)
@@ -44,6 +46,15 @@ enum SignetFuzz {
             case .cbor: ServerInputs.readCBOR(bytes)
             #endif
             }
+        }
+
+        /// Both ways of reading agree, and what was read can be written, and is then the same.
+        private static func readJSON(_ bytes: [UInt8]) {
+            let value = try? JSON.value(of: bytes)
+            let members = (try? JSON.members(of: bytes))?.all
+            precondition(members == value?.object, "the members are others than those of the value")
+            guard let value else { return }
+            precondition((try? JSON.value(of: JSON.encode(value))) == value, "a value that was read and written is another one")
         }
 
         /// What was read can be written, and is then the same.
@@ -58,6 +69,7 @@ enum SignetFuzz {
         private static let secret = Secret((try? Base64.decode("wh4BisPebv-FgKLqSuSZH_CS4ZuWe9A0P-pYsvNcd8U")) ?? [])
 
         private static func readJWS(_ bytes: [UInt8]) {
+            if let token = SignedToken(String(decoding: bytes, as: UTF8.self)) { _ = token.algorithm }
             guard let sealed = try? SealedPushMessage(String(decoding: bytes, as: UTF8.self)) else { return }
             _ = try? sealed.claimedMechanismUID()
             _ = try? sealed.open(with: secret)

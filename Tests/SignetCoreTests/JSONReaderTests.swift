@@ -22,7 +22,8 @@ struct JSONReaderTests {
             ("1E+2", .integer(100)), (#""\u0041\u00e9\u20AC""#, .string("Aé€")), (#""\ud83d\ude80""#, .string("🚀")),
             (#""\"\\\/\b\f\n\r\t""#, .string("\"\\/\u{8}\u{C}\n\r\t")), ("\"\u{7F}\"", .string("\u{7F}")),
             (#""\u0000""#, .string("\0")),
-            (#"{"a":1,"a":2}"#, .object(["a": .integer(2)])), (#"{"":{}}"#, .object(["": .object([:])])),
+            (#"{"a":{"a":1},"b":{"a":2}}"#, .object(["a": .object(["a": .integer(1)]), "b": .object(["a": .integer(2)])])),
+            (#"{"a":1,"A":2}"#, .object(["a": .integer(1), "A": .integer(2)])), (#"{"":{}}"#, .object(["": .object([:])])),
             // Refused.
             ("", nil), (" ", nil), ("1 2", nil), ("[1]]", nil), ("{}x", nil), ("[1,]", nil), ("[,1]", nil), ("{,}", nil),
             (#"{"a":1,}"#, nil), (#"{"a":}"#, nil), (#"{"a" 1}"#, nil), ("{1:2}", nil), ("{'a':1}", nil), ("[1 2]", nil),
@@ -38,13 +39,43 @@ struct JSONReaderTests {
     }
 
     @Test(
-        "A member is found by its name in any escaping, and the last of two equal names counts",
+        "A member is found by its name in any escaping",
         arguments: [
             (#"{"name":"a"}"#, "a"), (#"{"n\u0061me":"\u0061"}"#, "a"), (#"{"nam":"b","name":"a","names":"c"}"#, "a"),
-            (#"{"name":"b","name":"a"}"#, "a"), (#"{"näme":"ü","name":"ü"}"#, "ü"), (#"{"Name":"b"}"#, nil), ("{}", nil),
+            (#"{"näme":"ü","name":"ü"}"#, "ü"), (#"{"Name":"b"}"#, nil), ("{}", nil),
         ])
     func findsMemberByName(text: String, value: String?) throws {
         #expect(try JSON.members(of: text.utf8).optionalText("name") == value)
+    }
+
+    @Test(
+        "An object with a name twice is refused at any depth and in any escaping",
+        arguments: [
+            #"{"sub":"alice","sub":"mallory"}"#, #"{"sub":1,"sub":1}"#, #"{"sub":"alice","\u0073ub":"mallory"}"#,
+            #"{"\u0073ub":1,"s\u0075b":2}"#, #"{"sub":1,"x":{},"sub":{}}"#, #"{"":1,"":2}"#, #"{"ü":1,"\u00fc":2}"#,
+            #"{"a":{"x":1,"x":2}}"#, #"{"a":[{"x":1,"x":2}]}"#, #"[{"a":[],"a":[]}]"#, #"{"sub":null,"sub":"mallory"}"#,
+            #"{"\ud83d\ude80":1,"🚀":2}"#,
+        ])
+    func refusesRepeatedName(text: String) throws {
+        let error = #expect(throws: JSONSyntaxError.self) { try JSON.value(of: text.utf8) }
+        #expect(error?.isRepeatedName == true)
+        // The member reader of stored records and requests refuses it too.
+        let inObject = #expect(throws: JSONSyntaxError.self) { try JSON.members(of: "{\"object\":\(text)}".utf8) }
+        #expect(inObject?.isRepeatedName == true)
+    }
+
+    @Test(
+        "An object with very many names is read in linear time, and a repeated one among them is found", arguments: [40, 20_000])
+    func readsManyNames(count: Int) throws {
+        let names = (0..<count).map { "\"name\($0)\":\($0)" }.joined(separator: ",")
+        #expect(try JSON.value(of: "{\(names)}".utf8).object?.count == count)
+        let members = try JSON.members(of: "{\(names)}".utf8)
+        #expect(try members.integer("name\(count - 1)") == count - 1)
+        for repeated in ["name0", "name\(count - 1)", "\\u006eame39"] {
+            let text = "{\(names),\"\(repeated)\":0}"
+            #expect(throws: JSONSyntaxError.self) { try JSON.value(of: text.utf8) }
+            #expect(throws: JSONSyntaxError.self) { try JSON.members(of: text.utf8) }
+        }
     }
 
     @Test(

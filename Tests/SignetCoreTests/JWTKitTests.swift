@@ -72,6 +72,30 @@ struct JWTKitTests {
         #expect(isVerified == isSigned)
     }
 
+    @Test(
+        "A signed message with a claim or a header parameter twice is refused",
+        arguments: [
+            (#"{"typ":"JWT","alg":"HS256"}"#, #"{"u":"UID","c":"AQID","c":"BAUG"}"#),
+            (#"{"typ":"JWT","alg":"HS256"}"#, #"{"u":"UID","\u0075":"other","c":"AQID"}"#),
+            (#"{"typ":"JWT","alg":"HS256"}"#, #"{"u":"UID","c":"AQID","x":{"y":1,"y":1}}"#),
+            (#"{"alg":"HS256","alg":"none"}"#, #"{"u":"UID","c":"AQID"}"#),
+            (#"{"alg":"none","alg":"HS256"}"#, #"{"u":"UID","c":"AQID"}"#),
+        ])
+    func refusesRepeatedClaim(header: String, claims: String) async throws {
+        let algorithm = try await keys(Base64.decode(Sample.pushSecretText)).getKey()
+        func jwt(_ header: String, _ claims: String) throws -> String {
+            let claims = claims.replacing("UID", with: Sample.mechanismUID)
+            let input = [header, claims].map { Base64.encode(Array($0.utf8), as: .url) }.joined(separator: ".")
+            return "\(input).\(Base64.encode(try algorithm.sign(Array(input.utf8)), as: .url))"
+        }
+        let secret = try Sample.pushSecret
+        // The same message without the repetition is accepted.
+        let plain = try SealedPushMessage(jwt(#"{"alg":"HS256"}"#, #"{"u":"UID","c":"AQID"}"#)).open(with: secret)
+        #expect(plain.challenge == [1, 2, 3])
+        let repeating = try jwt(header, claims)
+        #expect(throws: PushMessageError.form) { try SealedPushMessage(repeating).open(with: secret) }
+    }
+
     private struct AnyClaims: JWTPayload {
         var u: String
         func verify(using algorithm: some JWTAlgorithm) async throws {}

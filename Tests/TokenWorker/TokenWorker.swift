@@ -30,7 +30,7 @@ enum TokenWorker {
         let store = try command == "stall" ? stalling(keychain, directory) : sharing(keychain, directory)
         let transport = AsyncHTTPTransport()
         let tokens = TokenSource(
-            OAuthEndpoints(session: "\(server)/sessions", discovery: "\(server)/discovery"),
+            OAuthEndpoints(session: "\(server)/sessions", discovery: "\(server)/.well-known/openid-configuration"),
             client: OAuthClient(clientID: "app", redirectURI: "http://127.0.0.1/cb", scopes: ["read"]), store: store,
             transport: transport)
         _ = readLine()

@@ -6,7 +6,8 @@ import Foundation
 
 /// Reads and writes all JSON of this package.
 ///
-/// Members are sorted and `/` is not escaped, so that equal values give equal bytes.
+/// Members are sorted and `/` is not escaped, so that equal values give equal bytes. An object with a name twice is refused, from
+/// all sources: tokens, responses, messages, requests and files.
 package enum JSON {
     package static func encode(_ value: some Encodable, pretty: Bool = false) throws -> [UInt8] {
         let encoder = JSONEncoder()
@@ -30,8 +31,13 @@ package enum JSON {
     package static func text(of value: JSONValue) -> String { String(decoding: encode(value), as: UTF8.self) }
     package static func text(of value: some JSONObject) -> String { text(of: .object(value.members)) }
 
+    /// Decodes a value with Foundation's decoder.
+    /// - Throws: ``JSONSyntaxError`` for a text that ``value(of:)`` refuses; the errors of the decoder.
     package static func decode<T: Decodable>(_ type: T.Type, from bytes: some Sequence<UInt8>) throws -> T {
-        try JSONDecoder().decode(type, from: Data(bytes))
+        let bytes = Array(bytes)
+        // The decoder accepts more than this package does, and silently takes one of two members with the same name.
+        _ = try JSONReader.value(of: bytes)
+        return try JSONDecoder().decode(type, from: Data(bytes))
     }
 
     /// Parses any JSON document.

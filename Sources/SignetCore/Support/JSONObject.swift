@@ -15,6 +15,8 @@ package protocol JSONObject {
 /// them.
 package struct JSONMembers {
     private var members: [Member] = []
+    /// The names, once there are too many to compare each new one with all others.
+    private var names: Set<String> = []
     /// The JSON text that contains the plain strings.
     private let text: [UInt8]
 
@@ -37,11 +39,25 @@ package struct JSONMembers {
 
     package init(_ members: [String: JSONValue]) {
         self.init(text: [])
-        for (name, value) in members { append(.string(name), .value(value)) }
+        for (name, value) in members { self.members.append(Member(name: .string(name), content: .value(value))) }
     }
 
-    mutating func append(_ name: JSONSpelling, _ content: Content) {
+    /// Adds a member.
+    ///
+    /// Returns false, and adds nothing, when there is a member with this name.
+    mutating func append(_ name: JSONSpelling, _ content: Content) -> Bool {
+        guard isNew(name) else { return false }
         members.append(Member(name: name, content: content))
+        return true
+    }
+
+    /// Returns true unless a member has this name.
+    ///
+    /// Comparing a few names takes less time than hashing them. Comparing many of them would take quadratic time.
+    private mutating func isNew(_ name: JSONSpelling) -> Bool {
+        guard members.count >= 32 else { return !members.contains { $0.name.equals(name, in: text) } }
+        if names.isEmpty { names = Set(members.map { $0.name.string(in: text) }) }
+        return names.insert(name.string(in: text)).inserted
     }
 
     package func text(_ name: String) throws(JSONMemberError) -> String { try required(name, optionalText(name)) }
@@ -89,10 +105,7 @@ package struct JSONMembers {
         Dictionary(members.map { ($0.name.string(in: text), value($0.content)) }, uniquingKeysWith: { _, last in last })
     }
 
-    /// Returns the index of a member.
-    ///
-    /// Of members with the same name the last one counts (RFC 7519 section 4).
-    private func index(of name: String) -> Int? { members.indices.last { members[$0].name.equals(name, in: text) } }
+    private func index(of name: String) -> Int? { members.firstIndex { $0.name.equals(name, in: text) } }
 
     private func value(_ content: Content) -> JSONValue {
         switch content {

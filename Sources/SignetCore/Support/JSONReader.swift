@@ -1,5 +1,9 @@
 /// A parser that reads JSON text (RFC 8259, UTF-8) directly into a ``JSONValue``.
 ///
+/// An object in which a name occurs twice is refused at any depth. Readers differ in which of the two members they use (RFC 8259
+/// section 4), so what one program verifies would not be what the next one uses. Names are compared after their escapes are
+/// decoded.
+///
 /// docs/decisions/003-json-values.md explains why the package has it in addition to Foundation's decoder, and which tests keep
 /// the two consistent.
 struct JSONReader {
@@ -12,8 +16,6 @@ struct JSONReader {
     private static let maxDepth = 512
 
     /// Parses `text` into a value.
-    ///
-    /// Of members with the same name the last one counts (RFC 7519 section 4).
     static func value(of text: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
         var reader = JSONReader(text: text)
         let value = try reader.value(depth: 0)
@@ -52,7 +54,8 @@ struct JSONReader {
     private mutating func object(depth: Int) throws(JSONSyntaxError) -> [String: JSONValue] {
         var members = [String: JSONValue](minimumCapacity: 8)
         try eachMember { (reader, name) throws(JSONSyntaxError) in
-            members[name.string(in: reader.text)] = try reader.value(depth: depth + 1)
+            let value = try reader.value(depth: depth + 1)
+            guard members.updateValue(value, forKey: name.string(in: reader.text)) == nil else { throw reader.repeatedName }
         }
         return members
     }
@@ -63,11 +66,13 @@ struct JSONReader {
         var members = JSONMembers(text: text)
         try eachMember { (reader, name) throws(JSONSyntaxError) in
             reader.skipSpace()
-            switch reader.next {
-            case UInt8(ascii: "{"): members.append(name, .members(try reader.members(depth: depth + 1)))
-            case UInt8(ascii: "\""): members.append(name, .text(try reader.spelling()))
-            default: members.append(name, .value(try reader.value(depth: depth + 1)))
-            }
+            let content: JSONMembers.Content =
+                switch reader.next {
+                case UInt8(ascii: "{"): .members(try reader.members(depth: depth + 1))
+                case UInt8(ascii: "\""): .text(try reader.spelling())
+                default: .value(try reader.value(depth: depth + 1))
+                }
+            guard members.append(name, content) else { throw reader.repeatedName }
         }
         return members
     }
@@ -252,6 +257,10 @@ struct JSONReader {
     }
 
     private func error(_ reason: String) -> JSONSyntaxError { JSONSyntaxError(offset: position, reason: reason) }
+
+    private var repeatedName: JSONSyntaxError {
+        JSONSyntaxError(offset: position, reason: "a name occurs twice in an object", isRepeatedName: true)
+    }
 }
 
 /// A string in a JSON text.
@@ -275,6 +284,14 @@ enum JSONSpelling {
         }
     }
 
+    /// Returns true when two strings of the same text are equal, however they are escaped.
+    func equals(_ other: JSONSpelling, in text: [UInt8]) -> Bool {
+        guard case .plain(let first) = self, case .plain(let second) = other else {
+            return string(in: text) == other.string(in: text)
+        }
+        return first.count == second.count && text[first].elementsEqual(text[second])
+    }
+
     /// Most names differ in their length or in their first bytes, so that a bytewise comparison ends early.
     private static func isEqual(_ text: [UInt8], _ range: Range<Int>, _ other: String) -> Bool {
         var other = other
@@ -295,6 +312,14 @@ package struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertib
     package let offset: Int
     /// The reason.
     package let reason: String
+    /// True when the text is JSON with a name that occurs twice in an object.
+    package let isRepeatedName: Bool
+
+    init(offset: Int, reason: String, isRepeatedName: Bool = false) {
+        self.offset = offset
+        self.reason = reason
+        self.isRepeatedName = isRepeatedName
+    }
 
     package var description: String { "not JSON at byte \(offset): \(reason)" }
 }

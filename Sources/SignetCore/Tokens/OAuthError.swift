@@ -53,11 +53,15 @@ public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
         public static let failed = Code(rawValue: "failed")
         /// The response isn't an OAuth 2.0 response, for example a captive portal page or a truncated response.
         public static let unreadable = Code(rawValue: "unreadable")
+        /// The response is JSON in which a name occurs twice in an object, so that readers disagree about its meaning (RFC 8259
+        /// section 4).
+        public static let repeatedMember = Code(rawValue: "repeatedMember")
         /// The server did not redirect to the client, most likely because it shows a login page.
         public static let notRedirected = Code(rawValue: "notRedirected")
         /// The answer does not have the state of this request: it belongs to another request or is forged.
         public static let stateMismatch = Code(rawValue: "stateMismatch")
-        /// The answer comes from another server (RFC 9207).
+        /// The answer comes from another server (RFC 9207), or the discovery document is that of another issuer (OpenID Connect
+        /// Discovery section 4.3).
         public static let issuerMismatch = Code(rawValue: "issuerMismatch")
         /// The answer has neither a code nor an error.
         public static let noCode = Code(rawValue: "noCode")
@@ -71,7 +75,7 @@ public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
             .invalidRequest, .invalidClient, .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .unsupportedResponseType,
             .invalidScope, .invalidToken, .accessDenied, .loginRequired, .interactionRequired, .consentRequired,
             .authorizationPending, .slowDown, .expiredToken, .serverError, .temporarilyUnavailable, .other, .failed, .unreadable,
-            .notRedirected, .stateMismatch, .issuerMismatch, .noCode, .notConfigured, .notOffered,
+            .repeatedMember, .notRedirected, .stateMismatch, .issuerMismatch, .noCode, .notConfigured, .notOffered,
         ]
 
         /// The name of the code, for logs and scripts.
@@ -143,8 +147,8 @@ extension OAuthError {
     ) {
         // A server must not send the names of errors that only the client reports.
         let ours: Set<Code> = [
-            .other, .failed, .unreadable, .notRedirected, .stateMismatch, .issuerMismatch, .noCode, .notConfigured,
-            .notOffered,
+            .other, .failed, .unreadable, .repeatedMember, .notRedirected, .stateMismatch, .issuerMismatch, .noCode,
+            .notConfigured, .notOffered,
         ]
         let known = Code.allCases.first { $0.rawValue == name && !ours.contains($0) } ?? .other
         self.init(

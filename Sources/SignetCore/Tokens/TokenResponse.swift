@@ -38,12 +38,21 @@ package enum TokenResponse {
 
     /// Returns the JSON members of a successful response.
     /// - Throws: ``OAuthError``, also for a successful status with an error name, because some servers answer all requests with
-    ///   200.
+    ///   200. ``OAuthError/Code/repeatedMember`` for a response whose meaning depends on its reader.
     package static func members(
         status: Int, body: [UInt8], retryAfter: Duration? = nil
     ) throws(OAuthError) -> [String: JSONValue] {
-        let json = (try? JSON.value(of: withoutMark(body)))?.object
+        var json: [String: JSONValue]?
+        var isAmbiguous = false
+        do {
+            json = try JSON.value(of: withoutMark(body)).object
+        } catch {
+            isAmbiguous = error.isRepeatedName
+        }
         if let error = error(json: json, status: status, retryAfter: retryAfter) { throw error }
+        if isAmbiguous {
+            throw OAuthError(.repeatedMember, status: status, explanation: "a name occurs twice in an object of the answer")
+        }
         guard let json else {
             throw OAuthError(.unreadable, status: status, explanation: "the answer is not JSON; is this the right address?")
         }

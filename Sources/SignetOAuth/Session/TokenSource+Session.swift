@@ -139,7 +139,9 @@ extension TokenSource {
             }
             let info = UserInfo(claims: try server.members(response))
             // OpenID Connect Core section 5.3.2: Claims about a different subject must not be used.
-            if let subject = token.idToken.flatMap(SignedClaims.subject), info.subject != subject { throw IDTokenError(.subject) }
+            if let idToken = token.idToken, info.subject != (try SignedClaims.subject(of: idToken)) {
+                throw IDTokenError(.subject)
+            }
             return info
         } catch {
             throw TokenError(error)

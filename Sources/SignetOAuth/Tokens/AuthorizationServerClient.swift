@@ -187,7 +187,9 @@ final class AuthorizationServerClient: Sendable {
             [("grant_type", "refresh_token"), ("refresh_token", refreshToken.text), ("client_id", try client.clientID)],
             scope: "", for: .refreshToken)
         do {
-            try await check(answer, nonce: nil, subject: token.idToken.flatMap(SignedClaims.subject))
+            let previous = answer.token.idToken == nil ? nil : token.idToken
+            let subject = try previous.map { idToken throws(IDTokenError) in try SignedClaims.subject(of: idToken) }
+            try await check(answer, nonce: nil, subject: subject)
             return answer.token
         } catch let error where TokenError(error).isRetryable {
             // The keys aren't available now. The access token is valid without them, and the previous ID token is kept.
@@ -267,14 +269,15 @@ final class AuthorizationServerClient: Sendable {
     /// When the verification with known keys fails, the keys are requested once more, because the server may have replaced a key
     /// and kept its ID.
     private func verified(_ idToken: Secret) async throws -> SignedClaims {
-        let header = try SignedClaims.header(of: idToken)
+        let token = try SignedClaims(idToken)
         let wereKnown = hasKeys
         do {
-            return try await keys(for: header.keyIdentifier).verified(idToken)
+            try await keys(for: token.keyIdentifier).verify(token)
         } catch let error as IDTokenError where error.code == .signature && wereKnown {
             cache.withLock { $0.keys = nil }
-            return try await keys(for: header.keyIdentifier).verified(idToken)
+            try await keys(for: token.keyIdentifier).verify(token)
         }
+        return token
     }
 
     /// Checks an ID token (OpenID Connect Core sections 3.1.3.7 and 12.2).

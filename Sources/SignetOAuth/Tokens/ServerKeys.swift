@@ -1,6 +1,12 @@
 import JWTKit
 import SignetCore
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The signature keys of a server from its JWKS.
 ///
 /// Keys that can't be read are skipped.
@@ -32,41 +38,27 @@ struct ServerKeys: Sendable {
         identifier == nil ? !keys.isEmpty : keys.contains { $0.identifier == identifier || $0.identifier == nil }
     }
 
-    /// Verifies a token with the keys, and returns its algorithm and claims.
+    /// Verifies the signature of a token with the keys.
     /// - Throws: `IDTokenError`.
-    func verified(_ token: Secret) async throws(IDTokenError) -> SignedClaims {
-        let header = try SignedClaims.header(of: token)
-        for key in keys where key.fits(header) {
+    func verify(_ token: SignedClaims) async throws(IDTokenError) {
+        for key in keys where key.fits(token) {
             let collection = JWTKeyCollection()
-            guard (try? await collection.add(jwk: key.jwk)) != nil else { continue }
-            // The collection contains only this key, because the library would select a key by the ID in the token.
-            if let payload = try? await collection.verify(token.text, as: AnyPayload.self) {
-                return SignedClaims(algorithm: header.algorithm, claims: payload.claims)
-            }
+            // The collection contains only this key, because the library would select a key by the ID in the token. The library
+            // reads neither the header nor the claims.
+            guard (try? await collection.add(jwk: key.jwk)) != nil,
+                let algorithm = try? await collection.getKey(alg: token.algorithm)
+            else { continue }
+            if token.isSigned(by: { try algorithm.verify($0, signs: $1) }) { return }
         }
         throw IDTokenError(.signature)
-    }
-
-    private struct AnyPayload: JWTPayload {
-        let claims: [String: JSONValue]
-
-        init(from decoder: any Decoder) throws {
-            claims = try [String: JSONValue](from: decoder)
-        }
-
-        func encode(to encoder: any Encoder) throws { try claims.encode(to: encoder) }
-        /// Does nothing.
-        ///
-        /// Signet checks the claims with its own rules after the signature is verified.
-        func verify(using algorithm: some JWTAlgorithm) {}
     }
 }
 
 extension ServerKeys.Key {
-    fileprivate func fits(_ header: SignedClaims.Header) -> Bool {
-        guard identifier == nil || header.keyIdentifier == nil || identifier == header.keyIdentifier else { return false }
-        guard algorithm == nil || algorithm == header.algorithm else { return false }
-        return switch header.algorithm.prefix(2) {
+    fileprivate func fits(_ token: SignedClaims) -> Bool {
+        guard identifier == nil || token.keyIdentifier == nil || identifier == token.keyIdentifier else { return false }
+        guard algorithm == nil || algorithm == token.algorithm else { return false }
+        return switch token.algorithm.prefix(2) {
         case "RS", "PS": kind == "RSA"
         case "ES": kind == "EC"
         default: kind == "OKP"
@@ -75,33 +67,37 @@ extension ServerKeys.Key {
 }
 
 /// The algorithm and the claims of a signed token.
+///
+/// The signature of a token from a response must be verified before the claims are used (``ServerKeys/verify(_:)``). Stored tokens
+/// were verified when they were received.
 struct SignedClaims: Sendable {
     let algorithm: String
-    let claims: [String: JSONValue]
+    let keyIdentifier: String?
+    private let token: SignedToken
 
-    struct Header: Sendable {
-        let algorithm: String
-        let keyIdentifier: String?
+    var claims: [String: JSONValue] { token.claims }
+
+    /// Reads a token, which must use one of the accepted asymmetric algorithms.
+    init(_ text: Secret) throws(IDTokenError) {
+        guard let token = SignedToken(text.text) else { throw IDTokenError(.form) }
+        guard let algorithm = token.algorithm, IDTokenRules.algorithms.contains(algorithm) else { throw IDTokenError(.algorithm) }
+        self.algorithm = algorithm
+        self.token = token
+        keyIdentifier = token.header["kid"]?.string
     }
 
-    /// Returns the header of a token, which must use one of the accepted asymmetric algorithms.
-    static func header(of token: Secret) throws(IDTokenError) -> Header {
-        guard let header = part(0, of: token) else { throw IDTokenError(.form) }
-        guard let algorithm = header["alg"]?.string, IDTokenRules.algorithms.contains(algorithm), header["crit"] == nil else {
-            throw IDTokenError(.algorithm)
-        }
-        return Header(algorithm: algorithm, keyIdentifier: header["kid"]?.string)
+    func isSigned(by verify: (_ signature: [UInt8], _ signingInput: [UInt8]) throws -> Bool) -> Bool {
+        token.isSigned(by: verify)
     }
 
-    /// Returns the claims of a token that was verified when it was received.
-    static func claims(of token: Secret) -> [String: JSONValue]? { part(1, of: token) }
+    /// Returns the claims of a token that was verified when it was received; nil when they can't be read.
+    static func claims(of stored: Secret) -> [String: JSONValue]? { SignedToken(stored.text)?.claims }
 
     /// Returns the subject of a token that was verified when it was received.
-    static func subject(of token: Secret) -> String? { claims(of: token)?["sub"]?.string }
-
-    private static func part(_ index: Int, of token: Secret) -> [String: JSONValue]? {
-        let parts = token.text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let bytes = try? Base64.decode(parts[index]) else { return nil }
-        return (try? JSON.value(of: bytes))?.object
+    /// - Throws: `IDTokenError` when the token has no readable subject, because a response about an unknown subject can't be
+    ///   compared with it.
+    static func subject(of stored: Secret) throws(IDTokenError) -> String {
+        guard let subject = claims(of: stored)?["sub"]?.string else { throw IDTokenError(.subject) }
+        return subject
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import Foundation
 import JWTKit
 import SignetCore
 
@@ -30,13 +31,19 @@ actor TokenSigner {
         return try await key.collection.sign(Claims(members: claims), kid: key.id, header: ["typ": "JWT"])
     }
 
-    /// Returns the claims of an id_token of this server, even an expired one; nil for any other text.
-    func claims(of token: String) async throws -> [String: JSONValue]? {
+    /// Returns the claims of a text that this server signed, even an expired id_token; nil for any other text.
+    ///
+    /// JWTKit verifies the signature only; the header and the claims are read once (``SignedToken``).
+    func claims(of text: String) async throws -> [String: JSONValue]? {
+        guard let token = SignedToken(text), token.algorithm == Self.algorithm else { return nil }
         for key in try await keys().reversed() {
-            if let claims = try? await key.collection.verify(token, as: Claims.self) { return claims.members }
+            let algorithm = try await key.collection.getKey(for: key.id, alg: Self.algorithm)
+            if token.isSigned(by: { try algorithm.verify($0, signs: $1) }) { return token.claims }
         }
         return nil
     }
+
+    private static let algorithm = "RS256"
 
     /// Generates a new key, which signs from now on.
     ///
@@ -103,7 +110,7 @@ actor TokenSigner {
             let thumbprint = Base64.encode(Array(SHA256.hash(data: Array(text.utf8))), as: .url)
             id = JWKIdentifier(string: thumbprint)
             published = [
-                "kty": .string("RSA"), "use": .string("sig"), "alg": .string("RS256"), "kid": .string(thumbprint),
+                "kty": .string("RSA"), "use": .string("sig"), "alg": .string(TokenSigner.algorithm), "kid": .string(thumbprint),
                 "n": .string(modulus), "e": .string(exponent),
             ]
             collection = await JWTKeyCollection()
@@ -111,9 +118,7 @@ actor TokenSigner {
         }
     }
 
-    /// Arbitrary claims.
-    ///
-    /// Verification ignores `exp`; the caller checks it if necessary.
+    /// Arbitrary claims to sign.
     private struct Claims: JWTPayload {
         let members: [String: JSONValue]
 

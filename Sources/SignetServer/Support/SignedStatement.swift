@@ -5,30 +5,19 @@ import SignetCore
 ///
 /// Its contents are unverified until ``isSigned(with:)`` returns true.
 struct SignedStatement: Sendable {
-    let header: [String: JSONValue]
-    let claims: [String: JSONValue]
-    private let input: [UInt8]
-    private let signature: [UInt8]
+    private let token: SignedToken
+
+    var header: [String: JSONValue] { token.header }
+    var claims: [String: JSONValue] { token.claims }
 
     /// Nil when the text isn't a compact JWS with two JSON objects, or has a critical header parameter (`crit`).
     init?(_ text: String) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]), header["crit"] == nil,
-            let signature = try? Base64.decode(parts[2])
-        else { return nil }
-        self.header = header
-        self.claims = claims
-        self.signature = signature
-        input = Array("\(parts[0]).\(parts[1])".utf8)
-    }
-
-    private static func object(_ part: Substring) -> [String: JSONValue]? {
-        guard let bytes = try? Base64.decode(part) else { return nil }
-        return (try? JSON.value(of: bytes))?.object
+        guard let token = SignedToken(text), token.header["crit"] == nil else { return nil }
+        self.token = token
     }
 
     func isSigned(with key: DevicePublicKey) -> Bool {
-        header["alg"]?.string == key.algorithm && key.accepts(signature, of: input)
+        token.algorithm == key.algorithm && token.isSigned { key.accepts($0, of: $1) }
     }
 
     /// Returns true when one of the applications issued the statement, or when the list is empty.

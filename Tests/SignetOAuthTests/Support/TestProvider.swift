@@ -52,6 +52,9 @@ final class TestProvider: Sendable {
         var number = 0
         var devicePolls: [Fault] = []
         var claims: [String: JSONValue] = [:]
+        /// Changes of the text of a JSON response, by its address, and of an ID token's parts `header` and `claims` before they are
+        /// signed.
+        var changes: [String: @Sendable (String) -> String] = [:]
         var authorizeError: String?
         /// Invalid fields for the authorization endpoint's response.
         var authorizeChanges: [String: String] = [:]
@@ -94,6 +97,9 @@ final class TestProvider: Sendable {
     func count(_ path: String) -> Int { state.withLock { $0.counts[path] ?? 0 } }
     var now: State { state.withLock { $0 } }
 
+    private static let wellKnown = ".well-known/openid-configuration"
+    var discoveryAddress: String { "\(url)/\(Self.wellKnown)" }
+
     /// Returns the server's addresses.
     func endpoints(timeout: Duration = .seconds(240)) -> OAuthEndpoints {
         OAuthEndpoints(
@@ -106,7 +112,8 @@ final class TestProvider: Sendable {
     static func profile(of url: String, timeout: Duration = .seconds(240)) throws -> ServerProfile {
         let endpoints: EndpointOverrides = [
             .authenticate: "authenticate", .authorize: "authorize", .token: "token", .revoke: "revoke", .userInfo: "userinfo",
-            .endSession: "endsession", .session: "sessions", .deviceCode: "device", .jwks: "jwks", .discovery: "discovery",
+            .endSession: "endsession", .session: "sessions", .deviceCode: "device", .jwks: "jwks",
+            .discovery: wellKnown,
         ]
         return try ServerProfile(url: url, endpoints: endpoints) {
             $0.issuer = url
@@ -121,7 +128,8 @@ final class TestProvider: Sendable {
     private func serve(_ request: RawConnection.Request, _ connection: RawConnection) -> Bool {
         let parts = request.line.split(separator: " ")
         let target = parts.count > 1 ? parts[1].split(separator: "?", maxSplits: 1) : []
-        let path = String((target.first ?? "/").dropFirst())
+        let address = String((target.first ?? "/").dropFirst())
+        let path = address == Self.wellKnown ? "discovery" : address
         let query = FormCoding.decode(target.count > 1 ? target[1] : "")
         let form = FormCoding.decode(request.body)
         let (fault, delay) = state.withLock { state -> (Fault, TimeInterval) in
@@ -152,6 +160,7 @@ final class TestProvider: Sendable {
             return false
         }
         var answer = state.withLock { self.answer(path, query, form, request, &$0) }
+        if let change = now.changes[path] { answer.body = change(answer.body) }
         if now.sendsDate { answer.headers.append("Date: \(Self.dates.string(from: Date()))") }
         return send(answer, fault, connection)
     }
@@ -280,7 +289,7 @@ final class TestProvider: Sendable {
             members["refresh_token"] = .string(refresh)
         }
         if scope.contains("openid"), !state.omitsIDToken {
-            members["id_token"] = .string(idToken(nonce: nonce, accessToken: access, changes: state.claims, key: state.key))
+            members["id_token"] = .string(idToken(nonce: nonce, accessToken: access, state))
         }
         return Answer(body: JSON.text(of: .object(members)))
     }
@@ -342,9 +351,7 @@ final class TestProvider: Sendable {
     }
 
     /// Returns an ID token, signed without the library that checks it.
-    private func idToken(
-        nonce: String?, accessToken: String, changes: [String: JSONValue], key: P256.Signing.PrivateKey
-    ) -> String {
+    private func idToken(nonce: String?, accessToken: String, _ state: State) -> String {
         let now = Int64(Date().timeIntervalSince1970)
         var claims: [String: JSONValue] = [
             "iss": .string(url), "aud": .string("app"), "sub": .string("alice"), "iat": .integer(now),
@@ -352,10 +359,13 @@ final class TestProvider: Sendable {
         ]
         if let nonce { claims["nonce"] = .string(nonce) }
         claims["at_hash"] = IDTokenRules.hash(of: Secret(accessToken.utf8), algorithm: "ES256").map { .string($0) }
-        claims.merge(changes) { $1 }
-        let header = JSON.encode(.object(["alg": .string("ES256"), "kid": .string("k1")]))
-        let input = [header, JSON.encode(.object(claims))].map { Base64.encode($0, as: .url) }.joined(separator: ".")
-        let signature = (try? key.signature(for: Data(input.utf8)).rawRepresentation) ?? Data()
+        claims.merge(state.claims) { $1 }
+        let header: [String: JSONValue] = ["alg": .string("ES256"), "kid": .string("k1")]
+        let input = [("header", header), ("claims", claims)].map { part, members in
+            let text = JSON.text(of: .object(members))
+            return Base64.encode(Array((state.changes[part]?(text) ?? text).utf8), as: .url)
+        }.joined(separator: ".")
+        let signature = (try? state.key.signature(for: Data(input.utf8)).rawRepresentation) ?? Data()
         return "\(input).\(Base64.encode(Array(signature), as: .url))"
     }
 }

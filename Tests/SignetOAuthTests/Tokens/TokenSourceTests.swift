@@ -45,7 +45,7 @@ struct TokenSourceTests {
 
     @Test("Endpoints that the app does not set are taken from the server's discovery document")
     func discoversEndpoints() async throws {
-        try await TokenSourceFixture.with(endpoints: .from { OAuthEndpoints(discovery: "\($0.url)/discovery") }) { fixture in
+        try await TokenSourceFixture.with(endpoints: .from { OAuthEndpoints(discovery: $0.discoveryAddress) }) { fixture in
             _ = try await fixture.tokens.token()
             #expect(fixture.provider.count("discovery") == 1)
         }

@@ -75,7 +75,7 @@ enum LegacyErrors {
         case .notRedirected: return OAuth2Error.missingOrInvalidRedirectURI(words)
         case .noCode: return OAuth2Error.unknown(words)
         case .failed: return AuthApiError.apiRequestFailure(status: error.status ?? 0)
-        case .unreadable: return NetworkError.invalidResponseDataType
+        case .unreadable, .repeatedMember: return NetworkError.invalidResponseDataType
         case .notConfigured, .notOffered: return ConfigError.invalidConfiguration(words)
         // Among them are loginRequired, interactionRequired and consentRequired: the session still exists here, and the server
         // wants an interaction with the user. The engine reports an ended session as TokenError.loginRequired.
