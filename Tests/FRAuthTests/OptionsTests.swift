@@ -129,23 +129,33 @@ struct OptionsTests {
                     #"{"issuer":"\#(issuer)","authorization_endpoint":"\#(issuer)/a","token_endpoint":"\#(issuer)/t","end_session_endpoint":"\#(issuer)/e","ping_end_idp_session_endpoint":"\#(issuer)/p"}"#
                         .utf8))
         }
+        let address = "\(issuer)/.well-known/openid-configuration"
         var options = Self.documented
         options.tokenEndpoint = "mine"
-        let found = try await options.discover(discoveryURL: "\(issuer)/x", transport: transport)
+        let found = try await options.discover(discoveryURL: address, transport: transport)
         #expect(found.authorizeEndpoint == "\(issuer)/a" && found.tokenEndpoint == "mine")
         #expect(found.endSessionEndpoint == "\(issuer)/p")
         options.oauthSignoutRedirectUri = "frauth://out"
         #expect(
-            try await options.discover(discoveryURL: "\(issuer)/x", transport: transport).endSessionEndpoint == "\(issuer)/e")
+            try await options.discover(discoveryURL: address, transport: transport).endSessionEndpoint == "\(issuer)/e")
         let nothing = FROptions(url: "", realm: "")
-        let all = try await nothing.discover(discoveryURL: "\(issuer)/x", transport: transport)
+        let all = try await nothing.discover(discoveryURL: address, transport: transport)
         #expect(all.url == "https://tenant.forgeblocks.com/am" && all.realm == "/alpha")
-        #expect(try all.profile().address(of: .discovery) == "\(issuer)/x")
+        #expect(try all.profile().address(of: .discovery) == address)
         await #expect(throws: ConfigError.self) { try await nothing.discover(discoveryURL: "", transport: transport) }
+        // The document of one realm poses as another realm of the same host.
+        let other = address.replacing("alpha", with: "bravo")
+        for options in [options, nothing] {
+            await #expect {
+                try await options.discover(discoveryURL: other, transport: transport)
+            } throws: { error in
+                "\(error)".contains(issuer) && "\(error)".contains(issuer.replacing("alpha", with: "bravo"))
+            }
+        }
         // The pinned keys of the settings apply to this request too.
         var pinned = nothing
         pinned.sslPinningPublicKeyHashes = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
-        await #expect(throws: NetworkError.self) { try await pinned.discover(discoveryURL: "\(issuer)/x", transport: transport) }
+        await #expect(throws: NetworkError.self) { try await pinned.discover(discoveryURL: address, transport: transport) }
     }
 }
 

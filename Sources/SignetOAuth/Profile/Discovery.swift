@@ -7,6 +7,10 @@ extension ServerProfile {
     /// An override of the profile takes precedence over a discovered address. The addresses of authenticate and session aren't
     /// part of the document and stay unchanged.
     ///
+    /// The issuer in the document must be ``issuer``, or, when that is nil, the address of the document without its well-known
+    /// part. Otherwise another tenant of the same server could pose as this one. For AM, other notations of the same realm are
+    /// accepted as well.
+    ///
     /// The providers of Ping have two logout addresses. This method uses `end_session_endpoint`; the other address is
     /// ``providerEndSession``. A profile that is used without this method requests the document when it needs a missing address.
     /// - Parameters:
@@ -20,7 +24,7 @@ extension ServerProfile {
         at url: String? = nil, over transport: any HTTPTransport, interceptors: [any RequestInterceptor] = []
     ) async throws -> ServerProfile {
         try validate()
-        return try completed(by: await described(at: url, RequestPipeline(transport, interceptors: interceptors)))
+        return completed(by: try await described(at: url, RequestPipeline(transport, interceptors: interceptors)))
     }
 
     /// Returns a profile that is created from a discovery document alone.
@@ -56,13 +60,11 @@ extension ServerProfile {
 
     private func described(at url: String?, _ pipeline: RequestPipeline) async throws -> ProviderDescription {
         let address = try EndpointOverrides.checked(url ?? address(of: .discovery), key: "discovery", policy: policy)
-        return try await ProviderDescription(at: address, pipeline, timeout: timeout, pins: pins, policy: policy)
+        return try await ProviderDescription(
+            at: address, issuer: issuer, pipeline, timeout: timeout, pins: pins, policy: policy)
     }
 
-    private func completed(by document: ProviderDescription) throws(ProfileError) -> ServerProfile {
-        guard issuer == nil || issuer == document.issuer else {
-            throw ProfileError("discovery.issuer", .value("is another one than the profile names"))
-        }
+    private func completed(by document: ProviderDescription) -> ServerProfile {
         var profile = self
         profile.issuer = document.issuer
         profile.discovered = document
@@ -90,10 +92,18 @@ struct ProviderDescription: Sendable, Hashable {
     ]
 
     /// Requests and reads the document.
+    /// - Parameters:
+    ///   - url: The address of the document.
+    ///   - issuer: The issuer that the app configured; nil for the issuer that the address contains (``DiscoveryIssuer``).
+    ///   - pipeline: The pipeline that sends the request.
+    ///   - timeout: The timeout of the request.
+    ///   - pins: The pins of the server's public keys.
+    ///   - policy: The policy that decides which addresses are allowed.
+    ///   - clock: The clock for the time in `Retry-After`.
     /// - Throws: ``ProfileError``, `TransportError`, the errors of interceptors.
     init(
-        at url: String, _ pipeline: RequestPipeline, timeout: Duration, pins: Set<PublicKeyPin>, policy: EndpointPolicy,
-        clock: any WallClock = SystemWallClock()
+        at url: String, issuer: String?, _ pipeline: RequestPipeline, timeout: Duration, pins: Set<PublicKeyPin>,
+        policy: EndpointPolicy, clock: any WallClock = SystemWallClock()
     ) async throws {
         let request = HTTPRequest("GET", url, headers: ["Accept": "application/json"], timeout: timeout, pins: pins)
         let response = try await pipeline.send(request, for: .wellKnown)
@@ -104,19 +114,15 @@ struct ProviderDescription: Sendable, Hashable {
         } catch {
             throw ProfileError("discovery", .refused(error))
         }
-        try self.init(members, from: url, policy: policy)
+        try self.init(members, expecting: DiscoveryIssuer(configured: issuer, documentAddress: url), policy: policy)
     }
 
-    private init(_ members: [String: JSONValue], from url: String, policy: EndpointPolicy) throws(ProfileError) {
+    private init(
+        _ members: [String: JSONValue], expecting expected: DiscoveryIssuer, policy: EndpointPolicy
+    ) throws(ProfileError) {
         guard let named = try Self.address(members, "issuer", policy) else { throw ProfileError("discovery.issuer", .missing) }
-        // The specification requires the issuer to be the document's address without its suffix. The paths of AM differ, so only
-        // the origins are compared.
-        guard let issuer = try? Endpoint(unchecked: named), let source = try? Endpoint(unchecked: url),
-            issuer.hasSameOrigin(as: source)
-        else {
-            let reason =
-                "is \(named.prefix(200)), another server than the one that was asked; ask it at the address it gives itself"
-            throw ProfileError("discovery.issuer", .value(reason))
+        guard expected.allows(named) else {
+            throw ProfileError("discovery.issuer", .issuer(expected: expected.name, received: named))
         }
         self.issuer = named
         var addresses: [ServerEndpoint: String] = [:]

@@ -22,6 +22,11 @@ public struct ProfileError: RetryableError, Hashable, CustomStringConvertible {
         case unreadable(String)
         /// The server didn't return the discovery document.
         case refused(OAuthError)
+        /// The issuer in the discovery document isn't the expected one: the document may be that of another tenant of the server
+        /// (OpenID Connect Discovery section 4.3, RFC 8414 section 3.3).
+        ///
+        /// Nil for `expected` when neither the profile names an issuer nor the document's address contains it.
+        case issuer(expected: String?, received: String)
     }
 
     /// The name of the setting as in a document: `url`, `endpoints.authorize`.
@@ -57,6 +62,11 @@ public struct ProfileError: RetryableError, Hashable, CustomStringConvertible {
             case .address(let error): error.description
             case .unreadable(let reason): reason
             case .refused(let error): error.description
+            case .issuer(let expected?, let received):
+                "is \(received.prefix(200)), but \(expected.prefix(200)) was expected; use the address that the provider gives "
+                    + "itself, or set issuer"
+            case .issuer(nil, let received):
+                "is \(received.prefix(200)), and the address of the document does not contain the issuer; set issuer"
             }
         return (position.map { "\($0): " } ?? "") + (key.isEmpty ? "the profile \(words)" : "\(key): \(words)")
     }

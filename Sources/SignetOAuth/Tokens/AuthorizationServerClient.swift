@@ -69,16 +69,22 @@ final class AuthorizationServerClient: Sendable {
     }
 
     /// Returns all endpoints, including those of the discovery document, which is requested once.
+    ///
+    /// An endpoint of the document is known only after the document's issuer was checked.
     private func described() async throws -> OAuthEndpoints {
         if let endpoints = cache.withLock({ $0.endpoints }) { return endpoints }
         guard let url = given.discovery else { return given }
         let found: ProviderDescription
         do {
             found = try await ProviderDescription(
-                at: try checked(url), pipeline, timeout: given.timeout, pins: given.pins, policy: given.policy, clock: clock)
+                at: try checked(url), issuer: given.issuer, pipeline, timeout: given.timeout, pins: given.pins,
+                policy: given.policy, clock: clock)
         } catch let error as ProfileError {
-            if case .refused(let refusal) = error.fault { throw refusal }
-            throw OAuthError(.notConfigured, explanation: error.description)
+            switch error.fault {
+            case .refused(let refusal): throw refusal
+            case .issuer: throw OAuthError(.issuerMismatch, explanation: error.description)
+            default: throw OAuthError(.notConfigured, explanation: error.description)
+            }
         }
         let endpoints = given.completed(by: found, for: registration)
         cache.withLock { $0.endpoints = endpoints }
