@@ -29,10 +29,11 @@ struct AuthorizeController: Sendable {
         }
         let tokens = request.sessionTokens(server.configuration.cookieName)
         let request = parameters
+        let user = try await expectedUser(request)
         let (target, outcome) = try await server.store.write { [decision] tx in
             let target = try AuthorizationReturn(
                 request, in: realm, tx.clients, issuer: tx.time.issuer(of: realm))
-            return (target, try Self.outcome(of: request, target, decision, tokens, &tx))
+            return (target, try Self.outcome(of: request, target, expecting: user, decision, tokens, &tx))
         }
         switch outcome {
         case .code(let code):
@@ -54,6 +55,17 @@ struct AuthorizeController: Sendable {
         }
     }
 
+    /// Returns the user that `id_token_hint` names; nil for a request without a hint.
+    ///
+    /// The result is a failure for a hint that is not an id_token of this server.
+    private func expectedUser(_ request: Parameters) async throws -> Result<UserKey?, AuthorizationErrorResponse> {
+        guard let text = request["id_token_hint"] else { return .success(nil) }
+        guard let hint = try await IDTokenHint(text, at: server) else {
+            return .failure(.invalidRequest("id_token_hint is not an id_token of this server"))
+        }
+        return .success(hint.user)
+    }
+
     /// The user's answer on the consent page.
     fileprivate struct Decision: Sendable {
         var allows: Bool?
@@ -73,12 +85,12 @@ struct AuthorizeController: Sendable {
 
     /// Decides a request with a valid client and redirect URI: login first, then consent, then the code.
     private static func outcome(
-        of parameters: Parameters, _ target: AuthorizationReturn, _ decision: Decision, _ tokens: [String],
-        _ tx: inout ServerTransaction
+        of parameters: Parameters, _ target: AuthorizationReturn, expecting user: Result<UserKey?, AuthorizationErrorResponse>,
+        _ decision: Decision, _ tokens: [String], _ tx: inout ServerTransaction
     ) throws -> Outcome {
         do {
             let request = try AuthorizationRequest(parameters, of: target.client)
-            switch try login(for: request, parameters, of: target.client, tokens, &tx) {
+            switch try login(for: request, parameters, of: target.client, expecting: try user.get(), tokens, &tx) {
             case .needed(let isForced, let journey):
                 if request.isSilent { throw AuthorizationErrorResponse.loginRequired }
                 return .login(isForced: isForced, journey: journey)
@@ -100,14 +112,29 @@ struct AuthorizeController: Sendable {
         case needed(isForced: Bool, journey: String?)
     }
 
+    /// Returns the state of the login of a user.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - parameters: The parameters of the request.
+    ///   - client: The client of the request.
+    ///   - user: The user that `id_token_hint` names; nil for any user.
+    ///   - tokens: The session tokens that the browser sent.
+    ///   - tx: The transaction.
+    /// - Returns: A session of that user, or the login that is needed for one.
+    /// - Throws: `login_required` when another user logged in for this request, because a response must not be about another user
+    ///   (OpenID Connect Core section 3.1.2.2).
     private static func login(
-        for request: AuthorizationRequest, _ parameters: Parameters, of client: RegisteredClient, _ tokens: [String],
-        _ tx: inout ServerTransaction
+        for request: AuthorizationRequest, _ parameters: Parameters, of client: RegisteredClient, expecting user: UserKey?,
+        _ tokens: [String], _ tx: inout ServerTransaction
     ) throws -> Login {
         let present = try tx.session(tokens, in: client.key.realm)
         // Ignore values that aren't journeys of the realm: `acr_values` is a voluntary request.
         let journeys = request.journeys.filter { tx.trees[$0]?.isOffered(in: client.key.realm) ?? false }
         let completed = journeys.first { present?.session.trees.contains($0) ?? false }
+        if let user, let other = present?.session, other.user != user {
+            guard !tx.hasLoggedIn(other, since: parameters) else { throw AuthorizationErrorResponse.loginRequired }
+            return .needed(isForced: true, journey: journeys.first)
+        }
         guard let shown = present, journeys.isEmpty || completed != nil,
             tx.hasLoggedIn(shown.session, since: parameters) || !request.wantsLogin(shown.session, at: tx.now)
         else { return .needed(isForced: present != nil, journey: journeys.first) }

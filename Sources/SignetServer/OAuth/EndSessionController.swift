@@ -16,17 +16,16 @@ struct EndSessionController: Sendable {
         if request.method == .post {
             parameters = try await request.form(context)
         }
-        let hint = try parameters.required("id_token_hint")
-        guard let claims = try await server.signer.claims(of: hint), claims["realm"]?.string == realm.description,
-            let audience = claims["aud"]?.string, parameters["client_id"].map({ $0 == audience }) ?? true
+        guard let hint = try await IDTokenHint(try parameters.required("id_token_hint"), at: server), hint.user.realm == realm,
+            parameters["client_id"].map({ $0 == hint.clientID }) ?? true
         else { throw OAuthErrorResponse.invalidRequest("The id_token_hint is not one of this client in this realm") }
 
-        let session = claims["sid"]?.string.map { TokenHash(text: $0) }
+        let session = hint.session
         let shown = request.sessionTokens(server.configuration.cookieName).map { TokenHash($0) }
         let request = parameters
         let (ended, headers) = try await server.store.write { tx in
             if let target = request["post_logout_redirect_uri"] {
-                guard let client = tx.clients[ClientKey(realm: realm, id: audience)], client.mayReturn(to: target) else {
+                guard let client = tx.clients[ClientKey(realm: realm, id: hint.clientID)], client.mayReturn(to: target) else {
                     throw OAuthErrorResponse(
                         .badRequest, "redirect_uri_mismatch",
                         "The post logout redirection URI provided does not match a pre-registered value.")
