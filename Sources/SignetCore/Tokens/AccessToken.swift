@@ -29,6 +29,8 @@ public struct AccessToken: Sendable, Hashable {
     /// A Boolean value that indicates whether the server issues a new refresh token with each refresh; nil until a refresh has
     /// shown it.
     package var isRotated: Bool?
+    /// The refused refresh that ended the login; nil for a token that may be used.
+    package var refusal: RefusedRefresh?
 
     /// Creates a token.
     /// - Parameters:
@@ -111,6 +113,7 @@ extension AccessToken: Codable {
         case session
         case renewalBegun = "renewal_begun"
         case isRotated = "rotated"
+        case refusal = "refused"
     }
 
     /// Reads a stored token.
@@ -133,6 +136,7 @@ extension AccessToken: Codable {
             session: try members.decodeIfPresent(String.self, forKey: .session).map { SessionIdentity(digest: $0) },
             renewalBegun: try date(.renewalBegun),
             isRotated: try members.decodeIfPresent(Bool.self, forKey: .isRotated))
+        refusal = try members.decodeIfPresent(RefusedRefresh.self, forKey: .refusal)
     }
 
     /// Writes the token **in plain text**, for a storage that seals its content.
@@ -148,6 +152,7 @@ extension AccessToken: Codable {
         try members.encodeIfPresent(session?.digest, forKey: .session)
         try members.encodeIfPresent(renewalBegun?.timeIntervalSince1970, forKey: .renewalBegun)
         try members.encodeIfPresent(isRotated, forKey: .isRotated)
+        try members.encodeIfPresent(refusal, forKey: .refusal)
     }
 }
 

@@ -94,7 +94,7 @@ extension TokenSource {
     private func removeAllNow() async -> RemovedCredentials {
         let store = store.leased(nil)
         var removed = RemovedCredentials(
-            token: await Result(of: { try await store.token() }).mapError { TokenError($0) },
+            token: await Result(of: { try await store.record() }).mapError { TokenError($0) },
             session: await Result(of: { try await store.session() }).mapError { TokenError($0) },
             // The cookies only help to route the request to the server that holds the session, so an error is ignored.
             cookies: (try? await store.cookies()) ?? CookieJar())

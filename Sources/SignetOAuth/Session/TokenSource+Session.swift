@@ -47,6 +47,15 @@ extension TokenSource {
                     case .endStoredSession: superseded.session = stored.session
                     }
                 }
+                // The user has logged in again.
+                if let refused = stored.refused, delivered.value.count > 0 {
+                    do {
+                        try await store.removeToken()
+                        superseded.token = refused
+                    } catch {
+                        failure = error
+                    }
+                }
                 return (superseded, failure)
             }
             let report = await end(superseded)
@@ -116,7 +125,7 @@ extension TokenSource {
                 token.session = stored.session.map(SessionIdentity.init)
                 try await store.save(token)
                 forget()
-                return (token, stored.token)
+                return (token, stored.token ?? stored.refused)
             }
             _ = await end(SupersededCredentials(token: old))
             return token
@@ -155,12 +164,14 @@ extension TokenSource {
     public func revoke() async throws(TokenError) {
         do {
             let token = try await store.withLock {
-                let token = try await store.token()
-                try await store.removeToken()
+                let token = try await store.record()
+                // The record of a refused refresh stays until the user logs in again.
+                if token?.refusal == nil { try await store.removeToken() }
                 forget()
                 return token
             }
-            if let token { try await server.revoke(token) }
+            guard let token else { return }
+            if token.refusal == nil { try await server.revoke(token) } else { try await revokeRefusedGrant(of: token) }
         } catch {
             throw TokenError(error)
         }

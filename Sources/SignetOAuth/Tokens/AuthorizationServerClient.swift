@@ -117,7 +117,7 @@ final class AuthorizationServerClient: Sendable {
     /// Fetches the keys and the issuer for the check of an ID token.
     ///
     /// This happens before a request that works only once, because without them its response couldn't be used.
-    private func prepareToCheck() async throws {
+    func prepareToCheck() async throws {
         if !hasKeys { _ = try await keys(for: nil) }
         _ = try await issuer()
     }
@@ -179,37 +179,6 @@ final class AuthorizationServerClient: Sendable {
         return try await taken(answer, nonce: attempt.nonce)
     }
 
-    /// Exchanges a refresh token for tokens.
-    ///
-    /// Checks a new ID token against the previous one.
-    func refresh(_ token: AccessToken, with refreshToken: Secret) async throws -> AccessToken {
-        // The keys are fetched first, so that nothing delays the storage of the response.
-        if token.idToken != nil {
-            do { try await prepareToCheck() } catch let error where TokenError(error).isRetryable {}
-        }
-        // The request contains no scope. The granted scope stays, and a scope in the request could only narrow it (RFC 6749
-        // section 6).
-        let answer = try await tokens(
-            [("grant_type", "refresh_token"), ("refresh_token", refreshToken.text), ("client_id", try client.clientID)],
-            scope: "", for: .refreshToken)
-        do {
-            let previous = answer.token.idToken == nil ? nil : token.idToken
-            let subject = try previous.map { idToken throws(IDTokenError) in try SignedClaims.subject(of: idToken) }
-            try await check(answer, nonce: nil, subject: subject)
-            return answer.token
-        } catch let error where TokenError(error).isRetryable {
-            // The keys aren't available now. The access token is valid without them, and the previous ID token is kept.
-            var token = answer.token
-            token.idToken = nil
-            return token
-        } catch let error as IDTokenError {
-            throw error
-        } catch {
-            // The original error isn't thrown, because it would mean that the refresh token wasn't used up.
-            throw IDTokenError(.keys)
-        }
-    }
-
     /// Exchanges the code of a device login (RFC 8628 section 3.4).
     ///
     /// Pass the result to ``taken(_:nonce:)``.
@@ -250,6 +219,8 @@ final class AuthorizationServerClient: Sendable {
         let now: Date
     }
 
+    func tokenAddress() async throws -> String { try await address(\.token, "token endpoint") }
+
     /// Requests tokens from the token endpoint.
     /// - Parameters:
     ///   - fields: The fields of the form.
@@ -258,10 +229,10 @@ final class AuthorizationServerClient: Sendable {
     /// - Returns: The tokens, and the time of the response. The ID token is not checked yet.
     /// - Throws: `OAuthError` when the token endpoint is unknown or rejects the request; `TransportError`; the errors of
     ///   interceptors.
-    private func tokens(
+    func tokens(
         _ fields: [(name: String, value: String)], scope: String, for action: RequestAction
     ) async throws -> TokenAnswer {
-        let url = try await address(\.token, "token endpoint")
+        let url = try await tokenAddress()
         let response = try await post(fields, to: url, headers: ["Accept-API-Version": Self.version], for: action)
         let now = clock.now
         let token = try TokenResponse.token(
@@ -294,7 +265,7 @@ final class AuthorizationServerClient: Sendable {
     ///   - requiresIDToken: True when a granted scope `openid` requires an ID token: for a new grant, and not after a refresh.
     /// - Throws: `IDTokenError` when the ID token is missing or not valid; the errors of the requests for the issuer and the
     ///   keys.
-    private func check(
+    func check(
         _ answer: TokenAnswer, nonce: String?, subject: String? = nil, requiresIDToken: Bool = false
     ) async throws {
         guard let idToken = answer.token.idToken else {
@@ -329,8 +300,9 @@ extension AuthorizationServerClient {
 
     /// Revokes the refresh token, which also revokes the access token.
     ///
-    /// Without a refresh token, revokes the access token (RFC 7009).
+    /// Without a refresh token, revokes the access token (RFC 7009). Of a record of a refused refresh, revokes the refused grant.
     func revoke(_ token: AccessToken) async throws {
+        guard let token = token.revocable else { return }
         let url = try await address(\.revoke, "revocation endpoint")
         let fields = [
             ("token", (token.refreshToken ?? token.value).text),

@@ -127,16 +127,22 @@ package final class SessionLease: Sendable {
 package struct StoredSession: Sendable, Hashable {
     package let session: SSOToken?
     package let token: AccessToken?
+    /// The record of a refused refresh, after which the user must log in again; nil when no refresh was refused.
+    package let refused: AccessToken?
 
+    /// Creates the content of a store.
+    /// - Parameters:
+    ///   - session: The stored session.
+    ///   - token: The stored token, or the record of a refused refresh.
     package init(session: SSOToken? = nil, token: AccessToken? = nil) {
         self.session = session
-        self.token = token
+        (self.token, refused) = token?.refusal == nil ? (token, nil) : (nil, token)
     }
 
-    package var isEmpty: Bool { session == nil && token == nil }
+    package var isEmpty: Bool { session == nil && token == nil && refused == nil }
 
     /// True when a user is logged in.
-    package var hasUser: Bool { session != nil || ownToken != nil }
+    package var hasUser: Bool { refused == nil && (session != nil || ownToken != nil) }
 
     /// The token, unless it came from a session other than the stored one.
     ///
@@ -149,12 +155,15 @@ package struct StoredSession: Sendable, Hashable {
 extension SessionStore {
     /// Returns the stored session and tokens.
     package func contents() async throws(StoreError) -> StoredSession {
-        let token = try await token()
+        let token = try await record()
         return StoredSession(session: try await session(), token: token)
     }
 
     /// Returns the stored access token, even when it has expired; nil when none is stored.
-    package func token() async throws(StoreError) -> AccessToken? {
+    package func token() async throws(StoreError) -> AccessToken? { StoredSession(token: try await record()).token }
+
+    /// Returns the stored access token, or the record of a refused refresh.
+    package func record() async throws(StoreError) -> AccessToken? {
         try await access("read the tokens") { try await $0.tokens.get() }
     }
 

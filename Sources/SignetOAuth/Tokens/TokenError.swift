@@ -8,7 +8,7 @@ public struct TokenError: RetryableError, Hashable, CustomStringConvertible {
     public struct Code: ErrorCode {
         /// The stored items can't provide a token any more.
         ///
-        /// The user must log in.
+        /// The user must log in. When a refresh was refused, ``TokenError/cause`` states the reason.
         public static let loginRequired = Code(rawValue: "loginRequired")
         /// The server requires an interaction with the user before it issues a token, for example a consent or a stronger login.
         ///

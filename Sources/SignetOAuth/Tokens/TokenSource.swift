@@ -21,6 +21,8 @@ import Synchronization
 ///   an interaction with the user, the error is ``TokenError/Code/interactionRequired``.
 /// - Tokens that came from another session than the stored one, or from a session that isn't stored any more, are removed and
 ///   revoked.
+/// - A refresh whose response is refused, for example because its ID token names another user, ends the login: its tokens are
+///   revoked, the previous ones are removed, and the error is ``TokenError/Code/loginRequired`` until the user logs in again.
 /// - A grant or a session counts as ended only after an explicit answer of the server: an `invalid_grant` from its token
 ///   endpoint, or its statement that the session doesn't exist. Network failures, 5xx responses and HTML pages end nothing.
 public final class TokenSource: Sendable {
@@ -169,6 +171,7 @@ public final class TokenSource: Sendable {
                     case .token(let token): return token
                     // The lock isn't held here, so that other callers don't wait for the request.
                     case .foreign(let token): try await revoke(foreign: token)
+                    case .refused(let record): throw await requiredLogin(after: record)
                     }
                 }
             }
@@ -187,6 +190,8 @@ public final class TokenSource: Sendable {
         case token(AccessToken)
         /// A token of another session, which is removed and not yet revoked.
         case foreign(AccessToken)
+        /// The record of a refused refresh. The user must log in again.
+        case refused(AccessToken)
     }
 
     /// Applies the token rules to the stored items.
@@ -194,11 +199,12 @@ public final class TokenSource: Sendable {
     /// The caller holds the lock, so they can't change in the meantime.
     private func renew(rejected: AccessToken?) async throws -> Renewal {
         let stored = try await store.contents()
+        if let record = stored.refused { return .refused(record) }
         let (token, session) = (stored.token, stored.session)
         let isRejected = rejected != nil && token?.value == rejected?.value
         switch (decision(for: stored, isRejected: isRejected), token) {
         case (.use, let token?): return .token(remember(token, generation: store.generation))
-        case (.refresh, let old?): return .token(try await refreshed(old, session: session, isRejected: isRejected))
+        case (.refresh, let old?): return try await refreshed(old, session: session, isRejected: isRejected)
         case (.authorize, let old): return .token(try await authorized(session, replacing: old, isRejected: isRejected))
         case (.discardForeign, let old?):
             try await discardToken()
@@ -233,9 +239,11 @@ public final class TokenSource: Sendable {
     /// Before the request is sent, a mark about its start is stored. When this process ends, or the response is lost, before the
     /// new token is stored, the next attempt finds the mark. The refresh token may then be used up, and a session provides new
     /// tokens without it.
-    private func refreshed(_ old: AccessToken, session: SSOToken?, isRejected: Bool) async throws -> AccessToken {
+    ///
+    /// When the response is refused, the login has ended: neither the old tokens nor the session are used any more.
+    private func refreshed(_ old: AccessToken, session: SSOToken?, isRejected: Bool) async throws -> Renewal {
         guard let refreshToken = old.refreshToken else {
-            return try await authorized(session, replacing: old, isRejected: isRejected)
+            return .token(try await authorized(session, replacing: old, isRejected: isRejected))
         }
         let needsMark = old.isRotated != false && old.renewalBegun == nil
         if needsMark { try await store.save(old.noting(renewalBegun: clock.now)) }
@@ -244,14 +252,16 @@ public final class TokenSource: Sendable {
         do {
             let new = TokenRules.merged(try await server.refresh(old, with: refreshToken), into: old)
             try await store.save(new)
-            return remember(new, generation: store.generation)
+            return .token(remember(new, generation: store.generation))
+        } catch let response as RefusedResponse {
+            return .refused(try await end(old, by: response))
         } catch let error as OAuthError {
             switch TokenRules.afterRefresh(error, hasSession: session != nil) {
             case .endAndAuthorize, .endAndLogIn:
                 try await discardToken()
                 guard session != nil else { throw TokenError(.loginRequired, .server(error)) }
-                return try await authorized(session, replacing: nil, isRejected: false)
-            case .authorize: return try await authorized(session, replacing: old, isRejected: isRejected)
+                return .token(try await authorized(session, replacing: nil, isRejected: false))
+            case .authorize: return .token(try await authorized(session, replacing: old, isRejected: isRejected))
             case .keep: (failure, isUnused) = (TokenError(error), !error.isRetryable)
             }
         } catch {
@@ -260,7 +270,7 @@ public final class TokenSource: Sendable {
         }
         // The mark is removed when the refresh token is known to be still valid.
         if needsMark, isUnused { try await store.save(old) }
-        return try usable(old, after: failure, isRejected: isRejected)
+        return .token(try usable(old, after: failure, isRejected: isRejected))
     }
 
     /// Returns a token that couldn't be renewed now and hasn't expired, for use until the next attempt.

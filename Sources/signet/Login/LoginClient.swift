@@ -49,7 +49,8 @@ extension LoginProfile {
                 }
             }
         } catch let error as TokenError where error.code == .loginRequired {
-            throw loginRequired("the login at \(url) has ended")
+            let reason = if case .idToken(let cause) = error.cause { " (\(cause))" } else { "" }
+            throw loginRequired("the login at \(url) has ended\(reason)")
         } catch let error as TokenError where error.code == .interactionRequired {
             throw interactionRequired("the login at \(url) lives, but there is no token", error)
         }

@@ -504,9 +504,8 @@ struct TokenSourceTests {
             }
         ) { (fixture: TokenSourceFixture) async throws in
             let error = await outcome { try await fixture.tokens.token() }.tokenError
-            #expect(error?.cause == .idToken(IDTokenError(.keys)))
-            #expect(try await fixture.store.token()?.text == "access-old")
-            #expect(try await fixture.store.token()?.renewalBegun != nil)
+            #expect(error?.code == .loginRequired && error?.cause == .idToken(IDTokenError(.keys)))
+            #expect(try await fixture.store.token() == nil && fixture.provider.now.revoked == ["refresh-2"])
         }
     }
 

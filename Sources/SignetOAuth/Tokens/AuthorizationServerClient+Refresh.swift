@@ -1,0 +1,58 @@
+import SignetCore
+import SignetNetwork
+
+/// A response to a refresh that was refused.
+///
+/// The refresh token was used, and the server may have issued new tokens.
+struct RefusedResponse: Error {
+    let refusal: RefusedRefresh
+
+    init(_ error: IDTokenError, _ token: AccessToken) {
+        refusal = RefusedRefresh(reason: error.code.rawValue, grant: RefusedRefresh.Grant(token))
+    }
+
+    /// Creates the error for a response whose tokens are unknown, because readers disagree about them.
+    init(_ error: OAuthError) {
+        refusal = RefusedRefresh(reason: error.code.rawValue, grant: nil)
+    }
+}
+
+extension AuthorizationServerClient {
+    /// Exchanges a refresh token for tokens.
+    ///
+    /// Checks a new ID token against the previous one.
+    /// - Throws: ``RefusedResponse`` when the response was refused; the errors of the requests.
+    func refresh(_ token: AccessToken, with refreshToken: Secret) async throws -> AccessToken {
+        // The keys are fetched first, so that nothing delays the storage of the response.
+        if token.idToken != nil {
+            do { try await prepareToCheck() } catch let error where TokenError(error).isRetryable {}
+        }
+        // A fault of the discovery document isn't one of the response.
+        _ = try await tokenAddress()
+        let answer: TokenAnswer
+        do {
+            // The request contains no scope. The granted scope stays, and a scope in the request could only narrow it (RFC 6749
+            // section 6).
+            answer = try await tokens(
+                [("grant_type", "refresh_token"), ("refresh_token", refreshToken.text), ("client_id", try client.clientID)],
+                scope: "", for: .refreshToken)
+        } catch let error as OAuthError where error.code == .repeatedMember {
+            throw RefusedResponse(error)
+        }
+        do {
+            let previous = answer.token.idToken == nil ? nil : token.idToken
+            let subject = try previous.map { idToken throws(IDTokenError) in try SignedClaims.subject(of: idToken) }
+            try await check(answer, nonce: nil, subject: subject)
+            return answer.token
+        } catch let error where TokenError(error).isRetryable {
+            // The keys aren't available now. The access token is valid without them, and the previous ID token is kept.
+            var token = answer.token
+            token.idToken = nil
+            return token
+        } catch let error as IDTokenError {
+            throw RefusedResponse(error, answer.token)
+        } catch {
+            throw RefusedResponse(IDTokenError(.keys), answer.token)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import SignetCore
+import SignetStorage
+
+/// The end of a login whose refresh was refused.
+///
+/// The record of the refusal replaces the tokens before any other request is sent. A program that is killed meanwhile therefore
+/// finds it at its next start, and revokes the refused grant then.
+extension TokenSource {
+    /// Stores the record that replaces the tokens.
+    ///
+    /// The caller holds the lock.
+    /// - Throws: `StoreError` when the record can't be stored. The refused grant was then revoked if possible, because it isn't
+    ///   stored either.
+    func end(_ old: AccessToken, by response: RefusedResponse) async throws -> AccessToken {
+        let record = old.replaced(by: response.refusal)
+        forget()
+        do {
+            try await store.save(record)
+        } catch {
+            try? await server.revoke(record)
+            throw error
+        }
+        return record
+    }
+
+    /// Revokes the refused grant if that isn't done yet, and returns the error to report.
+    ///
+    /// When the revocation fails, the grant stays in the record. The next call, logout or login tries again.
+    func requiredLogin(after record: AccessToken) async -> TokenError {
+        try? await revokeRefusedGrant(of: record)
+        return TokenError(.loginRequired, record.refusal?.cause)
+    }
+
+    /// Revokes the refused grant of a record, and removes it from the record.
+    func revokeRefusedGrant(of record: AccessToken) async throws {
+        guard record.refusal?.grant != nil else { return }
+        do {
+            try await server.revoke(record)
+        } catch let error as OAuthError where error.code == .notOffered {
+            // A server without that endpoint can't revoke tokens.
+        }
+        try await store.withLock {
+            guard try await store.record() == record else { return }
+            var settled = record
+            settled.refusal?.grant = nil
+            try await store.save(settled)
+        }
+    }
+}
+
+extension RefusedRefresh {
+    /// The cause to report.
+    fileprivate var cause: TokenError.Cause {
+        reason == OAuthError.Code.repeatedMember.rawValue
+            ? .server(OAuthError(.repeatedMember)) : .idToken(IDTokenError(IDTokenError.Code(rawValue: reason)))
+    }
+}
