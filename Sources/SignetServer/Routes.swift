@@ -142,6 +142,7 @@ extension ServerContext {
             ResponseHeadMiddleware(server: self)
             CrossOriginMiddleware(configuration: configuration)
             ErrorMiddleware(server: self)
+            HostMiddleware(policy: HostPolicy(configuration))
             RateLimitMiddleware(server: self)
             FaultMiddleware(server: self)
         }

@@ -108,6 +108,11 @@ public struct ServerConfiguration: Sendable {
     public var maxBodySize = 256 * 1024
     /// The limits on the size, the duration and the rate of requests.
     public var limits = ServerLimits()
+    /// The host names that requests may be addressed to, in addition to loopback names and the host of ``publicURL``.
+    ///
+    /// They have no port. A request for another host gets a 421 response. If other machines can reach the server and the list is
+    /// empty, every host is allowed.
+    public var allowedHosts: [String] = []
     /// The origins whose pages may send requests with cookies and read the responses (CORS), for example `https://app.example`.
     ///
     /// Apps with the JavaScript SDK need it. The default is empty.

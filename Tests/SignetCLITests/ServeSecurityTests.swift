@@ -179,7 +179,7 @@ struct ServeSecurityTests {
             for _ in 0..<200 { clients.append(try ClientSocket(port: port)) }
             for client in clients { client.close() }
             let last = try ClientSocket(port: port)
-            last.send("GET /am/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            last.send("GET /am/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             #expect(last.receive().hasPrefix("HTTP/1.1 200"))
             process.signal(SIGTERM)
             try await process.end().succeeds()

@@ -208,14 +208,14 @@ struct ServeTests {
             for (password, isRight) in [("correct horse", true), ("staple", false)] {
                 let client = try ClientSocket(port: Endpoint(url).port)
                 client.send(
-                    "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nX-OpenAM-Username: mira\r\nX-OpenAM-Password: \(password)\r\n"
+                    "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\nX-OpenAM-Username: mira\r\nX-OpenAM-Password: \(password)\r\n"
                         + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
                 let reply = client.receive()
                 let step = try JSON.value(
                     of: Array(reply[(reply.firstRange(of: "\r\n\r\n")?.upperBound ?? reply.endIndex)...].utf8))
                 let body = Self.filled(step, password)
                 client.send(
-                    "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                    "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
                 )
                 #expect(client.receive().hasPrefix(isRight ? "HTTP/1.1 200" : "HTTP/1.1 401"))
             }

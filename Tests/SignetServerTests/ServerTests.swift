@@ -45,7 +45,7 @@ struct ServerTests {
             var cancelled = clock.now
             try await server.serve { port in
                 connection = try RawHTTPConnection(port: port)
-                connection?.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection?.send("GET /am/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 let health = await connection?.read { $0.hasSuffix("{}") }
                 #expect(health?.hasPrefix("HTTP/1.1 200 OK") == true)
                 cancelled = clock.now
@@ -60,7 +60,9 @@ struct ServerTests {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
                 let connection = try RawHTTPConnection(port: port)
-                for method in ["HEAD", "GET"] { connection.send("\(method) /am/json/authenticate HTTP/1.1\r\nHost: x\r\n\r\n") }
+                for method in ["HEAD", "GET"] {
+                    connection.send("\(method) /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                }
                 let text = await connection.read { $0.hasSuffix("}") }
                 #expect(text.components(separatedBy: "HTTP/1.1 405 Method Not Allowed\r\n").count == 3)
                 let bodyCount = text.count { $0 == "{" }

@@ -12,14 +12,16 @@ struct LoopbackPolicy: Sendable {
 
     init(_ server: ServerContext, _ client: ClientConnection) {
         self.client = client
-        ownHost = Self.host(of: server.baseURL.split(separator: "/", maxSplits: 2).dropFirst().first ?? "")
+        ownHost = HostPolicy.host(of: server.baseURL.split(separator: "/", maxSplits: 2).dropFirst().first ?? "")
     }
 
     /// Returns true for a request from this machine with one of this machine's names.
     func admits(_ request: Request) -> Bool {
         guard client.isLocal(request.headers) else { return false }
         guard let authority = request.head.authority, !authority.isEmpty else { return client.isInProcess }
-        guard let host = Self.host(of: authority[...]), EndpointPolicy.isLoopback(host) || host == ownHost else { return false }
+        guard let host = HostPolicy.host(of: authority[...]), HostPolicy.isLoopbackName(host) || host == ownHost else {
+            return false
+        }
         // A browser that withholds the referrer sends `null`.
         guard let origin = request.header("origin"), origin != "null" else { return true }
         return origin == "http://\(authority)" || origin == "https://\(authority)"
@@ -28,17 +30,6 @@ struct LoopbackPolicy: Sendable {
     /// Returns true for a request from a program on this machine that isn't a page in a browser.
     func admitsProgram(_ request: Request) -> Bool {
         admits(request) && request.header("origin") == nil && ["none", nil].contains(request.header("sec-fetch-site"))
-    }
-
-    /// Returns the host in a `Host` header without the port; nil when it is malformed.
-    static func host(of authority: Substring) -> String? {
-        if authority.hasPrefix("[") {
-            guard let end = authority.firstIndex(of: "]") else { return nil }
-            return authority[authority.index(after: authority.startIndex)..<end].lowercased()
-        }
-        let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count <= 2, !parts[0].isEmpty else { return nil }
-        return parts[0].lowercased()
     }
 }
 

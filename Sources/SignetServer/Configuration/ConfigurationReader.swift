@@ -139,6 +139,7 @@ struct ConfigurationReader {
         server.webAuthnOrigins = reader.origins("webAuthnOrigins", ofApps: true)
         server.lifetimes = lifetimes(&reader, server.lifetimes)
         reader.limits(&server)
+        server.allowedHosts = reader.hosts("allowedHosts")
         server.corsOrigins = reader.origins("corsOrigins")
         server.tls = reader.tls(isUsed: runtime?.usesTLS == true)
         let names = server.journeys.names

@@ -107,6 +107,24 @@ extension ConfigurationDecoder {
         return origins
     }
 
+    /// Reads host names and IP addresses without a port.
+    /// - Parameter name: The name of the setting.
+    /// - Returns: The hosts in the order of the file; empty when the setting is absent. Invalid hosts are reported and included.
+    mutating func hosts(_ name: String) -> [String] {
+        let hosts = optionalStrings(name) ?? []
+        for host in hosts where !TextRule.isHost(host) && !Self.isAddress(host) {
+            report(
+                .invalidValue, in: name,
+                "`\(host.shortened)` isn't a host: a name such as `login.example.test` or an IP address, without scheme and port")
+        }
+        return hosts
+    }
+
+    /// Returns true for an IPv6 address without brackets.
+    private static func isAddress(_ text: String) -> Bool {
+        text.contains(":") && CertifiedNames.address(text) != nil
+    }
+
     private static func isOrigin(_ text: String) -> Bool {
         guard let endpoint = try? Endpoint(text, policy: .allowingPlainHTTP(to: Set([host(of: text)]))) else { return false }
         return text == endpoint.origin(at: endpoint.host)

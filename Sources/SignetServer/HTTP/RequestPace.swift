@@ -133,6 +133,9 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !isRefused else { return }
+        if error is InvalidHostHeader {
+            return refuseHead(.badRequest, nil, "The request needs exactly one valid Host header.", context)
+        }
         // A broken body is an error for the responder that reads it. A client that has disconnected gets no response.
         guard !isReading, let error = error as? HTTPParserError, error != .invalidEOFState else {
             return context.fireErrorCaught(error)

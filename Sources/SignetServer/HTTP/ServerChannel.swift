@@ -2,6 +2,7 @@ import Foundation
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 import SignetCore
 
@@ -18,6 +19,11 @@ struct ServerChannel: ServerChildChannel {
             }
         }.flatMap {
             http.setup(channel: channel, logger: logger)
+        }.flatMapThrowing { value in
+            let pipeline = channel.pipeline.syncOperations
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(HostHeader(), position: .after(decoder))
+            return value
         }
     }
 

@@ -53,7 +53,8 @@ struct CertifiedNames: Sendable, Hashable {
             }
     }
 
-    private static func address(_ text: String) -> [UInt8]? {
+    /// Returns the bytes of an IP address; nil for any other text.
+    static func address(_ text: String) -> [UInt8]? {
         for (family, size) in [(AF_INET, 4), (AF_INET6, 16)] {
             var bytes = [UInt8](repeating: 0, count: size)
             if inet_pton(family, text, &bytes) == 1 { return bytes }

@@ -46,11 +46,10 @@ struct AdminTests {
     @Test(
         "A request whose Host header names another machine is refused, as in a DNS rebinding attack",
         arguments: [
-            ("127.0.0.1:1", true), ("localhost", true), ("[::1]", true), ("evil.example", false),
-            ("127.0.0.1.evil.example", false),
-            ("192.0.2.1", false), ("", false), ("a:b:c", false),
+            ("127.0.0.1:1", 200), ("localhost", 200), ("[::1]", 200), ("evil.example", 421), ("127.0.0.1.evil.example", 421),
+            ("192.0.2.1", 421), ("", 400), ("a:b:c", 400),
         ])
-    func refusesForeignHost(authority: String, isAllowed: Bool) async throws {
+    func refusesForeignHost(authority: String, status: Int) async throws {
         try await TestServer.run(
             .sample {
                 $0.port = 0
@@ -62,9 +61,7 @@ struct AdminTests {
                 connection.send(
                     "GET /am/admin/clock HTTP/1.1\r\nHost: \(authority)\r\nAuthorization: Bearer \(Self.token)\r\n\r\n")
                 let text = await connection.read { $0.hasSuffix("}") }
-                #expect(
-                    text.hasPrefix("HTTP/1.1 \(isAllowed ? 200 : 404)") || (!isAllowed && text.hasPrefix("HTTP/1.1 400")),
-                    "\(text)")
+                #expect(text.hasPrefix("HTTP/1.1 \(status)"), "\(text)")
                 connection.vanish()
             }
         }

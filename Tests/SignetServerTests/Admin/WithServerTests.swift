@@ -18,7 +18,7 @@ struct WithServerTests {
             try server.faults.enable(FaultRule(.status(500 + index), at: "health", .times(1)))
             for expected in [500 + index, 200] {
                 let connection = try RawHTTPConnection(port: port)
-                connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.send("GET /am/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 let answer = await connection.read { $0.hasSuffix("}") }
                 #expect(answer.hasPrefix("HTTP/1.1 \(expected)"))
                 connection.vanish()

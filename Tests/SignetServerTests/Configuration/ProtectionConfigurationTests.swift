@@ -35,6 +35,7 @@ struct ProtectionConfigurationTests {
                 lockout: {failures: 8, within: 9, duration: 10}
                 factorLockout: {failures: 12, duration: 13, total: 14}
                 messages: {maxWaiting: 2, unanswered: 4, pause: 15, maxPause: 16}
+              allowedHosts: [login.example.test, 10.0.2.2, "fd00::1"]
               corsOrigins: ["https://app.example", "http://localhost:3000", "http://[::1]:8080"]
               tls: {certificate: cert.pem, key: key.pem}
             """)
@@ -52,6 +53,7 @@ struct ProtectionConfigurationTests {
         limits.factorLockout = FactorLockout(failures: 12, duration: 13, total: 14)
         limits.messages = MessageLimits(maxWaiting: 2, unanswered: 4, pause: 15, maxPause: 16)
         #expect(file.limits == limits)
+        #expect(file.allowedHosts == ["login.example.test", "10.0.2.2", "fd00::1"])
         #expect(file.corsOrigins == ["https://app.example", "http://localhost:3000", "http://[::1]:8080"])
         #expect(file.tls == .files(certificate: "cert.pem", key: "key.pem"))
     }
@@ -91,7 +93,7 @@ struct ProtectionConfigurationTests {
     @Test("Omitted limits have their defaults; `none` and `never` turn them off")
     func omittedLimitsHaveDefaults() throws {
         let file = try server("  issuer: x")
-        #expect(file.limits == ServerLimits() && file.corsOrigins.isEmpty && file.tls == nil)
+        #expect(file.limits == ServerLimits() && file.corsOrigins.isEmpty && file.allowedHosts.isEmpty && file.tls == nil)
         let none = try server(
             "  limits: {rateLimits: none, lockout: never, factorLockout: never, messages: none}\n  tls: {directory: here}")
         #expect(
@@ -129,6 +131,9 @@ struct ProtectionConfigurationTests {
             ("  limits: {factorLockout: always}", "`factorLockout` must be `never`, or"),
             ("  limits: {messages: {pause: 60, maxPause: 59}}", "`maxPause` must be an integer, 60 to 86400, not `59`"),
             ("  limits: {messages: some}", "`messages` must be `none`, or"),
+            ("  allowedHosts: ['login.example.test:8080']", "isn't a host"),
+            ("  allowedHosts: ['https://login']", "isn't a host"),
+            ("  allowedHosts: ['*']", "isn't a host"), ("  allowedHosts: ['[fd00::1]']", "isn't a host"),
             ("  corsOrigins: ['*']", "`*` is not possible"), ("  corsOrigins: ['https://app.example/']", "isn't an origin"),
             ("  corsOrigins: ['app.example']", "isn't an origin"),
             ("  corsOrigins: ['https://app.example:443']", "isn't an origin"),

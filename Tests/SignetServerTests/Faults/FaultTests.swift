@@ -141,7 +141,7 @@ struct FaultTests {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try faults(server).enable(FaultRule(.cut(after: bytes), at: "keys", .times(1)))
             try await server.serve { port in
-                let request = "GET /am/oauth2/connect/jwk_uri HTTP/1.1\r\nHost: x\r\n\r\n"
+                let request = "GET /am/oauth2/connect/jwk_uri HTTP/1.1\r\nHost: localhost\r\n\r\n"
                 let connection = try RawHTTPConnection(port: port)
                 connection.send(request)
                 let text = await connection.read { _ in false }

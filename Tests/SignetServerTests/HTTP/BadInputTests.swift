@@ -85,7 +85,7 @@ struct BrokenRequestTests {
             try await server.serve { port in
                 let connection = try RawHTTPConnection(port: port)
                 let head =
-                    "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: \(length)"
+                    "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(length)"
                 connection.send(head + "\r\n\r\n{\"a\":")
                 connection.endSending()
                 let answer = await connection.read { $0.hasSuffix("}") }

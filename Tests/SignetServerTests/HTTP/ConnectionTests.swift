@@ -30,7 +30,7 @@ struct ConnectionTests {
         try await Self.serve(\.headerTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
             if isSecond {
-                connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.send("GET /am/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 let answer = await connection.read { $0.hasSuffix("{}") }
                 #expect(answer.hasPrefix("HTTP/1.1 200"))
             }
@@ -61,7 +61,7 @@ struct ConnectionTests {
                 #expect(refusal.hasPrefix("HTTP/1.1 408"))
                 slow.vanish()
             }
-            silent.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
+            silent.send("GET /am/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             let answer = await silent.read { $0.hasSuffix("{}") }
             #expect(answer.hasPrefix("HTTP/1.1 200"))
             silent.vanish()
@@ -70,8 +70,8 @@ struct ConnectionTests {
 
     /// Heads of requests with a body; the second one does not state its length.
     static let slowBodies = [
-        "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{",
-        "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+        "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{",
+        "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
     ]
 
     @Test("A request body that arrives byte by byte gets 408 with AM's error body", arguments: slowBodies)
@@ -98,7 +98,7 @@ struct ConnectionTests {
     func unreadBodyEndsConnection() async throws {
         try await Self.serve(\.bodyTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
-            connection.send("POST /am/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{")
+            connection.send("POST /am/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n{")
             let text = await connection.read { _ in false }
             #expect(text.hasPrefix("HTTP/1.1 404"))
             connection.vanish()
@@ -117,7 +117,7 @@ struct ConnectionTests {
             }
             let many = (0..<1000).map { "X-\($0): y\r\n" }.joined()
             let connection = try RawHTTPConnection(port: port)
-            connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\(many)\r\n")
+            connection.send("GET /am/health HTTP/1.1\r\nHost: localhost\r\n\(many)\r\n")
             let answer = await connection.read { $0.contains("\r\n\r\n") }
             #expect(answer.hasPrefix("HTTP/1.1 431"))
             connection.vanish()
@@ -139,7 +139,7 @@ struct ConnectionTests {
     static let refusedRequests = [
         RefusedRequest(\.headerTimeout, 1, "GET /am/hea", 408),
         RefusedRequest(
-            \.bodyTimeout, 1, "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", 408,
+            \.bodyTimeout, 1, "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", 408,
             path: "/am/json/authenticate"),
         RefusedRequest(\.headerTimeout, 10, largeBody, 413, path: "/am/json/authenticate"),
         RefusedRequest(
@@ -148,7 +148,7 @@ struct ConnectionTests {
     ]
 
     private static let largeBody =
-        "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 300000\r\n\r\n"
+        "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 300000\r\n\r\n"
         + String(repeating: " ", count: 300_000)
 
     @Test(
@@ -184,7 +184,7 @@ struct ConnectionTests {
         try await Self.serve(\.maxHeaderSize, 4096) { port in
             let connection = try RawHTTPConnection(port: port)
             let large = "GET /am/health HTTP/1.1\r\nX: \(String(repeating: "x", count: 5000))\r\n\r\n"
-            connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n" + large)
+            connection.send("GET /am/health HTTP/1.1\r\nHost: localhost\r\n\r\n" + large)
             let text = await connection.read { _ in false }
             #expect(text.hasPrefix("HTTP/1.1 200") && text.contains("{}HTTP/1.1 431"), "\(text)")
             connection.vanish()
@@ -195,7 +195,7 @@ struct ConnectionTests {
         "Data that is not HTTP gets 400, in the head and in the body of a request",
         arguments: [
             "GARBAGE\r\n\r\n",
-            "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         ])
     func invalidHTTPGets400(request: String) async throws {
         try await Self.serve(\.headerTimeout, 10) { port in
@@ -211,7 +211,7 @@ struct ConnectionTests {
     func closesIdleConnection() async throws {
         try await Self.serve(\.idleTimeout, 1) { port in
             let connection = try RawHTTPConnection(port: port)
-            connection.send("GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n")
+            connection.send("GET /am/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             let answer = await connection.read { _ in false }
             #expect(answer.hasSuffix("{}"))
             connection.vanish()
@@ -223,7 +223,7 @@ struct ConnectionTests {
         var limits = ServerLimits()
         limits.maxConnections = 2
         try await Self.serve(limits) { port, server in
-            let request = "GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n"
+            let request = "GET /am/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
             let first = [try RawHTTPConnection(port: port), try RawHTTPConnection(port: port)]
             for connection in first {
                 connection.send(request)
@@ -231,7 +231,7 @@ struct ConnectionTests {
                 #expect(answer.hasPrefix("HTTP/1.1 200"))
             }
             let third = try RawHTTPConnection(port: port)
-            third.send("GET /am/json/authenticate HTTP/1.1\r\nHost: x\r\n\r\n")
+            third.send("GET /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\n\r\n")
             // The first two connections are answered meanwhile, many times, and the third one is not.
             for round in 0..<100 {
                 first[round % 2].send(request)

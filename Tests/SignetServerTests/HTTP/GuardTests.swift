@@ -218,7 +218,7 @@ struct AddressRateTests {
             #expect(server.devServer.context.configuration.rateLimits == .none)
             try await server.serve { port in
                 let connection = try RawHTTPConnection(port: port)
-                let request = "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+                let request = "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
                 for _ in 0..<200 { connection.send(request) }
                 let text = await connection.read { $0.components(separatedBy: "HTTP/1.1 200 OK").count > 200 }
                 #expect(text.components(separatedBy: "HTTP/1.1 200 OK").count == 201)

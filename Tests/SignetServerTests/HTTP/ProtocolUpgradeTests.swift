@@ -14,7 +14,7 @@ struct ProtocolUpgradeTests {
         }
     }
 
-    private static let plain = "GET /am/health HTTP/1.1\r\nHost: x\r\n\r\n"
+    private static let plain = "GET /am/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
@@ -26,21 +26,21 @@ struct ProtocolUpgradeTests {
     static let requests = [
         Case(
             name: "Upgrade: h2c, as Java's HttpClient sends it",
-            request: "GET /am/health HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+            request: "GET /am/health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\n"
                 + "Upgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA\r\n\r\n"),
         Case(
             name: "Upgrade: websocket",
-            request: "GET /am/health HTTP/1.1\r\nHost: x\r\nconnection: keep-alive, upgrade\r\nUpgrade: websocket\r\n"
+            request: "GET /am/health HTTP/1.1\r\nHost: localhost\r\nconnection: keep-alive, upgrade\r\nUpgrade: websocket\r\n"
                 + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"),
         Case(
             name: "Upgrade: h2c with a body",
-            request: "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            request: "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 + "Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n{}"),
         Case(
             name: "Upgrade: h2c with a chunked body",
-            request: "POST /am/json/authenticate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            request: "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 + "Connection: Upgrade\r\nUpgrade: h2c\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"),
-        Case(name: "CONNECT", request: "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n", status: "404"),
+        Case(name: "CONNECT", request: "CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\n\r\n", status: "404"),
     ]
 
     @Test("The response to an upgrade request says Connection: close, and the server closes the connection", arguments: requests)

@@ -13,7 +13,7 @@ extension TestServer {
     /// port.
     func serve(_ body: (_ port: Int) async throws -> Void) async throws {
         try #require(devServer.context.configuration.port == 0, "the configuration of a test needs port 0")
-        try await devServer.serve { baseURL in try await body(try Endpoint(baseURL).port) }
+        try await devServer.serve { _ in try await body(try Endpoint(devServer.context.localURL).port) }
     }
 
     /// A nonce of the push stream.
