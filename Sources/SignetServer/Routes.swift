@@ -143,6 +143,7 @@ extension ServerContext {
             CrossOriginMiddleware(configuration: configuration)
             ErrorMiddleware(server: self)
             HostMiddleware(policy: HostPolicy(configuration))
+            OriginMiddleware(server: self)
             RateLimitMiddleware(server: self)
             FaultMiddleware(server: self)
         }

@@ -22,8 +22,9 @@ struct LoopbackPolicy: Sendable {
         guard let host = HostPolicy.host(of: authority[...]), HostPolicy.isLoopbackName(host) || host == ownHost else {
             return false
         }
-        // A browser that withholds the referrer sends `null`.
-        guard let origin = request.header("origin"), origin != "null" else { return true }
+        guard let origin = request.header("origin") else { return true }
+        // A browser sends `null` for a page that it gives no origin, such as a document in a sandbox.
+        if origin == "null", !request.method.changesState { return true }
         return origin == "http://\(authority)" || origin == "https://\(authority)"
     }
 

@@ -101,7 +101,7 @@ struct LoginController: Sendable {
             ).response(at: server)
         }
         let cookie = try await server.store.read { tx in
-            try tx.sessions.find(TokenHash(token.text)).map { _ in SessionCookie(tx.time).setForPages(token.text) }
+            try tx.sessions.find(TokenHash(token.text)).map { _ in SessionCookie(tx.time).set(token.text) }
         }
         guard let cookie else { return SessionPageController.none(again).response(at: server) }
         server.logger.info(
@@ -140,7 +140,6 @@ struct LoginController: Sendable {
         }
         var response = try JSONReply.make(.ok, JSONValue.object(body))
         response.headers[.cacheControl] = "no-store"
-        response.headers.setPageSecurity()
         return response
     }
 

@@ -6,26 +6,24 @@ import SignetCore
 struct SessionCookie: Sendable {
     let name: String
     private let attributes: String
-    private let security: String
+    private let isSecure: Bool
 
     init(_ time: RequestTime) {
         let configuration = time.configuration
-        security = time.baseURL.lowercased().hasPrefix("https:") ? "; Secure" : ""
+        isSecure = time.baseURL.lowercased().hasPrefix("https:")
         name = configuration.cookieName
         attributes =
             "; Path=/" + (configuration.cookieDomain.map { "; Domain=\($0)" } ?? "")
-            + (configuration.cookieIsHTTPOnly ? "; HttpOnly" : "") + security
+            + (configuration.cookieIsHTTPOnly ? "; HttpOnly" : "") + "; SameSite=Lax" + (isSecure ? "; Secure" : "")
     }
 
+    private var security: String { isSecure ? "; Secure" : "" }
+
+    /// Returns the cookie with a session token.
+    ///
+    /// Forms of other sites don't send it (`SameSite=Lax`).
     func set(_ token: String) -> HTTPField {
         HTTPField(name: .setCookie, value: "\(name)=\(token)\(attributes)")
-    }
-
-    /// Returns a cookie like ``set(_:)`` with `SameSite=Lax`, for browsers that use the server's pages.
-    ///
-    /// Forms of other sites don't send it.
-    func setForPages(_ token: String) -> HTTPField {
-        HTTPField(name: .setCookie, value: "\(name)=\(token)\(attributes); SameSite=Lax")
     }
 
     /// Returns a cookie for this server's pages below `path`.
@@ -35,7 +33,7 @@ struct SessionCookie: Sendable {
 
     /// Returns another, non-secret cookie, given as `name=value`.
     func plain(_ cookie: String) -> HTTPField {
-        HTTPField(name: .setCookie, value: "\(cookie); Path=/\(security)")
+        HTTPField(name: .setCookie, value: "\(cookie); Path=/; SameSite=Lax\(security)")
     }
 
     var expired: HTTPField {

@@ -31,7 +31,10 @@ struct LoginTests {
             #expect(reply.json["successUrl"] == "/am/console")
             #expect(reply.json["realm"] == "/")
             #expect(reply.json["authId"] == nil)
-            #expect(reply.cookies == ["iPlanetDirectoryPro=\(token); Path=/; HttpOnly", "amlbcookie=01; Path=/"])
+            #expect(
+                reply.cookies == [
+                    "iPlanetDirectoryPro=\(token); Path=/; HttpOnly; SameSite=Lax", "amlbcookie=01; Path=/; SameSite=Lax",
+                ])
         }
     }
 
@@ -47,7 +50,7 @@ struct LoginTests {
         ) { server in
             let reply = try await server.logIn("Login", at: "/openam/json/authenticate")
             let token = try #require(reply.json["tokenId"]?.string)
-            #expect(reply.cookies == ["sso=\(token); Path=/; HttpOnly; Secure"])
+            #expect(reply.cookies == ["sso=\(token); Path=/; HttpOnly; SameSite=Lax; Secure"])
             #expect(reply.json["successUrl"] == "/openam/console")
         }
     }

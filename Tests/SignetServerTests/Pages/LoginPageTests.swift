@@ -26,7 +26,7 @@ struct LoginPageTests {
         }
     }
 
-    @Test("Every page has headers against inline scripts, framing, caching and referrers")
+    @Test("Every page has headers against inline scripts, framing, caching, openers and referrers")
     func setsSecurityHeaders() async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
@@ -48,7 +48,8 @@ struct LoginPageTests {
                 #expect(!policy.contains("unsafe"))
                 #expect(page.header("X-Content-Type-Options") == "nosniff")
                 #expect(page.header("X-Frame-Options") == "DENY")
-                #expect(page.header("Referrer-Policy") == "no-referrer")
+                #expect(page.header("Referrer-Policy") == "same-origin")
+                #expect(page.header("Cross-Origin-Opener-Policy") == "same-origin")
                 #expect(page.header("Cache-Control") == "no-store")
                 #expect(page.header("Content-Type") == "text/html; charset=UTF-8")
                 #expect(page.text.captures("(<script(?! src=)|<style|style=|\\son[a-z]+=)").isEmpty)

@@ -62,7 +62,9 @@ struct SessionTests {
             #expect(reply.status == 200)
             #expect(reply.text == "{\"result\":\"Successfully logged out\"}")
             #expect(
-                reply.cookies == ["iPlanetDirectoryPro=; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/; HttpOnly"])
+                reply.cookies == [
+                    "iPlanetDirectoryPro=; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/; HttpOnly; SameSite=Lax"
+                ])
             #expect(reply.header("Content-API-Version") == (index == 3 ? "resource=2.1" : "resource=3.1"))
             #expect(try await server.isValid(session) == false)
             let again = try await logOut()
@@ -172,9 +174,9 @@ struct SessionTests {
         ) { server in
             let reply = try await server.logIn("Login")
             let token = try #require(reply.json["tokenId"]?.string)
-            #expect(reply.cookies == ["iPlanetDirectoryPro=\(token); Path=/; Domain=example.test; Secure"])
+            #expect(reply.cookies == ["iPlanetDirectoryPro=\(token); Path=/; Domain=example.test; SameSite=Lax; Secure"])
             let end = try await server.sessionAction("logout", ["Cookie": "iPlanetDirectoryPro=\(token)"])
-            #expect(try #require(end.cookies.first).hasSuffix("; Path=/; Domain=example.test; Secure"))
+            #expect(try #require(end.cookies.first).hasSuffix("; Path=/; Domain=example.test; SameSite=Lax; Secure"))
         }
     }
 }
