@@ -67,6 +67,7 @@ struct ServerTransaction {
     var journeys: Table<String, JourneyState>
     var suspensions: Table<TokenHash, JourneyState>
     var flows: Table<String, LoginFlow>
+    var flowLimiter: LoginFlowLimiter
     var console: ConsoleAccess
     var outbox: SentEmails
     var nonces: NonceStore
@@ -93,6 +94,7 @@ struct ServerTransaction {
         journeys = Table(.journey, transaction)
         suspensions = Table(.suspendedJourney, transaction)
         flows = Table(.loginFlow, transaction)
+        flowLimiter = LoginFlowLimiter(transaction)
         console = ConsoleAccess(transaction)
         outbox = SentEmails(transaction)
         nonces = NonceStore(transaction, key: constants.nonceKey)

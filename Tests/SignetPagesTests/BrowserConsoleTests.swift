@@ -34,12 +34,16 @@ struct BrowserConsoleTests {
             try await other.open(server.login())
             try await other.waitForHeading("Sign In")
             try await page.open("\(server.url)/console")
-            try await page.click("button[value='3600']")
-            try await page.wait(for: "document.body.innerText.includes('moved by +3600')")
+            try await page.click("button[value='300']")
+            try await page.wait(for: "document.body.innerText.includes('moved by +300')")
+            try await page.click("button[value='30']")
+            try await page.wait(for: "document.body.innerText.includes('moved by +330')")
             try await other.signIn()
             try await other.waitForHeading("Time is up")
 
-            // The link has expired.
+            // The link expires.
+            try await page.click("button[value='3600']")
+            try await page.wait(for: "document.body.innerText.includes('moved by +3930')")
             try await page.click("a[href*='suspendedId']")
             try await page.waitForHeading("Go on signing in")
             try await page.click("button[type=submit]")

@@ -27,6 +27,9 @@ struct TokenBucket: Codable, Sendable {
         return bucket.take(limit, at: now)
     }
 
+    /// Puts a token back that was taken.
+    mutating func giveBack(_ limit: RateLimit) { tokens = min(Double(limit.burst), tokens + 1) }
+
     /// Returns the time at which the bucket is full again if no more tokens are taken.
     ///
     /// It can be forgotten then.

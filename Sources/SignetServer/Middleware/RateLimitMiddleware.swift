@@ -8,7 +8,7 @@ struct RateLimitMiddleware: RouterMiddleware {
     let server: ServerContext
 
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
-        if let address = context.client.network, let kind = AddressRate.Kind(context.route, request.method),
+        if let address = context.client.network, let kind = AddressRate.Kind(context.route, request),
             let limit = server.configuration.rateLimits[keyPath: kind.limit]
         {
             let now = server.clock.now
@@ -33,8 +33,12 @@ struct AddressRate: Sendable, Hashable {
         case userCode
 
         /// Nil for a request without a rate limit.
-        init?(_ route: Route?, _ method: HTTPRequest.Method) {
-            guard method == .post else { return nil }
+        ///
+        /// A request for a login page that starts a flow counts like one that starts a journey.
+        init?(_ route: Route?, _ request: Request) {
+            let startsFlow =
+                route == .pages && request.method == .get && request.uri.path == Route.pages.label && request.query("flow") == nil
+            guard request.method == .post || startsFlow else { return nil }
             switch route {
             case .authenticate, .pages: self = .authenticate
             case .accessToken, .deviceCode, .introspection, .revocation: self = .token

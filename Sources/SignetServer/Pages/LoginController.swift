@@ -22,16 +22,16 @@ struct LoginController: Sendable {
     /// Shows the page of a login flow, or starts a flow.
     func page(_ request: Request, context: AppRequestContext) async throws -> Response {
         let realm = try server.realm(ofPage: request)
-        guard let id = request.query("flow") else { return try await begin(request, realm) }
+        guard let id = request.query("flow") else { return try await begin(request, realm, context.client) }
         return try await show(id, request)
     }
 
     // MARK: Login flow
 
-    private func begin(_ request: Request, _ realm: RealmPath) async throws -> Response {
-        let query = (request.uri.query ?? "").split(separator: "&").filter { !$0.hasPrefix("suspendedId=") }
+    private func begin(_ request: Request, _ realm: RealmPath, _ client: ClientConnection) async throws -> Response {
         var start = LoginFlowStart(
-            kind: .email(token: ""), realm: realm, query: query.joined(separator: "&"), goto: request.query("goto"))
+            kind: .email(token: ""), realm: realm, query: try request.knownQuery(), goto: request.query("goto"),
+            address: client.network, cookies: browsers(request))
         if let token = request.query("suspendedId") {
             start.kind = .email(token: token)
         } else {
@@ -40,22 +40,29 @@ struct LoginController: Sendable {
             if journey.tree == nil { journey.tree = request.query("service") }
             start.kind = .journey(journey)
         }
-        let known = request.browser
-        let browser = known ?? RandomID.token()
         let (id, cookies) = try await server.store.write { [start] tx in
-            let id = try tx.begin(start, browser: TokenHash(browser), realms: server.realms)
+            let (id, browser) = try tx.begin(start, realms: server.realms)
             let cookie = SessionCookie(tx.time)
             let routing = server.configuration.loadBalancerCookie.map { [cookie.plain($0)] } ?? []
-            let own = known == nil ? [cookie.own(Self.cookieName, browser, path: "\(server.contextPath)/XUI")] : []
-            return (id, own + routing)
+            return (id, [cookie.browser(browser, contextPath: server.contextPath)] + routing)
         }
         return Self.redirect(to: address(of: id), cookies)
     }
 
+    /// Returns the hashes of the cookies that bind login flows to the browser.
+    ///
+    /// Another program at this host could have planted some of them. A flow is valid with any of them, because the server has
+    /// chosen their values.
+    private func browsers(_ request: Request) -> [TokenHash] {
+        let values = request.cookies(SessionCookie(server.time).browserName).filter { !$0.isEmpty && $0.utf8.count <= 64 }
+        return values.prefix(4).map { TokenHash($0) }
+    }
+
     private func show(_ id: String, _ request: Request) async throws -> Response {
-        guard let browser = request.browser.map({ TokenHash($0) }),
+        let browsers = browsers(request)
+        guard
             let (flow, csrf) = try await server.store.write({ tx in
-                try tx.flow(id, of: browser).map { ($0, tx.csrf(of: id, page: $0.page, browser: browser)) }
+                try tx.flow(id, of: browsers).map { ($0, tx.csrf(of: id, page: $0.page)) }
             })
         else {
             var page = APIError(.notFound, "This sign-in is over, or was begun in another browser. Cookies must be allowed here.")
@@ -65,7 +72,7 @@ struct LoginController: Sendable {
         }
         let again = "\(server.contextPath)/XUI/?\(flow.query)"
         switch flow.state {
-        case .done(let end): return try await finish(flow, end, again)
+        case .done(let end): return try await finish(flow, end, again, browsers)
         case .failed(let refusal):
             if let reason = refusal.reason { server.logger.info("login failed", metadata: ["reason": "\(reason)"]) }
             return refusal.page(again: again).response(at: server)
@@ -92,22 +99,34 @@ struct LoginController: Sendable {
                 })
     }
 
-    private func finish(_ flow: LoginFlow, _ end: LoginFlowEnd, _ again: String) async throws -> Response {
-        guard let token = end.token else {
+    private func finish(
+        _ flow: LoginFlow, _ end: LoginFlowEnd, _ again: String, _ browsers: [TokenHash]
+    ) async throws -> Response {
+        let own = "\(server.contextPath)/XUI/session?realm=\(flow.realm.description.percentEncoded())"
+        let destination = flow.destination?.location ?? own
+        // The user has gone back: the browser has the session, or the user has logged out.
+        if end.isCollected == true { return Self.redirect(to: destination) }
+        guard end.token != nil else {
             return HTMLPage(
                 title: "Done",
                 content: tag("p") { "\(end.user.name) has completed \(end.tree). It opens no session." }
                     + PagePart.link("Once more", to: again)
             ).response(at: server)
         }
-        let cookie = try await server.store.read { tx in
-            try tx.sessions.find(TokenHash(token.text)).map { _ in SessionCookie(tx.time).set(token.text) }
+        let cookies = try await server.store.write { tx -> [HTTPField]? in
+            guard let flow = try tx.flow(flow.id, of: browsers), case .done(let end) = flow.state, let token = end.token else {
+                return []
+            }
+            guard try tx.sessions.find(TokenHash(token.text)) != nil else { return nil }
+            let cookie = SessionCookie(tx.time)
+            return [cookie.set(token.text), cookie.browser(try tx.collect(flow), contextPath: server.contextPath)]
         }
-        guard let cookie else { return SessionPageController.none(again).response(at: server) }
+        guard let cookies else { return SessionPageController.none(again).response(at: server) }
+        // Of two concurrent requests, the other one got the token.
+        guard !cookies.isEmpty else { return Self.redirect(to: destination) }
         server.logger.info(
             "logged in", metadata: ["journey": "\(end.tree)", "realm": "\(flow.realm)", "user": "\(end.user.name)"])
-        let own = "\(server.contextPath)/XUI/session?realm=\(flow.realm.description.percentEncoded())"
-        return Self.redirect(to: flow.destination?.location ?? own, [cookie])
+        return Self.redirect(to: destination, cookies)
     }
 
     /// Processes a submitted form and redirects the browser to the next page, so that reloading that page does not submit the
@@ -115,23 +134,26 @@ struct LoginController: Sendable {
     func take(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try server.realm(ofPage: request)
         let form = try await request.form(context)
-        guard let browser = request.browser.map({ TokenHash($0) }), let id = form["flow"],
-            let page = form["page"].flatMap({ Int($0) }), let csrf = form["csrf"]
-        else { throw APIError.foreignForm }
-        let userAgent = request.header("user-agent").map { String($0.prefix(256)) }
-        try await server.store.write { tx in
-            guard ConstantTime.areEqual(csrf, tx.csrf(of: id, page: page, browser: browser)) else { throw APIError.foreignForm }
-            try tx.answer(id, page: page, of: browser, form: form, userAgent: userAgent)
+        guard let id = form["flow"], let page = form["page"].flatMap({ Int($0) }), let csrf = form["csrf"] else {
+            throw APIError.foreignForm
         }
-        return Self.redirect(to: address(of: id))
+        let browsers = browsers(request)
+        let userAgent = request.header("user-agent").map { String($0.prefix(256)) }
+        let cookies = try await server.store.write { tx in
+            guard ConstantTime.areEqual(csrf, tx.csrf(of: id, page: page)) else { throw APIError.foreignForm }
+            let browser = try tx.answer(id, page: page, of: browsers, form: form, userAgent: userAgent)
+            return browser.map { [SessionCookie(tx.time).browser($0, contextPath: server.contextPath)] } ?? []
+        }
+        return Self.redirect(to: address(of: id), cookies)
     }
 
     /// Answers the poll of the page's script: the number of the current page, and the remaining wait time.
     func wait(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try server.realm(ofPage: request)
-        guard let browser = request.browser.map({ TokenHash($0) }), let id = request.query("flow"),
+        let browsers = browsers(request)
+        guard let id = request.query("flow"),
             let (flow, now) = try await server.store.write({ tx in
-                try tx.flow(id, of: browser).map { ($0, tx.now) }
+                try tx.flow(id, of: browsers).map { ($0, tx.now) }
             })
         else { throw APIError.resourceNotFound }
         var body: [String: JSONValue] = ["page": .integer(Int64(flow.page))]
@@ -164,10 +186,26 @@ extension ServerContext {
 }
 
 extension Request {
-    /// The cookie that identifies the browser.
-    ///
-    /// It is not verified here; it is valid only if a login flow is stored for it.
-    fileprivate var browser: String? { cookies(LoginController.cookieName).first { !$0.isEmpty && $0.utf8.count <= 64 } }
+    /// The parameters of a login URL that start the same flow again.
+    private static let loginParameters: Set = [
+        "realm", "goto", "authIndexType", "authIndexValue", "service", "ForceAuth", "noSession",
+    ]
+
+    /// Returns the known parameters of a login URL as received, each once, because a flow stores them.
+    /// - Throws: ``APIError`` with status 400 when one is too long.
+    fileprivate func knownQuery() throws(APIError) -> String {
+        var names: Set<Substring> = []
+        var fields: [Substring] = []
+        for field in (uri.query ?? "").split(separator: "&") {
+            let name = field.prefix { $0 != "=" }
+            guard Self.loginParameters.contains(String(name)), names.insert(name).inserted else { continue }
+            guard field.utf8.count <= (name == "goto" ? 8192 : 1024) else {
+                throw APIError(.badRequest, "The parameter \(name) is too long.")
+            }
+            fields.append(field)
+        }
+        return fields.joined(separator: "&")
+    }
 }
 
 extension HTMLPage {

@@ -3,7 +3,7 @@ import SignetCore
 /// Converts a submitted form into the callbacks that a client would send.
 struct StepAnswers: Sendable {
     let step: JourneyStep
-    /// The hash of the browser's cookie, used as the identifier in a device profile.
+    /// The identifier of the browser in a device profile.
     let browser: TokenHash
     let userAgent: String?
 

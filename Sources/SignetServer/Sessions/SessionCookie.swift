@@ -26,6 +26,17 @@ struct SessionCookie: Sendable {
         HTTPField(name: .setCookie, value: "\(name)=\(token)\(attributes)")
     }
 
+    /// The name of the cookie that binds login flows to a browser.
+    ///
+    /// Over https, its prefix makes browsers accept it only from this host itself, not from another host of the domain and not
+    /// over plain http (RFC 6265bis section 4.1.3.2).
+    var browserName: String { isSecure ? "__Host-\(LoginController.cookieName)" : LoginController.cookieName }
+
+    /// Returns the cookie that binds login flows to a browser.
+    func browser(_ value: String, contextPath: String) -> HTTPField {
+        own(browserName, value, path: isSecure ? "/" : "\(contextPath)/XUI")
+    }
+
     /// Returns a cookie for this server's pages below `path`.
     func own(_ name: String, _ value: String, path: String, sameSite: String = "Lax") -> HTTPField {
         HTTPField(name: .setCookie, value: "\(name)=\(value); Path=\(path); HttpOnly; SameSite=\(sameSite)\(security)")

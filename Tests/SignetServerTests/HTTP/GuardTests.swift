@@ -213,6 +213,22 @@ struct AddressRateTests {
         }
     }
 
+    @Test("Login pages that start a journey count like requests that start one; other pages don't count")
+    func limitsStartedFlows() async throws {
+        let configuration = ServerConfiguration.sample { $0.limits.rateLimits = RateLimits(authenticate: Self.one) }
+        try await TestServer.live(configuration) { server in
+            var statuses: [Int] = []
+            for path in [
+                "/XUI/?realm=/", "/XUI?realm=/&goto=/am/oauth2/authorize", "/XUI/?suspendedId=x", "/XUI/", "/XUI/?flow=x",
+                "/XUI/session", "/XUI/app.css",
+            ] {
+                let request = SignetNetwork.HTTPRequest("GET", "\(server.url)\(path)")
+                statuses.append(try await server.transport.send(request).status)
+            }
+            #expect(statuses == [303, 303, 429, 429, 404, 200, 200])
+        }
+    }
+
     @Test("A server on a loopback address has no rate limits by default")
     func loopbackHasNoRateLimits() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in

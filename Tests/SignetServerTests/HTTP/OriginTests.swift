@@ -45,7 +45,8 @@ struct OriginTests {
             step.fill("NameCallback", "noa")
             _ = try await server.next(step)
             let link = try #require(try await server.devServer.emailLinks(to: "noa").last)
-            let token = try #require(URLComponents(string: link)?.queryItems?.first { $0.name == "suspendedId" }?.value)
+            let parameter = URLComponents(string: link)?.queryItems?.first { $0.name == "suspendedId" }
+            let token = try #require(parameter?.value)
             let path = "\(TestServer.authenticate)?suspendedId=\(token.percentEncoded())"
             for headers in Self.foreign {
                 let reply = try await server.send(.post, path, headers: headers)
