@@ -188,7 +188,8 @@ struct AuthorityDirectory {
     // MARK: Files
 
     private func text(of file: String, isSecret: Bool = false) throws(ServerTLSError) -> String? {
-        try PrivateFiles.bytes(of: file, forbidden: isSecret ? 0o077 : 0o022).map { String(decoding: $0, as: UTF8.self) }
+        let bytes = try PrivateFiles.bytes(of: file, forbidden: isSecret ? 0o077 : 0o022, mustBeOwn: true)
+        return bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
     private func save(_ certificate: Certificate, to file: String) throws(ServerTLSError) -> String {

@@ -10,17 +10,26 @@ enum PrivateFiles {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - forbidden: The permission bits that must not be set.
+    ///   - mustBeOwn: True when the file must belong to this user and must not be a symbolic link, so that no other user can
+    ///     choose its contents.
     /// - Returns: The bytes; nil when the file doesn't exist.
-    /// - Throws: ``ServerTLSError`` when the file cannot be read, is larger than 1 MiB, or has forbidden permissions.
-    static func bytes(of path: String, forbidden: UInt32) throws(ServerTLSError) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    /// - Throws: ``ServerTLSError`` when the file cannot be read, is larger than 1 MiB, has forbidden permissions, or isn't this
+    ///   user's own.
+    static func bytes(of path: String, forbidden: UInt32, mustBeOwn: Bool = false) throws(ServerTLSError) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (mustBeOwn ? O_NOFOLLOW : 0))
         guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw failure(path, "cannot be read")
+            switch errno {
+            case ENOENT: return nil
+            case ELOOP where mustBeOwn: throw ServerTLSError("\(path) is a symbolic link, and must be a file: replace the link")
+            default: throw failure(path, "cannot be read")
+            }
         }
         defer { close(descriptor) }
         guard let status = FileStatus(of: descriptor) else { throw failure(path, "cannot be read") }
         guard status.isFile else { throw ServerTLSError("\(path) is no file") }
+        guard status.isOwn || !mustBeOwn else {
+            throw ServerTLSError("\(path) belongs to another user, who could replace it: remove it, or change its owner")
+        }
         guard status.permissions & forbidden == 0 else {
             throw ServerTLSError("\(path) is open to others, and a key must not be: chmod 600 \(path)")
         }
@@ -45,10 +54,16 @@ enum PrivateFiles {
 
     /// Runs `body` with an exclusive lock on a directory.
     ///
-    /// The directory is created if it is missing. It must belong to this user and must not be writable for others.
-    static func withLock<R>(on directory: String, _ body: () throws(ServerTLSError) -> R) throws(ServerTLSError) -> R {
+    /// The directory is created if it is missing. It must belong to this user, must not be writable for others, and must not be a
+    /// symbolic link.
+    static func withLock<R>(on path: String, _ body: () throws(ServerTLSError) -> R) throws(ServerTLSError) -> R {
+        // With a slash at its end, the path would name the target of a link.
+        let directory = path.count > 1 && path.hasSuffix("/") ? String(path.prefix(path.count - 1)) : path
         try attempt(directory, "cannot be made") { () throws(StoreError) in try PrivateFile.createDirectory(directory) }
         guard let status = FileStatus(at: directory) else { throw failure(directory, "cannot be used") }
+        guard !status.isLink else {
+            throw ServerTLSError("\(directory) is a symbolic link: name the directory itself")
+        }
         guard status.isDirectory else { throw ServerTLSError("\(directory) is no directory") }
         guard status.isOwn, status.permissions & 0o022 == 0 else {
             throw ServerTLSError(

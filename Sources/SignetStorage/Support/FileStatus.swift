@@ -4,6 +4,7 @@ import Foundation
 package struct FileStatus: Sendable {
     package let isFile: Bool
     package let isDirectory: Bool
+    package let isLink: Bool
     /// The permission bits of the file's mode.
     package let permissions: UInt32
     /// True when the file belongs to the effective user of this process.
@@ -32,6 +33,7 @@ package struct FileStatus: Sendable {
     private init(_ status: stat) {
         isFile = status.st_mode & S_IFMT == S_IFREG
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        isLink = status.st_mode & S_IFMT == S_IFLNK
         permissions = UInt32(status.st_mode) & 0o7777
         isOwn = status.st_uid == geteuid()
         size = Int(status.st_size)

@@ -142,10 +142,49 @@ struct AuthorityTests {
             }, "not an authority"
         ),
         ("the key is open to others", { _ = chmod($0.file("tls/authority.key"), 0o640) }, "chmod 600"),
+        ("the key is a link", { try link($0, "tls/authority.key") }, "authority.key is a symbolic link"),
+        ("the authority is a link", { try link($0, "tls/authority.pem") }, "authority.pem is a symbolic link"),
+        ("the server's certificate is a link", { try link($0, "tls/server.pem") }, "server.pem is a symbolic link"),
+        ("the directory is a link", { try link($0, "tls") }, "tls is a symbolic link"),
+        ("the certificate can be written by others", { _ = chmod($0.file("tls/authority.pem"), 0o666) }, "authority.pem is open"),
+        ("the directory can be written by the group", { _ = chmod($0.file("tls"), 0o770) }, "chmod 700"),
         ("the directory is open to others", { _ = chmod($0.file("tls"), 0o777) }, "chmod 700"),
         ("the server's key is gone", { try FileManager.default.removeItem(atPath: $0.file("tls/server.key")) }, nil),
         ("the server's certificate is garbage", { try Data("x".utf8).write(to: URL(filePath: $0.file("tls/server.pem"))) }, nil),
     ]
+
+    /// Moves a file out of the directory and leaves a link to it.
+    private static func link(_ directory: TemporaryDirectory, _ name: String) throws {
+        let target = directory.file("elsewhere")
+        try FileManager.default.moveItem(atPath: directory.file(name), toPath: target)
+        try FileManager.default.createSymbolicLink(atPath: directory.file(name), withDestinationPath: target)
+    }
+
+    @Test(
+        "A file or directory of another user is refused with its name",
+        .enabled(if: geteuid() == 0, "only root can give files away"),
+        arguments: ["tls", "tls/authority.key", "tls/authority.pem", "tls/server.key", "tls/server.pem"])
+    func refusesForeignOwner(name: String) async throws {
+        try await TemporaryDirectory.with { directory in
+            _ = try authority(directory).identity(at: Self.start)
+            #expect(chown(directory.file(name), 65534, 65534) == 0)
+            let error = #expect(throws: ServerTLSError.self) { try authority(directory).identity(at: Self.start) }
+            let text = try #require(error?.description)
+            #expect(text.contains("\(directory.file(name)) belongs to another user"))
+        }
+    }
+
+    @Test("A link to a directory is refused also with a slash at its end")
+    func refusesLinkWithSlash() async throws {
+        try await TemporaryDirectory.with { directory in
+            _ = try authority(directory).identity(at: Self.start)
+            try Self.link(directory, "tls")
+            let error = #expect(throws: ServerTLSError.self) {
+                try AuthorityDirectory(path: directory.file("tls/"), names: Self.names).identity(at: Self.start)
+            }
+            #expect(error?.description.contains("symbolic link") == true)
+        }
+    }
 
     @Test(
         "Damage to the authority is reported without removing files; a damaged server certificate is issued again",
