@@ -112,6 +112,8 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             deadline?.cancel()
+            // The head may have been received before the previous request was answered (``PipelineGate``).
+            start?.isWaiting = false
             unanswered += 1
             isReading = true
             let hasBody = head.headerFields[.contentLength].map { $0 != "0" } ?? head.headerFields.contains(.transferEncoding)

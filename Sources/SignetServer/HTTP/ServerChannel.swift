@@ -6,7 +6,8 @@ import NIOHTTP1
 import NIOSSL
 import SignetCore
 
-/// Sets up a connection: the handler that watches its speed from the first byte, TLS if the server has a certificate, and HTTP.
+/// Sets up a connection: the handler that watches its speed from the first byte, TLS if the server has a certificate, the limit on
+/// pipelined requests, and HTTP.
 struct ServerChannel: ServerChildChannel {
     let http: HTTP1Channel
     let tls: TLSIdentity?
@@ -17,6 +18,7 @@ struct ServerChannel: ServerChildChannel {
             if let tls {
                 try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context()))
             }
+            try channel.pipeline.syncOperations.addHandler(PipelineGate())
         }.flatMap {
             http.setup(channel: channel, logger: logger)
         }.flatMapThrowing { value in
