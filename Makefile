@@ -100,10 +100,11 @@ FUZZ := $(TRAITS) -c release --sanitize=fuzzer --sanitize=address -Xswiftc -sani
 .PHONY: fuzz
 # What is never given back is a fault as much as a crash: a try that leaves an object behind ends the run.
 fuzz: export ASAN_OPTIONS := detect_leaks=1
-fuzz: setup ## libFuzzer on the readers of JSON, URIs, JWS, push messages, exports and server requests (FUZZ_SECONDS each)
+fuzz: setup ## libFuzzer on the readers of JSON, URIs, JWS, push messages, exports, servers' answers, requests and configurations (FUZZ_SECONDS each)
 	@swift build $(FUZZ) --product signet-fuzz
 	@bin="$$(swift build $(FUZZ) --product signet-fuzz --show-bin-path)"; \
-	for target in json uri jws notification imports authenticate form signature cbor; do \
+	for target in json uri jws notification imports cookies events step authenticate form signature cbor headers \
+	    address configuration; do \
 	    found="$(SCRATCH)/fuzz/found/$$target"; mkdir -p "$$found"; \
 	    "$$bin/signet-fuzz" $$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
 	        -print_final_stats=1 -artifact_prefix="$$found/" "$$found" Fuzz/Corpus/$$target; \

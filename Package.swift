@@ -189,7 +189,8 @@ let package = Package(
 
         // What reads other people's bytes, in the hands of libFuzzer (`make fuzz`).
         .executableTarget(
-            name: "signet-fuzz", dependencies: ["SignetTransfer", "SignetCore", "SignetPushGateway", "SignetServer"],
+            name: "signet-fuzz",
+            dependencies: ["SignetTransfer", "SignetCore", "SignetPushGateway", "SignetServer", hummingbird, httpTypes],
             path: "Fuzz", exclude: ["Corpus"], swiftSettings: rules),
 
         // The tests of a library NAME are in the target NAMETests (`make lint`). Exceptions: the tests of the program `signet` are in

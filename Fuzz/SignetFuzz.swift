@@ -24,11 +24,17 @@ enum SignetFuzz {
         case jws
         case notification
         case imports
+        case cookies
+        case events
+        case step
         #if DEBUG || SIGNET_FUZZER
         case authenticate
         case form
         case signature
         case cbor
+        case headers
+        case address
+        case configuration
         #endif
 
         /// Reads `bytes`, and checks what must hold for all that is read.
@@ -39,11 +45,17 @@ enum SignetFuzz {
             case .jws: Self.readJWS(bytes)
             case .notification: Self.readNotification(bytes)
             case .imports: Self.readImport(bytes)
+            case .cookies: ClientInputs.readCookies(bytes)
+            case .events: ClientInputs.readEvents(bytes)
+            case .step: ClientInputs.readStep(bytes)
             #if DEBUG || SIGNET_FUZZER
             case .authenticate: ServerInputs.readAuthenticate(bytes)
             case .form: ServerInputs.readForm(bytes)
             case .signature: ServerInputs.readSignature(bytes)
             case .cbor: ServerInputs.readCBOR(bytes)
+            case .headers: RequestInputs.readHeaders(bytes)
+            case .address: RequestInputs.readAddress(bytes)
+            case .configuration: RequestInputs.readConfiguration(bytes)
             #endif
             }
         }
