@@ -35,7 +35,7 @@ PLAIN := --scratch-path $(SCRATCH)/plain
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: setup demo test plain kills lint format bench tsan asan docs help clean
+.PHONY: setup demo test plain kills attack lint format bench tsan asan docs help clean
 
 setup: ## install the system packages that are missing (Debian, Ubuntu)
 	@scripts/setup
@@ -61,6 +61,14 @@ kills: setup ## kill a store's work at every one of its system calls, have the d
 	@swift build $(DEBUG) --build-tests
 	@swift test $(DEBUG) --skip-build --filter KillTests
 
+# All rounds of the attacks, with a fixed seed and a random one, which is printed: SIGNET_ATTACK_SEED repeats it.
+attack: export SIGNET_ATTACKS := all
+attack: setup ## attack the server, the vault and the command line from outside, with all rounds (docs/design/threats.md)
+	@swift build $(DEBUG) --build-tests
+	@export SIGNET_ATTACK_SEED="$${SIGNET_ATTACK_SEED:-$$RANDOM$$RANDOM}"; \
+	echo "The random seed is SIGNET_ATTACK_SEED=$$SIGNET_ATTACK_SEED"; \
+	swift test $(DEBUG) --skip-build --parallel --filter '^Attacks\.' $(TEST_ARGS)
+
 lint: ## the lint rules, after the proof that each can fail
 	@python3 -m unittest discover -s scripts/lint/tests
 	@scripts/lint/all
@@ -77,12 +85,12 @@ bench: setup ## the speed and size limits, as ratios in one run; also written to
 	PATH="$(SCRATCH)/bench/bin:$$PATH" \
 	"$$bin/signet-bench" --signet "$(SCRATCH)/release/signet-stripped" --output bench.json
 
-# The lock in Synchronization.Mutex is invisible to it: docs/decisions/002-mutex-under-tsan.md. The tests of the command line
-# look at other processes, which it would only slow down.
+# The lock in Synchronization.Mutex is invisible to it: docs/decisions/002-mutex-under-tsan.md. The tests of the command line and the
+# attacks look at other processes, which it would only slow down.
 tsan: export TSAN_OPTIONS := suppressions=$(CURDIR)/scripts/tsan-suppressions.txt
 tsan: setup ## the tests under the thread sanitizer
 	@swift build $(TSAN) --build-tests
-	@swift test $(TSAN) --skip-build --skip SignetCLITests $(TEST_ARGS)
+	@swift test $(TSAN) --skip-build --skip SignetCLITests --skip '^Attacks\.' $(TEST_ARGS)
 
 # The leaks it would report are XCTest's and the runtime's own.
 asan: export ASAN_OPTIONS := detect_leaks=0

@@ -293,8 +293,8 @@ let package = Package(
         .testTarget(
             name: "SignetCLITests",
             dependencies: [
-                "signet", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetPushGateway", "SignetServer",
-                "SignetStorage", "SignetTesting", "TestSupport", logging,
+                "signet", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage",
+                "SignetTesting", "TestSupport", logging,
             ],
             swiftSettings: rules),
         .testTarget(
@@ -318,5 +318,13 @@ let package = Package(
                 "TestSupport", "signet", crypto, cryptoExtras, jwtKit, hummingbirdTesting, httpTypes, nioCore,
                 logging, asn1, certificates, metricsTestKit, tracing, inMemoryTracing,
             ], exclude: ["Fixtures"], swiftSettings: rules),
+        // Attacks on the built program from outside: its server, its vault, and itself at malicious servers (`make attack`).
+        .testTarget(
+            name: "Attacks",
+            dependencies: [
+                "signet", "SignetCore", "SignetNetwork", "SignetPushGateway", "SignetServer", "SignetTesting", "TestSupport",
+                crypto,
+            ],
+            swiftSettings: rules),
     ]
 )

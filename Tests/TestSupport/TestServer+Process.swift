@@ -37,6 +37,9 @@ extension TestServer {
         /// An error that reports that the server announced nothing usable, or did not end with status 0.
         package struct Failure: Error, CustomStringConvertible {
             package let description: String
+
+            /// Creates an error.
+            package init(description: String) { self.description = description }
         }
 
         /// Starts a server and waits until it listens.

@@ -128,24 +128,7 @@ extension TestProcess.Outcome {
     }
 }
 
-/// Admits a limited number of tasks at a time: a hundred processes at once would only time each other out.
-actor TaskLimiter {
+extension TaskLimiter {
+    /// Admits the processes of these tests.
     static let processes = TaskLimiter(available: 4)
-
-    private var available: Int
-    private var queue: [CheckedContinuation<Void, Never>] = []
-
-    init(available: Int) { self.available = available }
-
-    func pass<R: Sendable>(_ body: @Sendable () async throws -> R) async rethrows -> R {
-        if available > 0 {
-            available -= 1
-        } else {
-            await withCheckedContinuation { queue.append($0) }
-        }
-        defer {
-            if queue.isEmpty { available += 1 } else { queue.removeFirst().resume() }
-        }
-        return try await body()
-    }
 }

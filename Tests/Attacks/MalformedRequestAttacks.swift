@@ -8,31 +8,32 @@ import TestSupport
 
 @testable import SignetServer
 
-@Suite("signet serve under ten thousand malformed requests", .tags(.slow), .timeLimit(.minutes(20)))
-struct MalformedRequestTests {
-    /// The seed of the damage, so that a run can be repeated; `SIGNET_FUZZ_SEED` sets another one.
-    static let seed = ProcessInfo.processInfo.environment["SIGNET_FUZZ_SEED"].flatMap { UInt64($0) } ?? 20_261_121
-
-    private static let warmUp = 2_000
-    private static let count = 10_000
+/// Valid requests to every route, each damaged in up to three places.
+@Suite("Attacks: malformed requests", .serialized, .timeLimit(.minutes(20)))
+struct MalformedRequestAttacks {
+    private static let warmUp = AttackRun.rounds(250, 2_000)
+    private static let count = AttackRun.rounds(1_500, 10_000)
     /// The number of requests after which the server is reset: damaged requests move its clock, too.
     private static let round = 250
 
     @Test(
         "The server answers every malformed request, logs every fault, stays alive and keeps its memory size",
-        arguments: [seed])
+        arguments: AttackRun.seeds)
     func survivesMalformedRequests(seed: UInt64) async throws {
-        try await CommandLineFixture.with(vault: false) { cli in
-            let tokenFile = cli.directory.file("token")
-            let file = try cli.write((ServerConfiguration.starterText + FuzzedServer.gateway).utf8, to: "server.yaml")
+        try await TemporaryDirectory.with { directory in
+            let tokenFile = directory.file("token")
+            let file = directory.file("server.yaml")
+            try Data((ServerConfiguration.starterText + FuzzedServer.gateway).utf8).write(to: URL(filePath: file))
             // The C library would keep scrypt's working memory, 16 MiB at a time, for reuse; this setting makes it return it
             // all. The address sanitizer, which keeps 256 MiB of freed memory, is limited too.
             let sanitizer = ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? ""
-            let running = try await cli.serve(
+            let own = [
+                "HOME": directory.path, "TMPDIR": directory.path, "SIGNET_HOME": directory.file("vault"),
+                "MALLOC_MMAP_THRESHOLD_": "1048576", "ASAN_OPTIONS": sanitizer + "quarantine_size_mb=1",
+            ]
+            let running = try await TestServer.Process.start(
                 ["--config", file, "--admin-token-file", tokenFile],
-                environment: [
-                    "MALLOC_MMAP_THRESHOLD_": "1048576", "ASAN_OPTIONS": sanitizer + "quarantine_size_mb=1",
-                ])
+                environment: AttackedProgram.environment.merging(own) { $1 })
             let process = running.process
             let server = FuzzedServer(
                 port: running.port,
