@@ -21,6 +21,7 @@ ALLOW = "scripts/lint/allow.txt"
 WORDS = "scripts/lint/words.txt"
 RULE_TESTS = "Tests/SignetCoreTests/RuleTests.swift"
 PAGE = "docs/protocol/wire.md"
+THREATS = "docs/design/threats.md"
 
 MANIFEST = """\
 // swift-tools-version: 6.2
@@ -114,7 +115,10 @@ public protocol Store {
     "Sources/signet/Main.swift": "import CPNG\nimport SignetStorage\n",
     "Tests/SignetStorageTests/StoreTests.swift": "@testable import SignetStorage\n",
     "Tests/SignetCoreTests/RuleTests.swift": "import Testing\n\n@testable import SignetCore\n\nlet now = Date()\n"
-    "let c = #expect(throws: E.self) { f() }\nlet d = #expect(a(b) == \"{\")  // {\n",
+    "let c = #expect(throws: E.self) { f() }\nlet d = #expect(a(b) == \"{\")  // {\n\n"
+    'struct RuleTests {\n    @Test("A rule holds, always", arguments: [1])\n    func holds() {}\n}\n',
+    THREATS: "| # | attack | defense | test |\n| --- | --- | --- | --- |\n"
+    '| 1 | A | B | RuleTests "A rule holds", "always" (twice); SignetCoreTests/RuleTests "holds" |\n| 2 | A | B | none: out of scope |\n',
 }  # fmt: skip
 
 DOCUMENTED = "/// A rule.\npublic struct Rule {\n"
@@ -214,6 +218,14 @@ FAULTS = [
     ("links", {STORE: "/// (protocol/wire.md section\n/// 1.9)\nlet a = 1\n"}, f"{STORE}:1:", "has no section 1.9"),
     ("links", {STORE: "// protocol/wire.md 1.7\n"}, f"{STORE}:1:", "has no section 1.7"),
     ("links", {STORE: "// protocol/wire.md sections 1, 1.2 and 2.\n"}, f"{STORE}:1:", "has no section 2"),
+    ("threats", {THREATS: None}, f"{THREATS}:1:", "missing"),
+    ("threats", {THREATS: '| 1 | A | B | RuleTests "A rule breaks" |\n'}, f"{THREATS}:1:", 'no test "A rule breaks"'),
+    ("threats", {THREATS: '\n| 1 | A | B | GoneTests "A rule holds" |\n'}, f"{THREATS}:2:", "no suite GoneTests"),
+    ("threats", {THREATS: '| 1 | A | B | Other/RuleTests "A rule holds" |\n'}, f"{THREATS}:1:", "no suite RuleTests"),
+    ("threats", {THREATS: "| 1 | A | B | RuleTests |\n"}, f"{THREATS}:1:", "row 1: write"),
+    ("threats", {THREATS: '| 1 | A | B | RuleTests "A rule holds", and more |\n'}, f"{THREATS}:1:", "row 1: write"),
+    ("threats", {THREATS: "| 1 | A | B | none |\n"}, f"{THREATS}:1:", "row 1: write"),
+    ("threats", {THREATS: "| 1 | A | B | none: x |\n| 1 | A | B | none: y |\n"}, f"{THREATS}:2:", "two rows 1"),
     ("allow-list", {ALLOW: f"size {STORE}\n"}, f"{ALLOW}:1:", "without a reason"),
     ("allow-list", {ALLOW: f"language {STORE} -- old\n"}, f"{ALLOW}:1:", "grants no exceptions"),
     ("allow-list", {ALLOW: "size Sources/Gone.swift -- it is long\n"}, f"{ALLOW}:1:", "there is no file"),
