@@ -135,6 +135,12 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable {
     case deviceToken
     /// A response that was sent to a server and whose outcome is not known yet.
     case sentAnswer
+    /// A group of accounts. Reserved for a later version.
+    case group
+    /// The picture of an account. Reserved for a later version.
+    case icon
+    /// The mark that a record was removed, for copies that are merged. Reserved for a later version.
+    case tombstone
     /// A record that could not be opened or read, which was moved away from its name and kept.
     case quarantined
 }

@@ -192,7 +192,7 @@ struct DoctorTests {
             try FileManager.default.moveItem(atPath: cli.home + "/kept", toPath: cli.home + "/vault.key")
             let before = try cli.vaultFiles()
             let doctor = try await cli.signet("doctor", "--json").succeeds().json
-            #expect(doctor["vault"]?["format"] == .integer(1))
+            #expect(doctor["vault"]?["format"] == .integer(2))
             let slotProtectors = doctor["vault"]?["slots"]?.array?.map { $0["protector"]?.string }
             #expect(slotProtectors == ["keyfile"])
             #expect(doctor["vault"]?["lastBackup"] == nil)

@@ -46,6 +46,9 @@ final class InMemoryKeyProtector: RollbackProtector {
     /// Gives it another key, as a cleared TPM has.
     func forget() { state.withLock { $0.key = Secret((0..<32).map { _ in UInt8.random(in: 0...255) }) } }
 
+    /// Forgets all epochs, as a key protector that keeps none.
+    func forgetEpochs() { state.withLock { $0.epochs = [:] } }
+
     func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
         try Sealing.seal(dataKey.bytes, with: try key(), context: context)
     }

@@ -212,7 +212,7 @@ struct VaultTamperingTests {
             let content = try Vault.open(store, protectors: [protector]).get(key)
             Issue.record("\(what): read as \(content.map(String.init(describing:)) ?? "absent")")
         } catch {
-            let codes: Set<StoreError.Code> = [.corrupt, .keyMismatch, .newerFormat, .keyUnavailable]
+            let codes: Set<StoreError.Code> = [.corrupt, .keyMismatch, .newerFormat, .keyUnavailable, .rolledBack]
             #expect(codes.contains(error.code), "\(what): \(error)")
         }
     }
@@ -227,9 +227,10 @@ struct VaultTamperingTests {
         let mine = try #require(firstMechanism)
         let secondMechanism = try second.dump().first { $0.key.kind == .mechanism }
         let theirs = try #require(secondMechanism)
-        try first.put(theirs.value, mine.key)
         let vault = try Vault.open(first, protectors: [protector])
+        try first.put(theirs.value, mine.key)
         #expect { try vault.get(key) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
+        #expect { try Vault.open(first, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .rolledBack }
         // A slot of another vault does not open this one.
         var header = try Vault.header(of: first)
         header.slots = try Vault.header(of: second).slots
@@ -257,11 +258,8 @@ struct VaultTamperingTests {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
         let vault = try Vault.create(in: store, protector: protector)
         try vault.put([1], key)
-        let mechanism = try store.dump().first { $0.key.kind == .mechanism }
-        let (name, _) = try #require(mechanism)
+        let (name, damaged) = try Self.damageMechanism(in: store)
         try vault.put([2], RecordKey(.mechanism, "another"))
-        let damaged = Array("not sealed by anybody".utf8)
-        try store.put(damaged, name)
 
         #expect { try vault.get(key) } throws: { ($0 as? StoreError)?.code == .corrupt }
         #expect(try vault.damagedRecords().map(\.kind) == [.mechanism])
@@ -270,18 +268,41 @@ struct VaultTamperingTests {
         #expect(try vault.get(key) == [3])
         #expect(try vault.damagedRecords().isEmpty)
         #expect(try vault.all(.quarantined) == [damaged])
+        #expect(try Vault.open(store, protectors: [protector]).get(key) == [3])
+    }
+
+    /// Flips a bit in the ciphertext of the only mechanism record, and returns its key in the store and its bytes.
+    private static func damageMechanism(in store: MemoryStore) throws -> (RecordKey, [UInt8]) {
+        let mechanism = try store.dump().first { $0.key.kind == .mechanism }
+        var (name, damaged) = try #require(mechanism)
+        damaged[damaged.count - 1] ^= 1
+        try store.put(damaged, name)
+        return (name, damaged)
     }
 
     @Test("A damaged record that was never read is quarantined at the next write too")
     func quarantinesUnreadRecord() throws {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
         try Vault.create(in: store, protector: protector).put([1], key)
+        let (_, damaged) = try Self.damageMechanism(in: store)
+        let vault = try Vault.open(store, protectors: [protector])
+        try vault.put([3], key)
+        #expect(try vault.all(.quarantined) == [damaged])
+    }
+
+    @Test("Bytes in the place of a record are refused, and quarantined once the user accepts what is there")
+    func quarantinesReplacedRecord() throws {
+        let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
+        try Vault.create(in: store, protector: protector).put([1], key)
         let mechanism = try store.dump().first { $0.key.kind == .mechanism }
         let (name, _) = try #require(mechanism)
         try store.put([1, 2, 3], name)
-        let vault = try Vault.open(store, protectors: [protector])
+        #expect { try Vault.open(store, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .rolledBack }
+        let vault = try Vault.open(store, protectors: [protector], acceptingRollback: true)
+        #expect(try vault.damagedRecords().map(\.kind) == [.mechanism])
         try vault.put([3], key)
         #expect(try vault.all(.quarantined) == [[1, 2, 3]])
+        #expect(try Vault.open(store, protectors: [protector]).get(key) == [3])
     }
 
     @Test("A vault is reset only by a call with its own id")

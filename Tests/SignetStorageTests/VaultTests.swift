@@ -144,7 +144,8 @@ struct VaultTests {
         let (_, inner) = try vaultInMemory()
         let headerRecord = inner.dump().first { $0.key.kind == .vault }
         let (name, header) = try #require(headerRecord)
-        let newer = String(decoding: header, as: UTF8.self).replacingOccurrences(of: "\"format\":1", with: "\"format\":2")
+        let newer = String(decoding: header, as: UTF8.self).replacingOccurrences(of: "\"format\":2", with: "\"format\":3")
+        try #require(newer.contains("\"format\":3"))
         try inner.put(Array(newer.utf8), name)
         #expect { try Vault.open(inner, protectors: []) } throws: { ($0 as? StoreError)?.code == .newerFormat }
         #expect(try inner.get(name) == Array(newer.utf8))

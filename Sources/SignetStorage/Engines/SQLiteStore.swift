@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import Synchronization
 
 /// Records in one SQLite file, durable when a write returns.
 ///
@@ -9,8 +10,14 @@ import GRDBSQLite
 ///
 /// The file must be private: mode 0600, owned by this user, not a link. The store writes bytes as they are: for secrets, put a
 /// ``Vault`` on top.
-public final class SQLiteStore: RecordStore, ClearOnDisk {
+///
+/// The pages of the file are checked for damage: at once if it has at most 4,096 pages, otherwise before the first write. On a
+/// read-only file system, the records can be read.
+public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore {
     private let database: DatabaseQueue
+    private let path: String
+    /// True when the pages of the file were checked.
+    private let isChecked: Mutex<Bool>
 
     /// The default timeout for another process, in seconds.
     ///
@@ -24,19 +31,48 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
     ///   - timeout: The timeout for another process, in seconds.
     /// - Throws: ``StoreError/Code/exists`` or ``StoreError/Code/notFound``, depending on `creating`;
     ///   ``StoreError/Code/insecurePermissions`` for a file that is not private; ``StoreError/Code/corrupt`` for an empty or
-    ///   damaged file; other codes when the system or SQLite fails.
+    ///   damaged file; ``StoreError/Code/denied`` for a file on a read-only file system that a crash has left incomplete; other
+    ///   codes when the system or SQLite fails.
     public init(path: String, creating: Bool = false, timeout: Double = defaultTimeout) throws(StoreError) {
         if creating {
             try PrivateFile.create(path, containing: [])
         } else {
             try PrivateFile.check(path)
         }
+        self.path = path
         do {
             database = try Self.open(path, creating: creating, timeout: timeout)
+            isChecked = Mutex(try Self.check(path, database))
         } catch {
             // An unfinished file contains no data yet.
             if creating { PrivateFile.removeDatabase(path) }
             throw SQLiteFailure.storeError(error, "open \(path)")
+        }
+    }
+
+    /// Checks the size of the file and the structure of all its pages.
+    /// - Throws: ``StoreError/Code/corrupt`` when the file is damaged.
+    package func checkIntegrity() throws(StoreError) {
+        do {
+            try database.unsafeRead { database in
+                try SQLiteIntegrity.checkSize(of: path, database)
+                try SQLiteIntegrity.checkPages(of: path, database)
+            }
+        } catch {
+            throw SQLiteFailure.storeError(error, "check \(path)")
+        }
+    }
+
+    /// Checks the size of the file, and the structure of its pages when they are few.
+    ///
+    /// Returns true when the pages were checked.
+    private static func check(_ path: String, _ database: DatabaseQueue) throws -> Bool {
+        try database.unsafeRead { database in
+            try SQLiteIntegrity.checkSize(of: path, database)
+            guard let pages = try Int.fetchOne(database, sql: "PRAGMA page_count"), pages <= SQLiteIntegrity.pagesCheckedAtOpen
+            else { return false }
+            try SQLiteIntegrity.checkPages(of: path, database)
+            return true
         }
     }
 
@@ -80,7 +116,11 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         do {
             return try database.writeWithoutTransaction { database in
                 try Self.transaction("BEGIN IMMEDIATE TRANSACTION", on: database) {
-                    try body(Transaction(database: database))
+                    if !isChecked.withLock({ $0 }) {
+                        try SQLiteIntegrity.checkPages(of: path, database)
+                        isChecked.withLock { $0 = true }
+                    }
+                    return try body(Transaction(database: database))
                 }
             }
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_FSYNC {
@@ -118,6 +158,10 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
             // A full disk has no room for the index that processes share. A process that locks out all others keeps the index in
             // memory, so that it can still read the records.
             return try open(path, creating: creating, configuration(timeout: timeout, exclusive: true))
+        } catch let error as DatabaseError
+            where [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode) && SQLiteSnapshot.isNeeded(for: path)
+        {
+            return try SQLiteSnapshot.open(path, configuration(timeout: timeout, exclusive: false))
         }
     }
 
@@ -171,7 +215,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
         )
     }
 
-    private struct Transaction: RecordWriter {
+    private struct Transaction: RecordWriter, PrefixReader {
         let database: Database
 
         func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? {
@@ -179,8 +223,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
                 let statement = try database.cachedStatement(sql: "SELECT bytes FROM record WHERE kind = ? AND name = ?")
                 return try Self.step(statement, key) { statement in
                     guard let statement else { return nil }
-                    let count = Int(sqlite3_column_bytes(statement, 0))
-                    return Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, 0), count: count))
+                    return Self.blob(statement, 0)
                 }
             }
         }
@@ -197,6 +240,40 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
                         sql: "SELECT bytes, name FROM record WHERE kind = ? \(condition) ORDER BY name LIMIT ?"),
                     arguments: arguments
                 ).map { StoredRecord(name: try Self.bytes($0, 1), content: .success(try Self.bytes($0, 0))) }
+            }
+        }
+
+        func forEachPrefix(
+            of kind: RecordKind, length: Int, _ body: (_ name: [UInt8], _ prefix: [UInt8]) throws(StoreError) -> Void
+        ) throws(StoreError) {
+            try attempt("list the records of kind \(kind.rawValue)") {
+                let statement = try database.cachedStatement(
+                    sql: "SELECT name, substr(bytes, 1, \(length)), kind FROM record WHERE kind = ? ORDER BY name")
+                let handle = statement.sqliteStatement
+                var kind = kind.rawValue
+                try kind.withUTF8 { kind in
+                    // The bound memory is not copied, and is only valid in this scope.
+                    defer {
+                        sqlite3_reset(handle)
+                        sqlite3_clear_bindings(handle)
+                    }
+                    let text = UnsafeRawPointer(kind.baseAddress)?.assumingMemoryBound(to: CChar.self)
+                    var result = sqlite3_bind_text(handle, 1, text, CInt(kind.count), nil)
+                    if result == SQLITE_OK { result = sqlite3_step(handle) }
+                    var last: [UInt8]?
+                    while result == SQLITE_ROW {
+                        // SQLite passes over a row of a smaller kind, one whose order is wrong or whose name has another type,
+                        // but does not find it by its name.
+                        let name = Self.blob(handle, 0)
+                        guard sqlite3_column_type(handle, 0) == SQLITE_BLOB, Self.blob(handle, 2).elementsEqual(kind),
+                            last?.lexicographicallyPrecedes(name) ?? true
+                        else { throw StoreError(.corrupt, "list the records", "the file is damaged: its rows are out of order") }
+                        try body(name, Self.blob(handle, 1))
+                        last = name
+                        result = sqlite3_step(handle)
+                    }
+                    guard result == SQLITE_DONE else { throw DatabaseError(resultCode: ResultCode(rawValue: result)) }
+                }
             }
         }
 
@@ -256,6 +333,12 @@ public final class SQLiteStore: RecordStore, ClearOnDisk {
             blob.isEmpty
                 ? sqlite3_bind_zeroblob(statement, index, 0)
                 : sqlite3_bind_blob64(statement, index, blob.baseAddress, UInt64(blob.count), nil)
+        }
+
+        /// Returns a copy of a column of the current row.
+        private static func blob(_ statement: SQLiteStatement, _ column: CInt) -> [UInt8] {
+            let count = Int(sqlite3_column_bytes(statement, column))
+            return Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, column), count: count))
         }
 
         private func attempt<R>(_ operation: String, _ body: () throws -> R) throws(StoreError) -> R {

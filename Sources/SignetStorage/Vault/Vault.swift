@@ -10,6 +10,9 @@ import Synchronization
 /// an error, or a failure in a listing; it is never reported as missing. When a new record is written in its place, the old one
 /// is moved to ``RecordKind/quarantined`` and kept. The format is in docs/reference/vault-format.md.
 ///
+/// The header counts the records and contains a digest of them, so that a removed record and one from an older copy are noticed:
+/// when a vault of at most ``recordsVerifiedAtOpen`` records is opened, otherwise at the first write and by ``verifyRecords()``.
+///
 /// If the key protector keeps an epoch, the first write after opening sends it a new one. This can take as long as a hardware
 /// operation.
 public final class Vault: RecordStore {
@@ -22,21 +25,20 @@ public final class Vault: RecordStore {
     /// Creates a vault in an empty store.
     /// - Throws: ``StoreError/Code/exists`` when the store already holds a vault.
     public static func create(in store: any RecordStore, protector: any KeyProtector) throws(StoreError) -> Vault {
-        var (keys, header) = try VaultKeys.make(vault: RandomID.uuid())
-        let slot = try header.addSlot(protector, dataKey: keys.dataKey)
-        header = header.proved(by: keys.headerKey)
-        let bytes = JSON.encode(header)
+        var (keys, draft) = try VaultKeys.make(vault: RandomID.uuid())
+        let slot = try draft.addSlot(protector, dataKey: keys.dataKey)
+        let stored = StoredHeader(draft, provedBy: keys)
         try store.write { (records: any RecordWriter) throws(StoreError) in
             guard try records.record(.vaultHeader) == nil else {
                 throw StoreError(.exists, "create vault", "there is a vault here already; nothing was changed")
             }
-            try records.put(bytes, .vaultHeader)
+            try records.put(stored.bytes, .vaultHeader)
         }
         let rollbackProtector = protector as? any RollbackProtector
-        try rollbackProtector?.remember(epoch: header.epoch, ofVault: header.id)
-        return Vault(
-            store: store, state: VaultState(keys: keys, header: header, bytes: bytes), openedBy: slot,
-            rollbackProtector: rollbackProtector)
+        try rollbackProtector?.remember(epoch: stored.header.epoch, ofVault: stored.header.id)
+        var state = VaultState(keys: keys, stored: stored)
+        state.isVerified = true
+        return Vault(store: store, state: state, openedBy: slot, rollbackProtector: rollbackProtector)
     }
 
     init(
@@ -68,52 +70,58 @@ public final class Vault: RecordStore {
     ///
     /// It is as durable as the underlying store. A transaction that neither puts nor removes a record writes nothing.
     /// - Throws: The error that `body` throws; ``StoreError/Code/keyMismatch`` when another process has rotated the key since
-    ///   this vault was opened. Open the vault again then.
+    ///   this vault was opened, in which case it must be opened again; ``StoreError/Code/rolledBack`` when the records are not
+    ///   those that were written last.
     public func write<R>(_ body: (any RecordWriter) throws(StoreError) -> R) throws(StoreError) -> R {
         let (value, written, sealed) = try store.write { (records: any RecordWriter) throws(StoreError) in
             let (header, keys) = try current(in: records)
             let writer = SealedWriter(records: records, vault: self, keys: keys)
             let value = try body(writer)
-            let written = writer.hasChanges ? try begin(header, keys, seals: writer.seals, in: records) : nil
+            let written =
+                writer.hasChanges ? try end(header, keys, seals: writer.seals, changes: writer.changes, in: records) : nil
             return (value, written, writer.sealed)
         }
-        state.withLock { $0.remember(sealed) }
-        if let written { try adopt(written) }
+        if let written { try adopt(written, sealed: sealed) }
         return value
     }
 
-    /// Counts the sealed records and starts a new epoch with the first write.
-    ///
-    /// Returns the header if it had to be changed.
-    private func begin(
-        _ header: VaultHeader, _ keys: VaultKeys, seals: UInt64, in records: any RecordWriter
-    ) throws(StoreError) -> VaultHeader? {
+    /// Writes the header at the end of a transaction: with the new digest, the number of sealed records, and a new epoch for the
+    /// first write.
+    private func end(
+        _ header: VaultHeader, _ keys: VaultKeys, seals: UInt64, changes: VaultChanges, in records: any RecordWriter
+    ) throws(StoreError) -> StoredHeader {
         let (blocks, isFirst) = state.withLock { ($0.blocks(for: seals), rollbackProtector != nil && !$0.hasWritten) }
-        guard blocks > 0 || isFirst else { return nil }
         var header = header
         header.seals += blocks
         guard header.seals < VaultState.maxSeals else {
             throw StoreError(.failed, "write", "the data key has sealed as much as it safely can; rotate it")
         }
         if isFirst { header.epoch += 1 }
+        return try put(header, provedBy: keys, after: changes, in: records)
+    }
+
+    /// Completes a header, proves it and writes it inside a transaction.
+    func put(
+        _ header: VaultHeader, provedBy keys: VaultKeys, after changes: VaultChanges, in records: any RecordWriter
+    ) throws(StoreError) -> StoredHeader {
+        var header = header
+        try update(&header, keys, with: changes, in: records)
         return try put(header, provedBy: keys, in: records)
     }
 
-    /// Proves a header and writes it inside a transaction.
-    ///
-    /// Returns the proved header.
-    func put(_ header: VaultHeader, provedBy keys: VaultKeys, in records: any RecordWriter) throws(StoreError) -> VaultHeader {
-        let header = header.proved(by: keys.headerKey)
-        try records.put(JSON.encode(header), .vaultHeader)
-        return header
+    /// Proves a complete header and writes it inside a transaction.
+    func put(_ header: VaultHeader, provedBy keys: VaultKeys, in records: any RecordWriter) throws(StoreError) -> StoredHeader {
+        let stored = StoredHeader(header, provedBy: keys)
+        try records.put(stored.bytes, .vaultHeader)
+        return stored
     }
 
-    /// Stores a durable header in the state of this process.
+    /// Stores a durable header in the state of this process, and the beginnings of the records that were sealed with it.
     ///
-    /// If its epoch is new, sends it to the rollback protector.
-    func adopt(_ header: VaultHeader) throws(StoreError) {
-        let isNewEpoch = state.withLock { $0.take(header) }
-        if isNewEpoch, let rollbackProtector { try advance(rollbackProtector, to: header) }
+    /// If the epoch of the header is new, sends it to the rollback protector.
+    func adopt(_ stored: StoredHeader, sealed: [RecordKey: ArraySlice<UInt8>] = [:]) throws(StoreError) {
+        let isNewEpoch = state.withLock { $0.take(stored, sealed: sealed) }
+        if isNewEpoch, let rollbackProtector { try advance(rollbackProtector, to: stored.header) }
     }
 
     /// Sends the epoch of `header` to the rollback protector.
@@ -145,6 +153,9 @@ public final class Vault: RecordStore {
         }
         if let known = state.withLock({ $0.known(bytes) }) { return known }
         let header = try Self.header(from: bytes)
+        guard header.format >= self.header.format else {
+            throw StoreError(.rolledBack, "use vault", "it was replaced by an older copy since it was opened; open it again")
+        }
         guard let keys = keys(header.keyID) else {
             throw StoreError(.keyMismatch, "use vault", "its key was rotated since it was opened; open it again")
         }
@@ -168,10 +179,17 @@ public final class Vault: RecordStore {
         }
     }
 
-    /// Returns true when this process sealed the record under this name and has not found it damaged since.
+    /// True when the store was verified, and every change since then is one of this vault.
+    var isVerified: Bool { state.withLock { $0.isVerified } }
+
+    /// Marks the store as verified.
+    func markVerified() { state.withLock { $0.isVerified = true } }
+
+    /// Returns the beginning of the record under this name when this process sealed it, has not found it damaged since, and no
+    /// other process has written to the vault since.
     ///
     /// The process remembers only its last few thousand records.
-    func hasSealed(_ hidden: RecordKey) -> Bool { state.withLock { $0.sealed.contains(hidden) } }
+    func sealedBeginning(of hidden: RecordKey) -> ArraySlice<UInt8>? { state.withLock { $0.sealed[hidden] } }
 
     /// Marks the record under this name as one that does not open.
     func markDamaged(_ hidden: RecordKey) { state.withLock { $0.markDamaged(hidden) } }
@@ -180,16 +198,36 @@ public final class Vault: RecordStore {
     func learn(_ keys: VaultKeys) { state.withLock { $0.ring[keys.id] = keys } }
 }
 
+/// A proved header and its bytes in the store.
+struct StoredHeader: Sendable {
+    let header: VaultHeader
+    let bytes: [UInt8]
+
+    /// Proves a header with the key of the vault.
+    init(_ header: VaultHeader, provedBy keys: VaultKeys) {
+        self.header = header.proved(by: keys.headerKey)
+        bytes = JSON.encode(self.header)
+    }
+
+    /// Creates a value for a header whose proof was verified.
+    init(verified header: VaultHeader, bytes: [UInt8]) {
+        self.header = header
+        self.bytes = bytes
+    }
+}
+
 /// The state of an open vault in this process.
 struct VaultState {
     /// The data keys by their IDs.
     ///
     /// After a rotation, the ring also keeps the previous key for concurrent readers.
     var ring: [[UInt8]: VaultKeys]
-    private(set) var header: VaultHeader
-    private var bytes: [UInt8]
+    private var stored: StoredHeader
+    var header: VaultHeader { stored.header }
     /// True when this process has started an epoch of its own.
     private(set) var hasWritten = false
+    /// True when the store was verified against the header.
+    var isVerified = false
     /// The number of records that may still be sealed before the header must count another block of `block` records.
     private var sealsLeft: UInt64 = 0
     private var block: UInt64 = 64
@@ -199,20 +237,25 @@ struct VaultState {
     /// With 2^32 random nonces of 96 bits, the probability that two are equal reaches 2^-33.
     static let maxSeals: UInt64 = 1 << 32
     static let sealsUntilDue: UInt64 = 1 << 30
-    /// The names under which this process has sealed records: the last few thousand.
-    private(set) var sealed: Set<RecordKey> = []
+    /// The beginnings of the records that this process has sealed, by their hidden names: the last few thousand.
+    private(set) var sealed: [RecordKey: ArraySlice<UInt8>] = [:]
 
-    init(keys: VaultKeys, header: VaultHeader, bytes: [UInt8]) {
+    init(keys: VaultKeys, stored: StoredHeader) {
         ring = [keys.id: keys]
         current = keys
-        self.header = header
-        self.bytes = bytes
+        self.stored = stored
     }
 
     private(set) var current: VaultKeys
 
-    /// Returns the known header and the current keys if `bytes` are its encoding, otherwise nil.
-    func known(_ bytes: [UInt8]) -> (VaultHeader, VaultKeys)? { bytes == self.bytes ? (header, current) : nil }
+    /// Returns the known header and the current keys if `bytes` are its encoding, otherwise nil: another process has written.
+    mutating func known(_ bytes: [UInt8]) -> (VaultHeader, VaultKeys)? {
+        guard bytes == stored.bytes else {
+            sealed = [:]
+            return nil
+        }
+        return (header, current)
+    }
 
     /// Counts `seals` sealed records.
     ///
@@ -228,23 +271,19 @@ struct VaultState {
         return more
     }
 
-    /// Adds records that are now durable to ``sealed``.
-    mutating func remember(_ sealed: Set<RecordKey>) {
-        if self.sealed.count + sealed.count > 4_096 { self.sealed = [] }
-        if sealed.count <= 4_096 { self.sealed.formUnion(sealed) }
-    }
+    mutating func markDamaged(_ hidden: RecordKey) { sealed[hidden] = nil }
 
-    mutating func markDamaged(_ hidden: RecordKey) { sealed.remove(hidden) }
-
-    /// Stores a header that is now durable.
+    /// Stores a header that is now durable, and the beginnings of the records that were sealed with it.
     ///
     /// Returns true when its epoch must be sent to the rollback protector.
-    mutating func take(_ header: VaultHeader) -> Bool {
-        let isNewEpoch = header.epoch != self.header.epoch || !hasWritten
+    mutating func take(_ stored: StoredHeader, sealed: [RecordKey: ArraySlice<UInt8>]) -> Bool {
+        let isNewEpoch = stored.header.epoch != header.epoch || !hasWritten
         hasWritten = true
-        self.header = header
-        bytes = JSON.encode(header)
+        isVerified = true
+        self.stored = stored
         if let keys = ring[header.keyID] { current = keys }
+        if self.sealed.count + sealed.count > 4_096 { self.sealed = [:] }
+        if sealed.count <= 4_096 { self.sealed.merge(sealed) { $1 } }
         return isNewEpoch
     }
 }

@@ -151,6 +151,14 @@ public struct VaultDirectory: Sendable, Hashable {
         try Vault.header(of: openRecords(timeout: SQLiteStore.defaultTimeout))
     }
 
+    /// Checks that the file of the vault is not damaged, without opening the vault.
+    ///
+    /// It finds changed and cut pages, but not a record that was changed with SQLite's means: ``Vault/verifyRecords()`` does.
+    /// - Throws: ``StoreError/Code/corrupt`` when the file is damaged; ``StoreError/Code/noVault`` without a vault.
+    public func checkRecords() throws(StoreError) {
+        try openRecords(timeout: SQLiteStore.defaultTimeout).checkIntegrity()
+    }
+
     /// Returns the problems of the directory and its files: each one that other users can access, that belongs to another user,
     /// or that is a link.
     ///

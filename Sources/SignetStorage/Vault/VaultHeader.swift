@@ -5,11 +5,13 @@ package import SignetCore
 ///
 /// It contains no secrets. Changes to it are detected when the vault is opened (docs/reference/vault-format.md).
 public struct VaultHeader: Sendable, Hashable {
-    /// The format that this version writes and reads.
-    public static let currentFormat = 1
+    /// The format that this version writes.
+    ///
+    /// It also reads the lower ones. The first write to a vault of a lower format gives the vault this one.
+    public static let currentFormat = 2
 
     /// The version of the format.
-    public let format: Int
+    public internal(set) var format: Int
     /// The random ID of the vault.
     public let id: String
     /// The ID of the data key that seals the records: four bytes, which change with every rotation.
@@ -32,8 +34,24 @@ public struct VaultHeader: Sendable, Hashable {
     var seals: UInt64
     /// The time of the last backup of the vault, in seconds since 1970.
     public internal(set) var lastBackup: Int?
+    /// The number and the digest of the records; nil in a header of format 1.
+    var records: Records?
     /// An HMAC over the other members, with a key that is derived from the data key.
     private var check: [UInt8]
+
+    /// The number and the digest of the records of a vault.
+    struct Records: Sendable, Hashable {
+        /// The number of records.
+        let count: UInt64
+        /// The number with which the sum is masked.
+        let nonce: [UInt8]
+        /// The masked sum of the records (``RecordDigest``).
+        let sum: [UInt8]
+        /// A number that grows by one with every transaction that writes or removes an account, or adds or removes a mechanism.
+        ///
+        /// A record that is derived from accounts can state the version for which it was made.
+        let accountsVersion: UInt64
+    }
 
     /// The data key, wrapped by one key protector.
     public struct Slot: Sendable, Hashable {
@@ -103,6 +121,7 @@ extension VaultHeader: JSONObject {
             "check": .base64(check),
         ]
         members["lastBackup"] = lastBackup.map { .integer(Int64($0)) }
+        members["records"] = records.map { .object($0.members) }
         return members
     }
 
@@ -115,7 +134,9 @@ extension VaultHeader: JSONObject {
         epoch = try members.unsigned("epoch")
         seals = try members.unsigned("seals")
         lastBackup = try members.optionalInteger("lastBackup")
+        records = try members.optionalObject("records").map(Records.init)
         check = try members.base64("check")
+        guard (records == nil) == (format < 2) else { throw JSONMemberError(name: "records") }
         // The proof covers only the known members, so there may be no others.
         guard self.members == members.all else { throw JSONMemberError(name: "check") }
     }
@@ -130,6 +151,23 @@ extension VaultHeader.Slot: JSONObject {
         number = try members.integer("number")
         protector = try members.text("custodian")
         wrapped = try members.base64("wrapped")
+    }
+}
+
+extension VaultHeader.Records: JSONObject {
+    package var members: [String: JSONValue] {
+        [
+            "count": .string(String(count)), "nonce": .base64(nonce), "sum": .base64(sum),
+            "accountsVersion": .string(String(accountsVersion)),
+        ]
+    }
+
+    package init(_ members: JSONMembers) throws {
+        count = try members.unsigned("count")
+        nonce = try members.base64("nonce")
+        sum = try members.base64("sum")
+        accountsVersion = try members.unsigned("accountsVersion")
+        guard sum.count == RecordDigest.length else { throw JSONMemberError(name: "sum") }
     }
 }
 

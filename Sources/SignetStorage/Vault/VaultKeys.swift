@@ -21,6 +21,8 @@ final class VaultKeys: Sendable {
     ///
     /// Initializing it takes longer than computing the HMAC of a name.
     private let nameCode: HMAC<SHA256>
+    /// An HMAC that is initialized with the key of the records' digest.
+    private let emptyDigestCode: HMAC<SHA256>
     /// The ID of the vault, to which every record is bound.
     private let vault: [UInt8]
 
@@ -34,6 +36,7 @@ final class VaultKeys: Sendable {
         nameCode = HMAC(key: nameKey.key)
         recordKey = Sealing.derive("signet record 1", from: dataKey)
         headerKey = Sealing.derive("signet header 1", from: dataKey)
+        emptyDigestCode = HMAC(key: Sealing.derive("signet digest 1", from: dataKey).key)
     }
 
     /// Creates the keys of a vault from the data key that a key protector unwrapped.
@@ -58,7 +61,16 @@ final class VaultKeys: Sendable {
         let draft = VaultHeader(id: id, keyID: keyID, sealedNameKey: [])
         let sealed = try Sealing.seal(
             keys.nameKey.bytes, with: Sealing.derive("signet names 1", from: keys.dataKey), context: draft.nameKeyContext)
-        return (keys, VaultHeader(id: id, keyID: keyID, sealedNameKey: sealed))
+        var header = VaultHeader(id: id, keyID: keyID, sealedNameKey: sealed)
+        header.records = keys.summary(of: RecordDigest(), accountsVersion: 0)
+        return (keys, header)
+    }
+
+    /// Returns the HMAC of a message with the key of the records' digest.
+    func digestCode(of message: [UInt8]) -> [UInt8] {
+        var code = emptyDigestCode
+        code.update(data: message)
+        return Array(code.finalize())
     }
 
     private static let changedHeader = StoreError(
@@ -71,7 +83,7 @@ final class VaultKeys: Sendable {
 /// format, suite and key ID, and the output of ``Sealing``. The preamble is authenticated together with the vault, the kind and the
 /// name. A record therefore opens only under its own name.
 extension VaultKeys {
-    private static let mark: [UInt8] = [0x53, 0x47]
+    static let mark: [UInt8] = [0x53, 0x47]
     private static let suite: UInt8 = 1
 
     /// Returns the name under which the store keeps a record.

@@ -8,8 +8,8 @@ extension Vault {
     /// - Parameters:
     ///   - store: The store that holds the vault.
     ///   - protectors: The key protectors to try, in this order.
-    ///   - acceptingRollback: Pass true to accept an older copy of the store, after the user has restored a backup on purpose.
-    ///     The epoch then continues from the highest one that the rollback protector has.
+    ///   - acceptingRollback: Pass true to accept an older copy of the store, or the records that are there, after the user has
+    ///     restored a backup on purpose. The epoch then continues from the highest one that the rollback protector has.
     /// - Returns: The open vault. Its ``openedBy`` is the slot that opened it.
     /// - Throws: ``StoreError/Code/noVault``, ``StoreError/Code/keyUnavailable`` with every reason, ``StoreError/Code/cancelled``,
     ///   ``StoreError/Code/keyMismatch``, ``StoreError/Code/rolledBack``, ``StoreError/Code/newerFormat``,
@@ -23,9 +23,14 @@ extension Vault {
         let keys = try VaultKeys(dataKey: dataKey, header: header)
         let rollbackProtector = protector as? any RollbackProtector
         let vault = Vault(
-            store: store, state: VaultState(keys: keys, header: header, bytes: bytes), openedBy: slot,
+            store: store, state: VaultState(keys: keys, stored: StoredHeader(verified: header, bytes: bytes)), openedBy: slot,
             rollbackProtector: rollbackProtector)
         if let rollbackProtector { try vault.check(rollbackProtector, acceptingRollback: acceptingRollback) }
+        if acceptingRollback {
+            try vault.acceptRecords()
+        } else if header.records?.count ?? 0 <= recordsVerifiedAtOpen {
+            try vault.verifyDigest()
+        }
         return vault
     }
 
@@ -108,6 +113,6 @@ extension Vault {
                 "it is an older copy of this vault (epoch \(header.epoch), the last was \(outside)); "
                     + "codes of counters in it may have been used. If you put back a backup on purpose, say so")
         }
-        try changeHeader { (header, _) in header.epoch = max(header.epoch, outside) }
+        try acceptRecords(since: outside)
     }
 }

@@ -23,20 +23,28 @@ struct SealedReader: RecordReader {
 
 /// Seals records with one key and writes them.
 final class SealedWriter: RecordWriter {
-    private let records: any RecordWriter
+    private let records: DigestedWriter
     private let reader: SealedReader
     private let keys: VaultKeys
     /// True when the transaction has changed the store.
     private(set) var hasChanges = false
     /// The number of records that were sealed.
     private(set) var seals: UInt64 = 0
-    /// The hidden names of the records that were sealed.
-    private(set) var sealed: Set<RecordKey> = []
+    /// The beginnings of the records that were sealed, by their hidden names.
+    private(set) var sealed: [RecordKey: ArraySlice<UInt8>] = [:]
+    private var changesAccounts = false
+    private var isSuspect = false
 
     init(records: any RecordWriter, vault: Vault, keys: VaultKeys) {
-        self.records = records
+        self.records = DigestedWriter(records: records, keys: keys)
         self.keys = keys
         reader = SealedReader(records: records, vault: vault)
+    }
+
+    /// The changes of the transaction on which the header depends.
+    var changes: VaultChanges {
+        VaultChanges(
+            digest: records.change, sealed: Set(sealed.keys), changesAccounts: changesAccounts, isSuspect: isSuspect)
     }
 
     func record(_ key: RecordKey) throws(StoreError) -> [UInt8]? { try reader.record(key) }
@@ -47,29 +55,53 @@ final class SealedWriter: RecordWriter {
 
     func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
         let hidden = keys.hiddenName(key)
-        // A record that this process sealed itself, and has not found damaged since, need not be checked again.
-        if !reader.vault.hasSealed(hidden), !sealed.contains(hidden), let old = try records.record(hidden),
-            (try? keys.open(old, hidden)) == nil
-        {
+        let old = try records.record(hidden)
+        if let old, !isKnown(old, hidden), (try? keys.open(old, hidden)) == nil {
+            // Its digest may no longer be the one that the header counts.
+            isSuspect = true
             try Quarantine.keep(old, of: hidden, in: records)
         }
+        let new = try keys.seal(bytes, hidden)
         hasChanges = true
         seals += 1
-        sealed.insert(hidden)
-        try records.put(keys.seal(bytes, hidden), hidden)
+        note(key, changesSet: old == nil)
+        sealed[hidden] = new.prefix(VaultKeys.coveredLength)
+        try records.put(new, hidden, over: old)
+    }
+
+    /// Returns true when this process sealed the stored record and has not found it damaged since.
+    ///
+    /// Such a record need not be checked again. A record in its place that another process cannot have written makes the
+    /// transaction suspect.
+    private func isKnown(_ stored: [UInt8], _ hidden: RecordKey) -> Bool {
+        if sealed[hidden] != nil { return true }
+        guard let known = reader.vault.sealedBeginning(of: hidden) else { return false }
+        if stored.prefix(VaultKeys.coveredLength) != known { isSuspect = true }
+        return !isSuspect
     }
 
     func remove(_ key: RecordKey) throws(StoreError) {
+        let hidden = keys.hiddenName(key)
+        let old = try records.record(hidden)
         hasChanges = true
-        try records.remove(keys.hiddenName(key))
+        note(key, changesSet: old != nil)
+        sealed[hidden] = nil
+        try records.remove(hidden, old)
     }
 
     func setAside(_ key: RecordKey) throws(StoreError) {
         let hidden = keys.hiddenName(key)
         guard let old = try records.record(hidden) else { return }
         hasChanges = true
+        note(key, changesSet: true)
+        sealed[hidden] = nil
         try Quarantine.keep(old, of: hidden, in: records)
-        try records.remove(hidden)
+        try records.remove(hidden, old)
+    }
+
+    /// Notes a change of an account, or of the set of mechanisms.
+    private func note(_ key: RecordKey, changesSet: Bool) {
+        if key.kind == .account || key.kind == .mechanism && changesSet { changesAccounts = true }
     }
 }
 
@@ -99,4 +131,9 @@ extension Vault {
 extension VaultKeys {
     /// Returns the ID of the key that sealed a record, as the record contains it.
     static func id(of sealed: [UInt8]) -> ArraySlice<UInt8> { sealed.dropFirst(4).prefix(idLength) }
+
+    /// Returns the format of a sealed record; nil for bytes that are not one.
+    static func format(of sealed: [UInt8]) -> Int? {
+        sealed.count > 2 && sealed.starts(with: mark) ? Int(sealed[2]) : nil
+    }
 }

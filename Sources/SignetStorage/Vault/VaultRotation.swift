@@ -8,7 +8,7 @@ extension Vault {
     /// remove a slot whose key protector cannot be used any more.
     /// - Parameter protector: Returns the key protector for a slot.
     /// - Throws: The errors of the key protectors and of the store; ``StoreError/Code/busy`` when another process changed the
-    ///   slots meanwhile.
+    ///   slots meanwhile; ``StoreError/Code/rolledBack`` when the records are not those that were written last.
     public func rotateKey(
         _ protector: (VaultHeader.Slot) throws(StoreError) -> any KeyProtector
     ) throws(StoreError) {
@@ -31,35 +31,49 @@ extension Vault {
             guard now.slots == old.0.slots, now.keyID == old.0.keyID else {
                 throw StoreError(.busy, "rotate key", "another process changed the vault's slots; nothing was changed")
             }
+            if now.records == nil { try refuseNewerRecords(than: now, in: records) }
+            let (before, after, seals) = try reseal(from: old.1, to: keys, in: records)
+            // The new header vouches for the records, so they must be those of the old one.
+            if let summary = now.records { try Self.require(before, old.1.digest(in: summary)) }
             header.epoch = now.epoch + 1
             header.lastBackup = now.lastBackup
-            for kind in RecordKind.allCases where kind != .vault && kind != .quarantined {
-                header.seals += try reseal(kind, from: old.1, to: keys, in: records)
-            }
+            header.seals = seals
+            header.records = keys.summary(of: after, accountsVersion: now.records?.accountsVersion ?? 0)
             return try put(header, provedBy: keys, in: records)
         }
         try adopt(written)
     }
 
-    /// Seals all records of a kind again with the new keys.
+    /// Seals all records again with the new keys.
     ///
-    /// Returns the number of records that were sealed.
+    /// Returns the digests of the records before and after, each with its keys, and the number of records that were sealed.
     private func reseal(
-        _ kind: RecordKind, from old: VaultKeys, to new: VaultKeys, in records: any RecordWriter
-    ) throws(StoreError) -> UInt64 {
-        var count: UInt64 = 0
-        try records.forEachRecord(of: kind) { (record) throws(StoreError) in
-            let hidden = RecordKey(kind, name: record.name)
-            let sealed = try record.content.get()
-            if let bytes = try? old.open(sealed, hidden) {
-                try records.put(new.seal(bytes, hidden), hidden)
-                count += 1
-            } else {
-                try Quarantine.keep(sealed, of: hidden, in: records)
-                try records.remove(hidden)
+        from old: VaultKeys, to new: VaultKeys, in records: any RecordWriter
+    ) throws(StoreError) -> (before: RecordDigest, after: RecordDigest, seals: UInt64) {
+        var (before, after, seals) = (RecordDigest(), RecordDigest(), UInt64(0))
+        try records.forEachRecord(of: .quarantined) { (record) throws(StoreError) in
+            let (name, bytes) = (RecordKey(.quarantined, name: record.name), try record.content.get())
+            before += old.digest(of: bytes, name)
+            after += new.digest(of: bytes, name)
+        }
+        let kept = DigestedWriter(records: records, keys: new)
+        for kind in RecordKind.allCases where kind != .vault && kind != .quarantined {
+            try records.forEachRecord(of: kind) { (record) throws(StoreError) in
+                let (hidden, sealed) = (RecordKey(kind, name: record.name), try record.content.get())
+                before += old.digest(of: sealed, hidden)
+                if let bytes = try? old.open(sealed, hidden) {
+                    let resealed = try new.seal(bytes, hidden)
+                    try records.put(resealed, hidden)
+                    after += new.digest(of: resealed, hidden)
+                    seals += 1
+                } else {
+                    try Quarantine.keep(sealed, of: hidden, in: kept)
+                    try records.remove(hidden)
+                }
             }
         }
-        return count
+        after += kept.change
+        return (before, after, seals)
     }
 }
 

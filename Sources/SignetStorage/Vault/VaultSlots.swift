@@ -61,7 +61,7 @@ extension Vault {
             var (header, keys) = try current(in: records)
             let value = try change(&header, keys)
             header.epoch += 1
-            return (value, try put(header, provedBy: keys, in: records))
+            return (value, try put(header, provedBy: keys, after: VaultChanges(), in: records))
         }
         try adopt(written)
         return value

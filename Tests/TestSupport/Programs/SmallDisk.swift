@@ -50,6 +50,15 @@ package struct SmallDisk: Sendable {
         guard errno == ENOSPC else { throw CannotStart("\(path)/filler", error: errno) }
     }
 
+    /// Makes the file system read-only.
+    ///
+    /// No process may have one of its files open for writing.
+    /// - Throws: ``CannotStart``.
+    package func makeReadOnly() throws(CannotStart) {
+        let readOnlyRemount: UInt = 1 | 32
+        guard mount(nil, path, nil, readOnlyRemount, nil) == 0 else { throw CannotStart("read-only \(path)", error: errno) }
+    }
+
     /// Frees the space that ``fill()`` used.
     package func empty() { unlink(path + "/filler") }
 }
