@@ -81,6 +81,20 @@ struct DamagedRecordTests {
         #expect(try await fixture.enrollPush().uid == push.uid)
     }
 
+    @Test("A record that is gone while another one names it is reported as damaged", arguments: [RecordKind.account, .mechanism])
+    func reportsMissingRecord(kind: RecordKind) async throws {
+        let push = try await fixture.enrollPush()
+        #expect(try await fixture.authenticator.damagedRecords().isEmpty)
+        let key =
+            kind == .mechanism
+            ? RecordKey(.mechanism, push.uid) : RecordKey(.account, Sample.account.issuer, Sample.account.accountName)
+        try inner.write { (records: any RecordWriter) throws(StoreError) in try records.remove(key) }
+        let damaged = try await fixture.authenticator.damagedRecords()
+        #expect(damaged.map(\.kind) == [kind] && damaged[0].error.code == .corrupt)
+        #expect(try await fixture.authenticator.removeAccount(Sample.account))
+        #expect(try await fixture.authenticator.damagedRecords().isEmpty)
+    }
+
     @Test("A damaged message is removed, and the other messages stay")
     func damagedNotificationIsRemoved() async throws {
         let push = try await fixture.enrollPush()

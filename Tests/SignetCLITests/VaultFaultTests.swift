@@ -70,7 +70,7 @@ struct VaultFaultTests {
             case .newerFormat:
                 try await SQLite.run(
                     records,
-                    "UPDATE record SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"format\":1', '\"format\":2') AS BLOB) WHERE kind = 'vault'"
+                    "UPDATE record SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"format\":2', '\"format\":3') AS BLOB) WHERE kind = 'vault'"
                 )
             }
         }

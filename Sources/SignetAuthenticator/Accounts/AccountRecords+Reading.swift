@@ -113,7 +113,13 @@ extension RecordBackedReader {
     }
 
     func damagedRecords() throws(StoreError) -> [DamagedRecord] {
-        try damaged(Account.self, .account) + damaged(Mechanism.self, .mechanism) + damaged(PushNotification.self, .notification)
+        var missing = MissingRecords(reader: self)
+        let accounts = try damaged(Account.self, .account) { missing.accounts.insert($0.id) }
+        let mechanisms = try damaged(Mechanism.self, .mechanism) { mechanism in
+            missing.mechanisms.insert(mechanism.uid)
+            missing.owners.insert(mechanism.account)
+        }
+        return try accounts + mechanisms + missing.records() + damaged(PushNotification.self, .notification)
             + damaged(StoredDeviceToken.self, .deviceToken)
     }
 
@@ -139,15 +145,56 @@ extension RecordBackedReader {
         return decoding
     }
 
-    private func damaged<Value: StoredForm>(_ type: Value.Type, _ kind: RecordKind) throws(StoreError) -> [DamagedRecord] {
+    /// Returns the records of a kind that cannot be read, and passes the values of the others to `body`.
+    private func damaged<Value: StoredForm>(
+        _ type: Value.Type, _ kind: RecordKind, _ body: (Value) -> Void = { _ in }
+    ) throws(StoreError) -> [DamagedRecord] {
         var damaged: [DamagedRecord] = []
         try reader.forEachRecord(of: kind) { record in
             let outcome = record.content.flatMap { bytes in
                 Result { () throws(StoreError) in try StoredForms.value(type, bytes, kind) }
             }
-            if case .failure(let error) = outcome { damaged.append(DamagedRecord(kind: kind, error: error)) }
+            switch outcome {
+            case .success(let value): body(value)
+            case .failure(let error): damaged.append(DamagedRecord(kind: kind, error: error))
+            }
         }
         return damaged
+    }
+}
+
+/// Records that other records name and that are missing.
+private struct MissingRecords {
+    let reader: any RecordBackedReader
+    /// The accounts and the mechanisms that can be read.
+    var accounts: Set<AccountID> = []
+    var mechanisms: Set<String> = []
+    /// The accounts that mechanisms name.
+    var owners: Set<AccountID> = []
+
+    init(reader: any RecordBackedReader) { self.reader = reader }
+
+    /// Returns the accounts that mechanisms name, and the mechanisms that the indexes of accounts name, without a record.
+    ///
+    /// A record that cannot be read is not missing.
+    func records() throws(StoreError) -> [DamagedRecord] {
+        var missing: [DamagedRecord] = []
+        for id in owners.subtracting(accounts) where try reader.lookUp(.account(id)).isAbsent {
+            missing.append(Self.missing(.account))
+        }
+        for id in accounts.union(owners) {
+            let named = try MechanismIndex.uids(of: id, in: reader.reader) ?? []
+            for uid in named where !mechanisms.contains(uid) {
+                if try reader.lookUp(.mechanism(uid)).isAbsent { missing.append(Self.missing(.mechanism)) }
+            }
+        }
+        return missing
+    }
+
+    private static func missing(_ kind: RecordKind) -> DamagedRecord {
+        DamagedRecord(
+            kind: kind,
+            error: StoreError(.corrupt, "read a record of kind \(kind.rawValue)", "it is missing: another record names it"))
     }
 }
 

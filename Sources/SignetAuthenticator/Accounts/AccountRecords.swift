@@ -76,7 +76,11 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func save(_ mechanism: Mechanism) throws(StoreError) {
-        try mechanismIndex.add(mechanism.uid, to: mechanism.account)
+        if try mechanismIndex.add(mechanism.uid, to: mechanism.account) {
+            // A mechanism that moves to another account leaves the index of the old one.
+            let old = try RecordLookup { () throws(StoreError) in try self.mechanism(mechanism.uid) }.value?.account
+            if let old, old != mechanism.account { try mechanismIndex.remove(mechanism.uid, from: old) }
+        }
         if mechanism.push != nil, try lookUp(.mechanism(mechanism.uid)).isAbsent {
             try notificationIndex(mechanism.uid).begin(in: records)
         }
@@ -112,6 +116,11 @@ private struct Writer: RecordBackedReader, AccountWriter {
         if try lookUp(.mechanism(uid)).isAbsent { return }
         if let account = try RecordLookup({ () throws(StoreError) in try mechanism(uid) }).value?.account {
             try mechanismIndex.remove(uid, from: account)
+        } else {
+            // The account of a record that cannot be read is unknown, but its index names the mechanism.
+            for account in try accounts() where try MechanismIndex.uids(of: account.id, in: records)?.contains(uid) == true {
+                try mechanismIndex.remove(uid, from: account.id)
+            }
         }
         try remove(mechanismRecord: uid)
     }

@@ -3,7 +3,8 @@ package import SignetStorage
 
 /// The index of the mechanisms of each account: one record `{"mechanisms": [uid, …]}` for each account.
 ///
-/// Readers ignore entries whose mechanism does not exist or belongs to another account.
+/// Readers ignore entries whose mechanism belongs to another account. An entry whose mechanism does not exist shows that its
+/// record was lost (`AccountReader.damagedRecords()`).
 struct MechanismIndex {
     let records: any RecordWriter
     let reader: any RecordBackedReader
@@ -27,11 +28,15 @@ struct MechanismIndex {
         if try Self.uids(of: account, in: records) == nil { try put([], account) }
     }
 
-    func add(_ uid: String, to account: AccountID) throws(StoreError) {
+    /// Adds a mechanism to the index of its account.
+    ///
+    /// Returns false when it was there.
+    func add(_ uid: String, to account: AccountID) throws(StoreError) -> Bool {
         let indexed = try Self.uids(of: account, in: records)
-        if let indexed, indexed.contains(uid) { return }
+        if let indexed, indexed.contains(uid) { return false }
         let known = if let indexed { indexed } else { try reader.mechanisms(of: account).map(\.uid) }
         try put(known.contains(uid) ? known : known + [uid], account)
+        return true
     }
 
     func remove(_ uid: String, from account: AccountID) throws(StoreError) {

@@ -10,7 +10,8 @@ struct Accounts: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the accounts and what they can do. This is what 'signet accounts' does.")
+            commandName: "list", abstract: "List the accounts and what they can do. This is what 'signet accounts' does.",
+            discussion: "Ends with 74 when records are damaged or missing, after the list of those that can be read.")
 
         @OptionGroup var options: VaultOptions
 
@@ -23,8 +24,13 @@ struct Accounts: AsyncParsableCommand {
             }
             if !json, accounts.isEmpty { Console.line("No accounts yet. Add one with 'signet enroll FILE'.") }
             for account in accounts { Console.line(json ? JSONText.line(account.json) : account.text) }
+            guard !damaged.isEmpty else { return }
             // On standard error, so that programs which read the list get only accounts.
             for record in damaged { Console.error("signet: \(record.error)") }
+            throw Failure(
+                .store, "damagedRecords",
+                "\(damaged.count.of("record")) cannot be read, and the list is without what is in them; nothing was changed. "
+                    + "'signet backup restore' brings back what a backup has")
         }
     }
 

@@ -41,6 +41,8 @@ struct Backup: ParsableCommand {
         func run() async throws {
             try TransferFile.checkIsFree(file, replacing: replace)
             let session = try Session.open(options)
+            // Also a large vault, which opening does not verify: what is missing must not be missing in a backup.
+            try session.vault.verifyRecords()
             let (archive, damaged) = try await session.offline { authenticator in
                 let archive = try await authenticator.archive(
                     includingNotifications: includesNotifications, skippingDamaged: skipsDamaged)

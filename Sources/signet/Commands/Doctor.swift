@@ -7,7 +7,9 @@ struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Say how the vault is kept, and what is wrong. The vault is not opened.",
-        discussion: "Ends with 0 when there is a vault that could be opened here, and with 78 when not.")
+        discussion:
+            "Ends with 0 when there is a vault that could be opened here, with 78 when not, and with 74 when its file is damaged."
+    )
 
     @OptionGroup var options: VaultOptions
 
@@ -39,7 +41,11 @@ private struct Diagnosis {
 
     init(_ directory: VaultDirectory, _ protectors: KeyProtectors) {
         path = directory.path
-        header = Result { () throws(StoreError) in try directory.header() }
+        header = Result { () throws(StoreError) in
+            let header = try directory.header()
+            try directory.checkRecords()
+            return header
+        }
         permissionProblems = directory.permissionProblems().map(\.description)
         self.protectors = Protection.allCases.map { ($0, protectors.availability($0)) }
         secretServiceOwner = Self.owner()

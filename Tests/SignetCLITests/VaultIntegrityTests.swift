@@ -1,0 +1,101 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import TestSupport
+import Testing
+
+/// Records that were changed behind the program's back, by a user who can write the file and has no key.
+@Suite(
+    "signet with records that were damaged, removed or put back",
+    .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
+struct VaultIntegrityTests {
+    private func change(_ cli: CommandLineFixture, _ statement: String) async throws {
+        try await SQLite.run(cli.home + "/vault.sqlite", statement)
+    }
+
+    @Test("A used HOTP code is not printed again when the old record is put back, until the user accepts it")
+    func refusesOldCounter() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri("hotp")).succeeds()
+            try await change(cli, "CREATE TABLE kept AS SELECT * FROM record WHERE kind = 'mechanism'")
+            let code = try HOTP.code(secret: OATHSample.secret, counter: 0)
+            #expect(try await cli.signet("code", "mira").line == code)
+            try await change(cli, "INSERT OR REPLACE INTO record SELECT * FROM kept")
+            let path = cli.directory.file("backup")
+            for arguments in [["code", "mira"], ["accounts"], ["backup", "create", path], ["protect", "rotate"]] {
+                let outcome = try await TaskLimiter.processes.pass { try await cli.start(arguments).end() }
+                outcome.fails(78, "put back from an older copy", "signet protect accept-rollback")
+            }
+            #expect(!FileManager.default.fileExists(atPath: path))
+            try await cli.signet("protect", "accept-rollback").succeeds()
+            #expect(try await cli.signet("code", "mira").line == code)
+        }
+    }
+
+    @Test(
+        "Removed records are noticed", arguments: ["kind = 'mechanism'", "kind = 'account'", "kind = 'index'", "kind <> 'vault'"])
+    func noticesRemovedRecords(condition: String) async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri("hotp")).succeeds()
+            try await change(cli, "DELETE FROM record WHERE \(condition)")
+            try await cli.signet("accounts").fails(78, "removed")
+            try await cli.signet("accounts", "--json").fails(78, "store.rolledBack")
+        }
+    }
+
+    @Test(
+        "With a damaged record accounts lists the others and ends with 74, and no backup is made",
+        arguments: ["account", "mechanism"])
+    func reportsDamagedRecords(kind: String) async throws {
+        try await CommandLineFixture.with { cli in
+            for name in ["mira", "noa"] { try await cli.signet("enroll", OATHSample.uri(account: name)).succeeds() }
+            try await change(
+                cli,
+                "UPDATE record SET bytes = CAST(substr(bytes, 1, length(bytes) - 1) AS BLOB) WHERE kind = '\(kind)' "
+                    + "AND name = (SELECT min(name) FROM record WHERE kind = '\(kind)')")
+            let plain = try await cli.signet("accounts")
+            #expect(plain.status == 74 && plain.errors.contains("1 record cannot be read"), "\(plain.errors)")
+            let json = try await cli.signet("accounts", "--json")
+            #expect(json.status == 74)
+            let mechanisms = json.jsonLines.map { $0["mechanisms"]?.array?.count }
+            #expect(kind == "account" ? mechanisms == [1] : Set(mechanisms) == [0, 1])
+            let path = cli.directory.file("backup")
+            try await cli.signet("backup", "create", path).fails(74, "cannot be read")
+            #expect(!FileManager.default.fileExists(atPath: path))
+            let doctor = try await cli.signet("doctor", "--json").succeeds().json
+            #expect(doctor["vault"]?["format"]?.wholeNumber == 2 && doctor["vault"]?["lastBackup"] == nil)
+        }
+    }
+
+    @Test("A vault whose file was cut ends doctor and every command that opens it with 74")
+    func reportsCutFile() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", OATHSample.uri()).succeeds()
+            let bytes = try Data(contentsOf: URL(filePath: cli.home + "/vault.sqlite"))
+            _ = try cli.write(bytes.dropLast(900), to: "vault/vault.sqlite")
+            let doctor = try await cli.signet("doctor")
+            #expect(doctor.status == 74 && doctor.errors.contains("damaged"), "\(doctor.errors)")
+            try await cli.signet("accounts").fails(74, "damaged")
+            try await cli.signet("backup", "create", cli.directory.file("backup")).fails(74, "damaged")
+        }
+    }
+
+    #if os(Linux)
+    @Test("A vault on a read-only file system is listed, and a change ends with 77", .enabled(if: SmallDisk.isPossible))
+    func readsReadOnlyVault() async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            try await SmallDisk.with(cli.home, kilobytes: 512) { disk in
+                try await cli.signet("init", "--protect", "keyfile").succeeds()
+                try await cli.signet("enroll", OATHSample.uri()).succeeds()
+                try await cli.signet("enroll", OATHSample.uri("hotp", account: "noa")).succeeds()
+                try disk.makeReadOnly()
+                #expect(try await cli.accounts().count == 2)
+                try await cli.signet("code", "mira").succeeds()
+                try await cli.signet("code", "noa").fails(77)
+                try await cli.signet("enroll", OATHSample.uri(account: "pat")).fails(77)
+                try await cli.signet("doctor").succeeds()
+            }
+        }
+    }
+    #endif
+}
