@@ -95,6 +95,29 @@ struct DamagedRecordTests {
         #expect(try await fixture.authenticator.damagedRecords().isEmpty)
     }
 
+    @Test("Members of a later version are kept when an account or a mechanism is written again")
+    func keepsUnknownMembers() async throws {
+        let hotp = try await fixture.authenticator.enroll(uri: Sample.hotp).mechanisms[0]
+        let keys = [
+            RecordKey(.account, hotp.account.issuer, hotp.account.accountName): "note", RecordKey(.mechanism, hotp.uid): "owner",
+        ]
+        for (key, name) in keys {
+            try inner.write { (records: any RecordWriter) throws(StoreError) in
+                guard let bytes = try records.record(key), var members = (try? JSON.value(of: bytes))?.object else { return }
+                members[name] = .object(["text": .string("ü"), "list": .array([.integer(1), .null])])
+                try records.put(JSON.encode(.object(members)), key)
+            }
+        }
+        _ = try await fixture.authenticator.rename(hotp.account, displayIssuer: "Other", displayAccountName: nil)
+        _ = try await fixture.authenticator.code(for: hotp.uid)
+        for (key, name) in keys {
+            let bytes = try inner.read { (records: any RecordReader) throws(StoreError) in try records.record(key) }
+            let members = try JSON.value(of: try #require(bytes))
+            #expect(members[name] == .object(["text": .string("ü"), "list": .array([.integer(1), .null])]))
+        }
+        #expect(try await fixture.authenticator.account(hotp.account)?.account.displayIssuer == "Other")
+    }
+
     @Test("A damaged message is removed, and the other messages stay")
     func damagedNotificationIsRemoved() async throws {
         let push = try await fixture.enrollPush()

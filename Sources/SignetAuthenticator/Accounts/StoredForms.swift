@@ -65,8 +65,12 @@ extension Account: StoredForm {
         members["id"] = .object(id.storedMembers)
         members["timeAdded"] = .date(timeAdded)
         members["policies"] = .object(policies)
-        return members
+        return members.merging(unknownMembers) { known, _ in known }
     }
+
+    private static let knownMembers = [
+        "id", "displayIssuer", "displayAccountName", "imageURL", "backgroundColor", "timeAdded", "policies", "lockingPolicy",
+    ]
 
     package init(stored members: JSONMembers) throws {
         self.init(
@@ -75,6 +79,7 @@ extension Account: StoredForm {
             backgroundColor: try members.optionalText("backgroundColor"), timeAdded: try members.date("timeAdded"),
             policies: try members.object("policies").all,
             lockingPolicy: try members.optionalText("lockingPolicy"))
+        unknownMembers = members.others(than: Self.knownMembers)
     }
 }
 
@@ -93,8 +98,10 @@ extension Mechanism: StoredForm {
             members["secret"] = .string(Base64.encode(settings.secret.bytes, as: .standard))
             members["push"] = .object(settings.storedMembers)
         }
-        return members
+        return members.merging(unknownMembers) { known, _ in known }
     }
+
+    private static let knownMembers = ["uid", "account", "timeAdded", "userID", "resourceID", "secret", "oath", "push"]
 
     package init(stored members: JSONMembers) throws {
         let secret = Secret(try Base64.decode(try members.text("secret")))
@@ -108,6 +115,7 @@ extension Mechanism: StoredForm {
             uid: try members.text("uid"), account: try AccountID(stored: members.object("account")), kind: kind,
             timeAdded: try members.date("timeAdded"), userID: try members.optionalText("userID"),
             resourceID: try members.optionalText("resourceID"))
+        unknownMembers = members.others(than: Self.knownMembers)
     }
 }
 

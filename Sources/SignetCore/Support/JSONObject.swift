@@ -105,6 +105,15 @@ package struct JSONMembers {
         Dictionary(members.map { ($0.name.string(in: text), value($0.content)) }, uniquingKeysWith: { _, last in last })
     }
 
+    /// Returns the members with other names than these.
+    package func others(than names: [String]) -> [String: JSONValue] {
+        var others: [String: JSONValue] = [:]
+        for member in members where !names.contains(where: { member.name.equals($0, in: text) }) {
+            others[member.name.string(in: text)] = value(member.content)
+        }
+        return others
+    }
+
     private func index(of name: String) -> Int? { members.firstIndex { $0.name.equals(name, in: text) } }
 
     private func value(_ content: Content) -> JSONValue {
