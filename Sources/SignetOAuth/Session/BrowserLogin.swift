@@ -23,7 +23,7 @@ public struct BrowserLogin: Sendable {
     ///   - tokens: The token source that stores the tokens of the login.
     ///   - timeout: The timeout for the user.
     ///   - open: A function that opens the address, and keeps it from the machine's other users: it contains the state, with which
-    ///     they could end the login with a code of their own. The default is ``SystemBrowser/open(confidential:within:open:)``.
+    ///     they could end the login with a code of their own. The default is `SystemBrowser.open(confidential:within:open:)`.
     public init(
         _ tokens: TokenSource, timeout: Duration = .seconds(300),
         open: @escaping Opener = { try await SystemBrowser.open(confidential: Secret($0.utf8)) }
