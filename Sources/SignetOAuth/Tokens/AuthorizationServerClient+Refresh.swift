@@ -44,15 +44,16 @@ extension AuthorizationServerClient {
             let subject = try previous.map { idToken throws(IDTokenError) in try SignedClaims.subject(of: idToken) }
             try await check(answer, nonce: nil, subject: subject)
             return answer.token
-        } catch let error where TokenError(error).isRetryable {
-            // The keys aren't available now. The access token is valid without them, and the previous ID token is kept.
+        } catch let error as IDTokenError {
+            throw RefusedResponse(error, answer.token)
+        } catch let error as OAuthError where [.notConfigured, .notOffered, .repeatedMember].contains(error.code) {
+            throw RefusedResponse(IDTokenError(.keys), answer.token)
+        } catch {
+            // The keys aren't available: a fault of the network, or a server that doesn't return them. The access token is valid
+            // without them, and the previous ID token is kept.
             var token = answer.token
             token.idToken = nil
             return token
-        } catch let error as IDTokenError {
-            throw RefusedResponse(error, answer.token)
-        } catch {
-            throw RefusedResponse(IDTokenError(.keys), answer.token)
         }
     }
 }

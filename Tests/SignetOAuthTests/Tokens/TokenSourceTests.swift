@@ -489,6 +489,27 @@ struct TokenSourceTests {
         }
     }
 
+    @Test(
+        "A login does not end because the keys for a new ID token cannot be fetched after the refresh",
+        arguments: [
+            TestProvider.Fault.busy, .cut, .status(404, [], ""), .status(403, ["Content-Type: text/html"], "<html>"), .halfJSON,
+        ])
+    func keepsLoginWithoutNewKeys(fault: TestProvider.Fault) async throws {
+        try await TokenSourceFixture.with(.set { $0.refreshScope = "openid read" }) {
+            (fixture: TokenSourceFixture) async throws in
+            let old = try await fixture.tokens.token()
+            let idToken = try await fixture.store.token()?.idToken
+            fixture.provider.change {
+                $0.key = P256.Signing.PrivateKey()
+                $0.faults["jwks"] = fault
+            }
+            let new = try await fixture.tokens.refresh()
+            #expect(new.value != old.value)
+            #expect(try await fixture.store.token()?.idToken == idToken)
+            #expect(fixture.provider.now.revoked.isEmpty)
+        }
+    }
+
     @Test("A refreshed ID token is refused if there are no keys to verify it")
     func refusesRefreshedIDTokenWithoutKeys() async throws {
         let keyless = TokenSourceFixture.Addresses.from {
