@@ -40,13 +40,15 @@ struct OriginPolicy: Sendable {
 
 /// Rejects requests of other origins' pages that could change state (``OriginPolicy``) with 403.
 ///
-/// It applies to the addresses that use cookies. `authorize` itself may be requested by a form of any client's page (OpenID
-/// Connect Core section 3.1.2.1); there the user's decision is bound to the session.
+/// It applies to the addresses that use cookies. A form of any client's page may request `authorize` (OpenID Connect Core section
+/// 3.1.2.1), where the user's decision is bound to the session, and `endSession` (RP-Initiated Logout section 2), which does the
+/// same as by GET.
 struct OriginMiddleware: RouterMiddleware {
     let server: ServerContext
 
     func handle(_ request: Request, context: AppRequestContext, next: NextResponder) async throws -> Response {
-        if [.json, .oauth2, .pages].contains(context.family), context.route != .authorize, context.method.changesState,
+        if [.json, .oauth2, .pages].contains(context.family), ![.authorize, .endSession].contains(context.route),
+            context.method.changesState,
             !OriginPolicy(server.configuration, baseURL: server.baseURL).admits(request)
         {
             throw APIError.foreignOrigin

@@ -63,7 +63,7 @@ struct OriginTests {
         (.post, "/am/json/sessions?_action=logout"), (.post, "/am/json/push/sns/message?_action=register"),
         (.delete, "/am/json/users/mira/devices/2fa/oath/x"), (.put, "/am/json/users/mira/devices/profile/x"),
         (.post, "/am/oauth2/access_token"), (.post, "/am/oauth2/token/revoke"), (.post, "/am/oauth2/introspect"),
-        (.post, "/am/oauth2/connect/endSession"), (.post, "/am/oauth2/device/code"), (.post, "/am/oauth2/device/user"),
+        (.post, "/am/oauth2/device/code"), (.post, "/am/oauth2/device/user"),
         (.post, "/am/XUI/"), (.post, "/am/XUI/logout"),
     ]
 
@@ -130,6 +130,18 @@ struct OriginTests {
             ]
             let reply = try await server.send(.post, address, headers: headers, body: "decision=allow&csrf=x")
             #expect(reply.status == 200 && reply.text.contains("Allow asking?"), "\(reply.text)")
+        }
+    }
+
+    @Test("A form of a client's page may log the user out (OpenID Connect RP-Initiated Logout section 2)")
+    func foreignFormEndsSession() async throws {
+        try await TestServer.run { server in
+            let headers = ["Content-Type": "application/x-www-form-urlencoded", "Origin": "https://app.example"]
+            let address = "\(TestServer.oauth)/connect/endSession"
+            let body = TestServer.form(["id_token_hint": "not a token", "post_logout_redirect_uri": TestServer.redirectURI])
+            let reply = try await server.send(.post, address, headers: headers, body: body)
+            let byGet = try await server.send(.get, "\(address)?\(body)", headers: [:])
+            #expect(reply.status == byGet.status && reply.status != 403, "\(reply.text)")
         }
     }
 
