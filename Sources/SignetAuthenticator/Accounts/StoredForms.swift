@@ -65,7 +65,7 @@ extension Account: StoredForm {
         members["id"] = .object(id.storedMembers)
         members["timeAdded"] = .date(timeAdded)
         members["policies"] = .object(policies)
-        return members.merging(unknownMembers) { known, _ in known }
+        return members.merging(unknownMembers.values) { known, _ in known }
     }
 
     private static let knownMembers = [
@@ -79,7 +79,7 @@ extension Account: StoredForm {
             backgroundColor: try members.optionalText("backgroundColor"), timeAdded: try members.date("timeAdded"),
             policies: try members.object("policies").all,
             lockingPolicy: try members.optionalText("lockingPolicy"))
-        unknownMembers = members.others(than: Self.knownMembers)
+        unknownMembers = UnknownMembers(members.others(than: Self.knownMembers))
     }
 }
 
@@ -98,7 +98,7 @@ extension Mechanism: StoredForm {
             members["secret"] = .string(Base64.encode(settings.secret.bytes, as: .standard))
             members["push"] = .object(settings.storedMembers)
         }
-        return members.merging(unknownMembers) { known, _ in known }
+        return members.merging(unknownMembers.values) { known, _ in known }
     }
 
     private static let knownMembers = ["uid", "account", "timeAdded", "userID", "resourceID", "secret", "oath", "push"]
@@ -115,7 +115,7 @@ extension Mechanism: StoredForm {
             uid: try members.text("uid"), account: try AccountID(stored: members.object("account")), kind: kind,
             timeAdded: try members.date("timeAdded"), userID: try members.optionalText("userID"),
             resourceID: try members.optionalText("resourceID"))
-        unknownMembers = members.others(than: Self.knownMembers)
+        unknownMembers = UnknownMembers(members.others(than: Self.knownMembers))
     }
 }
 

@@ -162,7 +162,8 @@ extension AccountOperation where Value == EnrolledMechanism, Failure == any Erro
     ) -> Self {
         Self { records in
             let known = try records.mechanism(uid)
-            let mechanism = try make(known)
+            var mechanism = try make(known)
+            if let known { mechanism.unknownMembers = known.unknownMembers }
             try [mechanism].refuseDuplicates(among: records.mechanisms(of: mechanism.account).filter { $0.uid != uid })
             try records.save(mechanism)
             if known == nil { try records.markTokenOutstanding(mechanism) }

@@ -27,9 +27,7 @@ public struct Account: Sendable, Hashable {
     /// An unmet policy also locks an account. That lock is never stored: it is evaluated whenever the account is read.
     public var lockingPolicy: String?
     /// The members of the stored record that this version does not know.
-    ///
-    /// A later version wrote them. They are kept when the record is written again.
-    package var unknownMembers: [String: JSONValue] = [:]
+    package var unknownMembers = UnknownMembers()
 
     /// Creates an account.
     ///

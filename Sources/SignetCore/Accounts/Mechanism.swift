@@ -19,9 +19,7 @@ public struct Mechanism: Sendable, Hashable {
     /// The device's id on the server, if the server sent it.
     public var resourceID: String?
     /// The members of the stored record that this version does not know.
-    ///
-    /// A later version wrote them. They are kept when the record is written again.
-    package var unknownMembers: [String: JSONValue] = [:]
+    package var unknownMembers = UnknownMembers()
 
     /// The kind of a mechanism, with its settings.
     ///
