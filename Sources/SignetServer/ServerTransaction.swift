@@ -124,9 +124,9 @@ extension ServerTransaction {
     ///
     /// Changes nothing.
     func candidate(_ body: PushRequestBody, realm: RealmPath) throws -> PushDevice {
-        guard let pending = try registrations.entry(body.messageId), pending.user.realm == realm else {
-            throw PushResponseError.unknownMessage
-        }
+        guard let pending = try registrations.entry(body.messageId), pending.user.realm == realm,
+            try identified(pending.user) == pending.identified
+        else { throw PushResponseError.unknownMessage }
         let device = try pending.device(registeredBy: body.jwt, at: now)
         guard try !devices.isTaken(mechanismUID: device.mechanismUID, for: device.owner) else {
             throw PushResponseError.mechanismTaken

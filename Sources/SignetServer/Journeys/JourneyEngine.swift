@@ -113,6 +113,12 @@ extension ServerTransaction {
     }
 
     private mutating func pass(_ journey: JourneyState, answers: Answers?) throws -> JourneyResult {
+        // A new password also ends the journeys that began with the old one, before a node of theirs changes anything.
+        if let identified = journey.identified, identified.user == journey.user,
+            try identified != self.identified(identified.user)
+        {
+            return .failure(.loginFailure(because: "the user has a new password since", tree: journey.tree))
+        }
         var journey = journey
         var answers = answers
         for _ in 0..<Self.maxTransitions {
@@ -168,10 +174,6 @@ extension ServerTransaction {
             return .failure(.loginFailure(because: "there is no such user", tree: journey.tree))
         }
         guard try directory[user]?.isLocked != true else { return .failure(.lockedOut) }
-        // A new password also ends the journeys that began with the old one.
-        if let identified = journey.identified, identified.user == user, try identified != self.identified(user) {
-            return .failure(.loginFailure(because: "the user has a new password since", tree: journey.tree))
-        }
         guard !journey.noSession else { return .success(.loggedIn(user, tree: journey.tree, token: nil)) }
         guard !journey.passesThrough else { return .success(.loggedIn(user, tree: journey.tree, token: "")) }
         if let token = journey.shownToken?.text, try sessions.use(token, in: journey.realm)?.user == user {

@@ -4,6 +4,8 @@ import SignetCore
 /// An invitation that waits for a device to register.
 struct PendingRegistration: Codable, Sendable {
     let user: UserKey
+    /// The id of the user's password when the invitation was made (``UserRecord/generation``).
+    private let generation: String?
     /// The URI in the QR code.
     ///
     /// It contains the secrets.
@@ -22,13 +24,14 @@ struct PendingRegistration: Codable, Sendable {
     /// Creates an invitation.
     ///
     /// It is nil when the public address of the server is not a valid endpoint for a device.
-    init?(user: UserKey, _ style: EnrollmentStyle, withOATH: Bool, _ time: RequestTime) {
+    init?(for identified: IdentifiedUser, _ style: EnrollmentStyle, withOATH: Bool, _ time: RequestTime) {
         func endpoint(_ action: PushAction) -> Endpoint? {
-            Self.endpoint("\(time.url(.pushMessage, in: user.realm))?_action=\(action.rawValue)")
+            Self.endpoint("\(time.url(.pushMessage, in: identified.user.realm))?_action=\(action.rawValue)")
         }
         guard let registration = endpoint(.register), let authentication = endpoint(.authenticate) else { return nil }
         let configuration = time.configuration
-        self.user = user
+        user = identified.user
+        generation = identified.generation
         (secret, challenge, resourceID) = (Secret.random(byteCount: 32), RandomID.bytes(32), RandomID.uuid())
         messageID = MessageID.make("REGISTER", at: time.now)
         let invitation = PushInvitation(
@@ -36,12 +39,18 @@ struct PendingRegistration: Codable, Sendable {
             authenticationEndpoint: authentication, loadBalancerCookie: configuration.loadBalancerCookie, resourceID: resourceID)
         oathDevice = withOATH ? style.newOATHDevice() : nil
         let enrollment = Enrollment(
-            account: AccountID(issuer: style.issuer ?? configuration.issuer, accountName: user.name),
-            oath: oathDevice?.verifier.settings, oathResourceID: oathDevice?.resourceID, push: invitation, userID: user.name,
-            imageURL: style.imageURL, backgroundColor: style.backgroundColor ?? configuration.backgroundColor)
+            account: AccountID(issuer: style.issuer ?? configuration.issuer, accountName: identified.user.name),
+            oath: oathDevice?.verifier.settings, oathResourceID: oathDevice?.resourceID, push: invitation,
+            userID: identified.user.name, imageURL: style.imageURL,
+            backgroundColor: style.backgroundColor ?? configuration.backgroundColor)
         uri = Secret(EnrollmentURI.print(enrollment).utf8)
         deadline = time.now.addingTimeInterval(Double(style.timeout ?? configuration.pushLifetime))
     }
+
+    /// The user, with the id of the password that the user had when the invitation was made.
+    ///
+    /// A new password ends the invitation.
+    var identified: IdentifiedUser { IdentifiedUser(user: user, generation: generation) }
 
     /// Returns an endpoint of this server, with plain HTTP allowed.
     ///

@@ -103,16 +103,26 @@ struct NewPasswordTests {
         }
     }
 
+    /// A journey in which a user with the present password sets a new one.
+    private static let change = """
+        Change:
+          nodes:
+            login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: password, false: failure}}
+            password: {type: ValidatedPasswordNode, outcomes: {outcome: save}}
+            save: {type: PatchObjectNode, outcomes: {PATCHED: success, FAILURE: failure}}
+        """
+
+    /// Sets a new password of mira, as an administrator does.
+    private static func setPassword(_ password: String, at server: TestServer) async throws {
+        let operations = AdminOperations(server: server.devServer.context)
+        let isKnown = try await operations.change(
+            UserKey(realm: .root, name: "mira"), isLocked: nil, password: Secret(password.utf8))
+        #expect(isKnown)
+    }
+
     @Test("A journey in which the user has a session sets a new password and gives the user a new session")
     func changeGivesNewSession() async throws {
-        let journeys = """
-            Change:
-              nodes:
-                login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: password, false: failure}}
-                password: {type: ValidatedPasswordNode, outcomes: {outcome: save}}
-                save: {type: PatchObjectNode, outcomes: {PATCHED: success, FAILURE: failure}}
-            """
-        try await TestServer.run(journeys: journeys) { server in
+        try await TestServer.run(journeys: Self.change) { server in
             let old = try await server.session()
             let path = "\(TestServer.authenticate)?authIndexType=service&authIndexValue=Change"
             let headers = ["iPlanetDirectoryPro": old, "Content-Type": "application/json"]
@@ -140,12 +150,33 @@ struct NewPasswordTests {
             for isChanged in [false, true] {
                 var step = try await server.logIn("Slow").step
                 step.fill("ConfirmationCallback", .integer(0))
-                if isChanged {
-                    let user = UserKey(realm: .root, name: "mira")
-                    let operations = AdminOperations(server: server.devServer.context)
-                    #expect(try await operations.change(user, isLocked: nil, password: Secret("new horse".utf8)))
-                }
+                if isChanged { try await Self.setPassword("new horse", at: server) }
                 #expect(try await server.next(step).isLoggedIn == !isChanged)
+            }
+        }
+    }
+
+    @Test("A journey that began with the old password changes nothing after a new one was set")
+    func stopsChangesInProgress() async throws {
+        try await TestServer.run(journeys: Self.change) { server in
+            var step = try await server.logIn("Change").step
+            step.fill("PasswordCallback", "attacker's horse")
+            try await Self.setPassword("new horse", at: server)
+            #expect(try await server.next(step).status == 401)
+            #expect(try await server.logIn("Login", password: "attacker's horse").isLoggedIn == false)
+            #expect(try await server.logIn("Login", password: "new horse").isLoggedIn)
+        }
+    }
+
+    @Test("A phone can't register by an invitation that was made before a new password")
+    func endsInvitations() async throws {
+        try await TestServer.run { server in
+            for isChanged in [false, true] {
+                let step = try await server.logIn("PushRegistration").step
+                let phone = try Phone(uri: try step.registrationURI, uid: "phone \(isChanged)")
+                if isChanged { try await Self.setPassword("new horse", at: server) }
+                #expect(try await phone.register(at: server).status == (isChanged ? 400 : 200))
+                #expect(try await server.poll(step).isLoggedIn == !isChanged)
             }
         }
     }

@@ -35,7 +35,7 @@ struct PushRegistrationNode: Node {
 
     private func begin(_ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> NodeResult {
         guard let user = journey.user, try tx.directory.contains(user),
-            let pending = PendingRegistration(user: user, style, withOATH: withOATH, tx.time)
+            let pending = PendingRegistration(for: try tx.identified(user), style, withOATH: withOATH, tx.time)
         else { return .transition(.failureOutcome) }
         tx.registrations.add(pending, until: journey.expiresAt)
         let wait = wait(for: pending, tx.time)
