@@ -203,15 +203,24 @@ extension ServerConfiguration {
     /// True when other machines can reach the address that the server listens on.
     var isExposed: Bool { !EndpointPolicy.isLoopback(host) }
 
+    /// True when other machines can reach the server, directly or through a proxy with the public address.
+    var isReachable: Bool {
+        isExposed || publicURL.flatMap { try? Endpoint(unchecked: $0) }.map { !HostPolicy.isLoopbackName($0.host) } ?? false
+    }
+
     /// The rate limits in effect.
-    var rateLimits: RateLimits { limits.rateLimits ?? (isExposed ? .default : .none) }
+    ///
+    /// Behind a proxy all clients have its address, so only the limits per user have a default.
+    var rateLimits: RateLimits {
+        limits.rateLimits ?? (isExposed ? .default : isReachable ? RateLimits(perUser: RateLimits.default.perUser) : .none)
+    }
 
     /// The lockout rule in effect.
-    var lockoutRule: Lockout { limits.lockout ?? (isExposed ? .default : .never) }
+    var lockoutRule: Lockout { limits.lockout ?? (isReachable ? .default : .never) }
 
     /// The lockout rule for answers and codes in effect.
-    var factorLockoutRule: FactorLockout { limits.factorLockout ?? (isExposed ? .default : .never) }
+    var factorLockoutRule: FactorLockout { limits.factorLockout ?? (isReachable ? .default : .never) }
 
     /// The limits on messages in effect.
-    var messageLimits: MessageLimits { limits.messages ?? (isExposed ? .default : .none) }
+    var messageLimits: MessageLimits { limits.messages ?? (isReachable ? .default : .none) }
 }

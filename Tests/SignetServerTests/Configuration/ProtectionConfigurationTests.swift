@@ -110,10 +110,28 @@ struct ProtectionConfigurationTests {
     func guessLimitsDependOnHost() {
         for (host, isExposed) in [("127.0.0.1", false), ("::1", false), ("localhost", false), ("0.0.0.0", true), ("::", true)] {
             let configuration = ServerConfiguration { $0.host = host }
+            #expect(configuration.lockoutRule == (isExposed ? .default : .never), "\(host)")
             #expect(configuration.factorLockoutRule == (isExposed ? .default : .never), "\(host)")
             #expect(configuration.messageLimits == (isExposed ? .default : .none), "\(host)")
+            #expect((configuration.rateLimits.perUser != nil) == isExposed, "\(host)")
             #expect((configuration.rateLimits.userCode != nil) == isExposed, "\(host)")
         }
+    }
+
+    @Test(
+        "Behind a proxy, the guesses and messages of each user are limited by default, and the requests of an address are not",
+        arguments: [
+            ("https://login.example.test/am", true), ("http://10.0.2.2:8080/am", true), ("http://localhost:8080/am", false),
+            ("https://[::1]/am", false),
+        ])
+    func guessLimitsDependOnPublicHost(publicURL: String, isReachable: Bool) {
+        let configuration = ServerConfiguration { $0.publicURL = publicURL }
+        #expect(configuration.lockoutRule == (isReachable ? .default : .never))
+        #expect(configuration.factorLockoutRule == (isReachable ? .default : .never))
+        #expect(configuration.messageLimits == (isReachable ? .default : .none))
+        #expect(configuration.rateLimits.perUser == (isReachable ? RateLimits.default.perUser : nil))
+        #expect(configuration.rateLimits.authenticate == nil)
+        #expect(configuration.rateLimits.userCode == nil)
     }
 
     @Test(
