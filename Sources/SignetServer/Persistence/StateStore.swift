@@ -185,8 +185,8 @@ final class StateStore: Sendable {
             return (count, signals: tx.effects.compactMap { $0.signal?.text })
         }
         guard count > 0 else { return }
-        logger.notice(
-            "users are in the configuration that were not in it at the last start; nothing of earlier users of their names is kept",
+        logger.warning(
+            "users are in the configuration that were not in it at the last start; the devices and sessions of their names were removed",
             metadata: ["count": "\(count)"])
     }
 
