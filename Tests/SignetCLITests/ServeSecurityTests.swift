@@ -143,7 +143,7 @@ struct ServeSecurityTests {
     func writesPrivateReadyFile() async throws {
         try await CommandLineFixture.with(vault: false) { cli in
             // The file of an earlier server that was killed, which other users can read.
-            let path = try cli.write("{}".utf8, to: "ready.json", mode: 0o644)
+            let path = try cli.write(#"{"url":"http://127.0.0.1:1/am"}"#.utf8, to: "ready.json", mode: 0o644)
             let arguments = ["serve", "--port", "0", "--state", "memory", "--json", "--ready-file", path]
             let process = try cli.start(["-c", "umask 0; exec \"$0\" \"$@\"", Program.path] + arguments, program: "/bin/sh")
             let printed = try await process.waitForOutput { output, _ in output.hasSuffix("\n") }.output
@@ -156,13 +156,16 @@ struct ServeSecurityTests {
         }
     }
 
-    @Test("--ready-file replaces no link, and names a file")
+    @Test("--ready-file replaces no link and no other file, and names a file")
     func refusesOddReadyFile() async throws {
         try await CommandLineFixture.with(vault: false) { cli in
             let target = try cli.write("mine".utf8, to: "target")
             let link = cli.directory.file("link")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
             try await cli.signet("serve", "--port", "0", "--state", "memory", "--ready-file", link).fails(77, "no ordinary file")
+            #expect(try String(contentsOfFile: target, encoding: .utf8) == "mine")
+            try await cli.signet("serve", "--port", "0", "--state", "memory", "--ready-file", target)
+                .fails(77, "was not written by 'signet serve'")
             #expect(try String(contentsOfFile: target, encoding: .utf8) == "mine")
             try await cli.signet("serve", "--ready-file", "-").fails(64, "--ready-file names a file")
         }

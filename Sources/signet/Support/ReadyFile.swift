@@ -9,10 +9,15 @@ struct ReadyFile {
     private let path: String
 
     /// Removes the file of an earlier server, so that it isn't taken for the new one's.
-    /// - Throws: ``Failure`` when the path is that of a directory, a link or a device, or is empty.
+    /// - Throws: ``Failure`` when the path is empty, or that of anything else than such a file or an empty one.
     init(at path: String) throws {
         self.path = path
         try TransferFile.checkIsFree(path, replacing: true)
+        guard FileStatus(at: path) != nil else { return }
+        let content = try TransferFile.contents(of: path, limit: 1 << 20)
+        guard let content, content.isEmpty || (try? JSON.value(of: content))?["url"]?.string != nil else {
+            throw Failure(.notAllowed, "readyFile", "\(path) was not written by 'signet serve', and was left as it is")
+        }
         PrivateFile.remove(path)
     }
 
