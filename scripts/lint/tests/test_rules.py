@@ -22,6 +22,7 @@ WORDS = "scripts/lint/words.txt"
 RULE_TESTS = "Tests/SignetCoreTests/RuleTests.swift"
 PAGE = "docs/protocol/wire.md"
 THREATS = "docs/design/threats.md"
+VENDOR = "docs/reference/vendor-tests/Push.md"
 
 MANIFEST = """\
 // swift-tools-version: 6.2
@@ -119,6 +120,8 @@ public protocol Store {
     'struct RuleTests {\n    @Test("A rule holds, always", arguments: [1])\n    func holds() {}\n}\n',
     THREATS: "| # | attack | defense | test |\n| --- | --- | --- | --- |\n"
     '| 1 | A | B | RuleTests "A rule holds", "always" (twice); SignetCoreTests/RuleTests "holds" |\n| 2 | A | B | none: out of scope |\n',
+    VENDOR: "| their test | our test | remark |\n| --- | --- | --- |\n| A.a | `SignetCoreTests/holds`, SignetCoreTests/holds | |\n"
+    "| A.b | | differs because x |\n| A.c | | missing |\n",
 }  # fmt: skip
 
 DOCUMENTED = "/// A rule.\npublic struct Rule {\n"
@@ -226,6 +229,12 @@ FAULTS = [
     ("threats", {THREATS: '| 1 | A | B | RuleTests "A rule holds", and more |\n'}, f"{THREATS}:1:", "row 1: write"),
     ("threats", {THREATS: "| 1 | A | B | none |\n"}, f"{THREATS}:1:", "row 1: write"),
     ("threats", {THREATS: "| 1 | A | B | none: x |\n| 1 | A | B | none: y |\n"}, f"{THREATS}:2:", "two rows 1"),
+    ("vendor-tests", {VENDOR: "| A.a | SignetCoreTests/gone | |\n"}, f"{VENDOR}:1:", "no test function SignetCoreTests/gone"),
+    ("vendor-tests", {VENDOR: "| A.a | GoneTests/holds | |\n"}, f"{VENDOR}:1:", "no test function GoneTests/holds"),
+    ("vendor-tests", {VENDOR: "| A.a | holds | |\n"}, f"{VENDOR}:1:", "holds is not `Target/function`"),
+    ("vendor-tests", {VENDOR: "| A.a | | differs because |\n"}, f"{VENDOR}:1:", "there is no test"),
+    ("vendor-tests", {VENDOR: "| A.a | missing |\n"}, f"{VENDOR}:1:", "write `| their test"),
+    ("vendor-tests", {VENDOR: "| A.a | | missing |\n| A.a | | missing |\n"}, f"{VENDOR}:2:", "A.a is in"),
     ("allow-list", {ALLOW: f"size {STORE}\n"}, f"{ALLOW}:1:", "without a reason"),
     ("allow-list", {ALLOW: f"language {STORE} -- old\n"}, f"{ALLOW}:1:", "grants no exceptions"),
     ("allow-list", {ALLOW: "size Sources/Gone.swift -- it is long\n"}, f"{ALLOW}:1:", "there is no file"),
