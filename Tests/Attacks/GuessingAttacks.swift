@@ -17,8 +17,7 @@ struct GuessingAttacks {
         try await AttackedServer.with(isExposed: true) { server in
             func guess(_ answer: String) async throws -> JourneyAnswer {
                 try await server.advanceClock(by: Self.pause)
-                let asked = try #require(try await server.start("QuestionLogin").step)
-                let question = try await server.answer(asked, ["NameCallback": .string(AttackedServer.victim)])
+                let question = try await server.signIn("QuestionLogin")
                 guard let step = question.step else { return question }
                 return try await server.answer(step, ["PasswordCallback": .string(answer)])
             }
@@ -30,6 +29,19 @@ struct GuessingAttacks {
                 if number.isMultiple(of: 4) { #expect(try await server.signIn().session != nil) }
             }
             #expect(try await guess(AttackedServer.securityAnswer).session == nil)
+        }
+    }
+
+    @Test("The answer to a security question without the password gives no session")
+    func logsInByAnswerAlone() async throws {
+        try await AttackedServer.with(isExposed: true) { server in
+            let asked = try #require(try await server.start("QuestionLogin").step)
+            let answer = try await server.answer(
+                asked,
+                [
+                    "NameCallback": .string(AttackedServer.victim), "PasswordCallback": .string(AttackedServer.securityAnswer),
+                ])
+            #expect(answer.session == nil && answer.step == nil)
         }
     }
 

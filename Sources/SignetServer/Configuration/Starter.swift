@@ -82,10 +82,10 @@ enum Starter {
               name: {type: UsernameCollectorNode, outcomes: {outcome: email}}
               email: {type: EmailSuspendNode, outcomes: {outcome: success}}
 
-          # A name, and the answer to one of the user's security questions, with up to three attempts.
+          # The answer to one of the user's security questions as a second factor, with up to three attempts.
           QuestionLogin:
             nodes:
-              name: {type: UsernameCollectorNode, outcomes: {outcome: question}}
+              login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: question, false: failure}}
               question: {type: KbaVerifyNode, outcomes: {true: success, false: attempts}}
               attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: question, Reject: failure}}
 

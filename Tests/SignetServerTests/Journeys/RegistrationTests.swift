@@ -34,9 +34,7 @@ struct RegistrationTests {
             #expect(try await server.userInfo(tokens.access).json["email"] == "new@example.test")
             #expect(try await server.logIn("Login", name: "newcomer", password: "Passw0rd!").json["tokenId"] != nil)
 
-            var step = try await server.start("QuestionLogin").step
-            step.fill("NameCallback", "newcomer")
-            step = try await server.next(step).step
+            var step = try await server.logIn("QuestionLogin", name: "newcomer", password: "Passw0rd!").step
             #expect(step.callbacks[0].output("prompt") == "What was your first pet?")
             step.fill("PasswordCallback", "Tom")
             step = try await server.next(step).step
@@ -55,9 +53,7 @@ struct RegistrationTests {
             let again = try await server.next(step).step
             #expect(again.callback("KbaCreateCallback") != nil)
             #expect(try await server.next(try filled(again)).json["tokenId"] != nil)
-            var login = try await server.start("QuestionLogin").step
-            login.fill("NameCallback", "newcomer")
-            login = try await server.next(login).step
+            var login = try await server.logIn("QuestionLogin", name: "newcomer", password: "Passw0rd!").step
             login.fill("PasswordCallback", .string(answer))
             #expect(try await server.next(login).json["tokenId"] == nil)
         }

@@ -8,11 +8,9 @@ import Testing
 @testable import SignetServer
 
 extension TestServer {
-    /// Starts the journey of the starter file that asks a security question, and answers the question.
-    fileprivate func answerQuestion(_ answer: String) async throws -> Reply {
-        var step = try await start("QuestionLogin").step
-        step.fill("NameCallback", "mira")
-        step = try await next(step).step
+    /// Logs in with the password, by the journey of the starter file that then asks a security question, and answers the question.
+    fileprivate func answerQuestion(_ answer: String, password: String = password) async throws -> Reply {
+        var step = try await logIn("QuestionLogin", password: password).step
         step.fill("PasswordCallback", .string(answer))
         return try await next(step)
     }
@@ -65,6 +63,16 @@ struct FactorLockoutTests {
     }
 
     // MARK: Attacks
+
+    @Test("The answer to a security question is a second factor in the starter file: without the password, none is asked")
+    func starterAsksForPasswordFirst() async throws {
+        try await TestServer.run(Self.configuration()) { server in
+            let step = try await server.start("QuestionLogin").step
+            #expect(step.callbacks.map(\.type) == ["NameCallback", "PasswordCallback"])
+            #expect(try await server.logIn("QuestionLogin", password: "Argo").message == "Login failure")
+            #expect(try await server.answerQuestion("Argo").isLoggedIn)
+        }
+    }
 
     @Test("An attacker who knows a name cannot guess the answer to a security question for half an hour")
     func stopsGuessesAtAnswers() async throws {
@@ -222,7 +230,7 @@ struct FactorLockoutTests {
             #expect(locked["lockedOut"] == .bool(false))
             let changed = try await server.admin(.patch, "users/mira", #"{"password": "new horse"}"#).json
             #expect(changed["lockedFactors"] == .array([]))
-            #expect(try await server.answerQuestion("Argo").isLoggedIn)
+            #expect(try await server.answerQuestion("Argo", password: "new horse").isLoggedIn)
         }
     }
 
