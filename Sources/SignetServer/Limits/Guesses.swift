@@ -40,25 +40,24 @@ extension ServerTransaction {
 
     /// Checks an answer or a code, and counts the wrong ones (NIST SP 800-63B section 5.2.2).
     /// - Parameters:
-    ///   - factor: The kind of answer or code.
-    ///   - user: The user that it should identify.
+    ///   - attempts: The kind of answer or code, and the user that it should identify.
     ///   - isRight: Compares the answer or code. It does not run during a lockout.
     /// - Returns: The result. A wrong answer or code was counted, which is a change to commit.
     /// - Throws: The error of a row that cannot be read, or of the store.
     mutating func check(
-        _ factor: GuessableFactor, of user: UserKey, _ isRight: (inout ServerTransaction) throws -> Bool
+        _ attempts: FactorAttempts, _ isRight: (inout ServerTransaction) throws -> Bool
     ) throws -> FactorResult {
         let rule = time.configuration.factorLockoutRule
-        if rule.failures > 0, try lockouts.isLocked(factor, of: user) {
+        if rule.failures > 0, try lockouts.isLocked(attempts) {
             count(.refused(.lockedOut))
             return .refused(.lockedOut)
         }
-        if let refusal = try guess(of: user) { return .refused(refusal) }
+        if let refusal = try guess(of: attempts.user) { return .refused(refusal) }
         guard try isRight(&self) else {
-            if try lockouts.fail(factor, of: user, rule) { count(.lockedOut) }
+            if try lockouts.fail(attempts, rule) { count(.lockedOut) }
             return .wrong
         }
-        if rule.failures > 0 { try lockouts.clear(factor, of: user) }
+        if rule.failures > 0 { try lockouts.clear(attempts) }
         return .right
     }
 

@@ -9,9 +9,30 @@ enum GuessableFactor: String, Sendable, CaseIterable {
     case recoveryCode = "recovery-code"
 }
 
+/// The attempts to prove an identity with one factor that are counted together.
+///
+/// Attempts by the name alone are counted apart from those after the user was identified by a password or an email. Otherwise an
+/// attacker with only the name could lock the factor for the user.
+struct FactorAttempts: Sendable, Hashable {
+    let factor: GuessableFactor
+    let user: UserKey
+    /// True after the journey has identified the user.
+    let isIdentified: Bool
+
+    /// The name of the row, which differs from that of every user, because theirs begin with a digit.
+    fileprivate var rowName: String { "\(factor.rawValue)\(isIdentified ? "" : "-by-name") \(user.rowName)" }
+}
+
+extension JourneyState {
+    /// Returns the attempts to which one in this journey belongs.
+    func attempts(_ factor: GuessableFactor, of user: UserKey) -> FactorAttempts {
+        FactorAttempts(factor: factor, user: user, isIdentified: identified?.user == user)
+    }
+}
+
 /// The wrong guesses for each user name, and the lockouts that follow from them.
 ///
-/// Wrong passwords, and the wrong answers and codes of each ``GuessableFactor``, are counted separately. Unknown names are counted
+/// Wrong passwords, and the wrong answers and codes of each ``FactorAttempts``, are counted separately. Unknown names are counted
 /// too, so that a lockout doesn't reveal that an account exists. All servers of the same state share the counts.
 struct LockoutStore {
     struct Failures: Codable, Sendable {
@@ -59,15 +80,20 @@ struct LockoutStore {
 
     // MARK: Answers and codes
 
-    /// Returns true when the user is locked out after wrong answers or codes of a factor.
-    func isLocked(_ factor: GuessableFactor, of user: UserKey) throws -> Bool { try isLocked(Self.name(factor, user)) }
+    /// Returns true when the user is locked out after wrong answers or codes of these attempts.
+    func isLocked(_ attempts: FactorAttempts) throws -> Bool { try isLocked(attempts.rowName) }
+
+    /// Returns true when the user is locked out after wrong answers or codes of a factor, in any journey.
+    func isLocked(_ factor: GuessableFactor, of user: UserKey) throws -> Bool {
+        try Self.attempts(factor, user).contains { try isLocked($0) }
+    }
 
     /// Records a wrong answer or code.
     ///
-    /// Returns true when it locks the factor.
-    mutating func fail(_ factor: GuessableFactor, of user: UserKey, _ rule: FactorLockout) throws -> Bool {
+    /// Returns true when it locks the attempts.
+    mutating func fail(_ attempts: FactorAttempts, _ rule: FactorLockout) throws -> Bool {
         guard rule.failures > 0 else { return false }
-        let name = Self.name(factor, user)
+        let name = attempts.rowName
         let inRow = (try table[name]?.inRow ?? 0) + 1
         let isFinal = inRow >= rule.total
         let locks = isFinal || inRow.isMultiple(of: rule.failures)
@@ -78,17 +104,26 @@ struct LockoutStore {
         return locks
     }
 
-    /// Forgets the wrong answers or codes of a factor after a correct one.
-    mutating func clear(_ factor: GuessableFactor, of user: UserKey) throws { try table.remove(Self.name(factor, user)) }
+    /// Forgets the wrong answers or codes after a correct one.
+    ///
+    /// An identified user also ends the lockout that attempts by the name alone have caused.
+    mutating func clear(_ attempts: FactorAttempts) throws {
+        for other in Self.attempts(attempts.factor, attempts.user) where attempts.isIdentified || other == attempts {
+            try table.remove(other.rowName)
+        }
+    }
 
     /// Forgets all wrong guesses, when an administrator or a journey unlocks the user or an administrator sets a new password.
     mutating func clearAll(_ user: UserKey) throws {
         try clear(user)
-        for factor in GuessableFactor.allCases { try clear(factor, of: user) }
+        for factor in GuessableFactor.allCases {
+            for attempts in Self.attempts(factor, user) { try table.remove(attempts.rowName) }
+        }
     }
 
     private func isLocked(_ name: String) throws -> Bool { try table[name]?.lockedUntil.map { now < $0 } ?? false }
 
-    /// Returns the name of the row, which differs from that of every user, because theirs begin with a digit.
-    private static func name(_ factor: GuessableFactor, _ user: UserKey) -> String { "\(factor.rawValue) \(user.rowName)" }
+    private static func attempts(_ factor: GuessableFactor, _ user: UserKey) -> [FactorAttempts] {
+        [true, false].map { FactorAttempts(factor: factor, user: user, isIdentified: $0) }
+    }
 }

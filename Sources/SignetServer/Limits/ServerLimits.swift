@@ -143,6 +143,10 @@ public struct Lockout: Sendable, Hashable {
 /// an administrator or a journey, and a new password that an administrator sets. A correct answer or code clears the count.
 /// NIST SP 800-63B section 5.2.2 permits at most 100 wrong ones in a row.
 ///
+/// A journey that asks for an answer or code after the name alone has a count and a lockout of its own, so that an attacker
+/// with only the name cannot lock the user out of the journeys that ask for the password or send an email first. A correct answer
+/// or code in one of these ends that lockout too.
+///
 /// During a lockout no answer or code is checked, and the response is AM's `User Locked Out.`.
 public struct FactorLockout: Sendable, Hashable {
     /// The number of wrong answers or codes in a row after which each lockout begins; 0 to disable lockout.

@@ -9,8 +9,30 @@ import Testing
 
 extension TestServer {
     /// Logs in with the password, by the journey of the starter file that then asks a security question, and answers the question.
-    fileprivate func answerQuestion(_ answer: String, password: String = password) async throws -> Reply {
-        var step = try await logIn("QuestionLogin", password: password).step
+    fileprivate func answerQuestion(
+        _ answer: String, after journey: String = "QuestionLogin", password: String = password
+    ) async throws -> Reply {
+        try await self.answer(try await logIn(journey, password: password), answer)
+    }
+
+    /// Runs a journey that asks a security question after the name alone.
+    fileprivate func answerQuestionByName(_ answer: String) async throws -> Reply {
+        var step = try await start("ByName").step
+        step.fill("NameCallback", "mira")
+        return try await self.answer(try await next(step), answer)
+    }
+
+    /// Runs a journey that asks a security question after the link in an email.
+    fileprivate func answerQuestionByEmail(_ answer: String) async throws -> Reply {
+        var step = try await start("ByEmail").step
+        step.fill("NameCallback", "mira")
+        _ = try await next(step)
+        let token = try #require(try await devServer.emailLinks(to: "mira").last?.split(separator: "suspendedId=").last)
+        return try await self.answer(try await send(.post, "\(Self.authenticate)?suspendedId=\(token)"), answer)
+    }
+
+    private func answer(_ question: Reply, _ answer: String) async throws -> Reply {
+        var step = try question.step
         step.fill("PasswordCallback", .string(answer))
         return try await next(step)
     }
@@ -64,6 +86,35 @@ struct FactorLockoutTests {
 
     // MARK: Attacks
 
+    /// Journeys that ask a security question after the name, the password or an email.
+    private static let questions = """
+        ByName:
+          nodes:
+            name: {type: UsernameCollectorNode, outcomes: {outcome: question}}
+            question: {type: KbaVerifyNode, outcomes: {true: success, false: failure}}
+        ByPassword:
+          nodes:
+            login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: question, false: failure}}
+            question: {type: KbaVerifyNode, outcomes: {true: success, false: failure}}
+        ByEmail:
+          nodes:
+            name: {type: UsernameCollectorNode, outcomes: {outcome: email}}
+            email: {type: EmailSuspendNode, outcomes: {outcome: question}}
+            question: {type: KbaVerifyNode, outcomes: {true: success, false: failure}}
+        """
+
+    /// Runs `body` with a server that has these journeys.
+    private static func runQuestions(
+        _ rule: FactorLockout = Self.rule, _ body: @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        try await TestServer.run(journeys: questions) {
+            $0.users[0].securityAnswers = ["Which ship?": Secret("Argo".utf8)]
+            $0.limits.factorLockout = rule
+        } _: { server in
+            try await body(server)
+        }
+    }
+
     @Test("The answer to a security question is a second factor in the starter file: without the password, none is asked")
     func starterAsksForPasswordFirst() async throws {
         try await TestServer.run(Self.configuration()) { server in
@@ -74,13 +125,40 @@ struct FactorLockoutTests {
         }
     }
 
+    @Test("An attacker who knows only a name cannot lock the journeys that ask for the password or send an email first")
+    func nameAloneLocksNoIdentifiedUser() async throws {
+        try await Self.runQuestions { server in
+            for _ in 0..<10 {
+                for _ in 0..<3 { _ = try await server.answerQuestionByName("wrong") }
+                server.clock.advance(by: 100)
+            }
+            server.clock.advance(by: 10 * 365 * 86_400)
+            #expect(try await server.answerQuestionByName("Argo").isLockedOut)
+            #expect(try await server.answerQuestionByEmail("wrong").message == "Login failure")
+            #expect(try await server.answerQuestionByEmail("Argo").isLoggedIn)
+            // The user has ended the attacker's lockout too.
+            #expect(try await server.answerQuestionByName("Argo").isLoggedIn)
+        }
+    }
+
+    @Test("Wrong answers after the password and after an email are counted together, and a right one by the name clears none")
+    func identifiedAttemptsAreCountedTogether() async throws {
+        try await Self.runQuestions { server in
+            for _ in 0..<2 { _ = try await server.answerQuestion("wrong", after: "ByPassword") }
+            #expect(try await server.answerQuestionByName("Argo").isLoggedIn)
+            #expect(try await server.answerQuestionByEmail("wrong").message == "Login failure")
+            #expect(try await server.answerQuestion("Argo", after: "ByPassword").isLockedOut)
+            #expect(try await server.answerQuestionByEmail("Argo").isLockedOut)
+            #expect(try await server.answerQuestionByName("Argo").isLoggedIn)
+        }
+    }
+
     @Test("An attacker who knows a name cannot guess the answer to a security question for half an hour")
     func stopsGuessesAtAnswers() async throws {
-        let configuration = Self.configuration { $0.limits.factorLockout = .default }
-        try await TestServer.run(configuration) { server in
+        try await Self.runQuestions(.default) { server in
             var compared = 0
             for guess in 0..<600 {
-                if try await !server.answerQuestion("guess \(guess)").isLockedOut { compared += 1 }
+                if try await !server.answerQuestionByName("guess \(guess)").isLockedOut { compared += 1 }
                 server.clock.advance(by: 3)
             }
             #expect(compared <= 30)

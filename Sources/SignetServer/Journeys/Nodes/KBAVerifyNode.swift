@@ -24,7 +24,7 @@ struct KBAVerifyNode: Node {
             journey.memory = .questioned(questions, of: user)
             return .prompt(Page(callbacks: questions.map { .password(prompt: $0) }))
         }
-        let result = try tx.check(.securityAnswer, of: user) { tx in
+        let result = try tx.check(journey.attempts(.securityAnswer, of: user)) { tx in
             // Every answer is compared, even after a wrong one, so that the response time does not reveal which answer was wrong.
             let areRight = try questions.indices.map { index in
                 try tx.directory.accepts(Secret(answers.text(index).utf8), to: questions[index], of: user)

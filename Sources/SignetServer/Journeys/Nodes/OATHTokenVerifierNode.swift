@@ -45,7 +45,9 @@ struct OATHTokenVerifierNode: Node {
             journey.pendingOATH = device
             return .transition(.successOutcome)
         }
-        let result = try tx.check(.oneTimeCode, of: user) { tx in device.verifier.verify(code, at: tx.now) == .accepted }
+        let result = try tx.check(journey.attempts(.oneTimeCode, of: user)) { tx in
+            device.verifier.verify(code, at: tx.now) == .accepted
+        }
         switch result {
         case .wrong: return .transition(.failureOutcome)
         case .refused(let refusal): return .refuse(refusal)

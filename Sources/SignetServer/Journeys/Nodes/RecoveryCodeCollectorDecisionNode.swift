@@ -19,7 +19,10 @@ struct RecoveryCodeCollectorDecisionNode: Node {
         guard let answers else { return .prompt(Page(callbacks: [.name(prompt: "Recovery Code")])) }
         guard let user = journey.user else { return .transition(.isFalse) }
         let code = answers.text(0).filter { !$0.isWhitespace }
-        return switch try tx.check(.recoveryCode, of: user, { tx in try tx.devices.redeem(code, for: kind, of: user) }) {
+        return
+            switch try tx.check(
+                journey.attempts(.recoveryCode, of: user), { tx in try tx.devices.redeem(code, for: kind, of: user) })
+        {
         case .right: .transition(.isTrue)
         case .wrong: .transition(.isFalse)
         case .refused(let refusal): .refuse(refusal)
