@@ -4,6 +4,8 @@ import YAMLText
 extension ConfigurationDecoder {
     /// The maximum in seconds: a day.
     private static var maxSeconds: Int { 86_400 }
+    /// The maximum in seconds of a lockout: a hundred years.
+    private static var century: Int { 3_153_600_000 }
 
     /// Decodes the limits for the size, the duration and the rate of requests.
     mutating func limits(_ server: inout ServerConfiguration) {
@@ -23,14 +25,24 @@ extension ConfigurationDecoder {
         (server.limits, server.maxBodySize) = (limits, maxBodySize)
     }
 
+    /// Decodes a limit on clients or users, whose default depends on the address.
+    /// - Parameters:
+    ///   - name: The name of the limit.
+    ///   - kind: The values that it may have, for the report of another value.
+    ///   - off: The word that turns the limit off, and the limit then.
+    ///   - read: Reads the limit from its settings.
+    /// - Returns: The limit; nil when it is absent or invalid. An invalid limit is reported.
+    private mutating func limit<Limit>(
+        _ name: String, kind: String, off: (name: String, value: Limit), _ read: (inout Self) -> Limit
+    ) -> Limit? {
+        section(name, kind: kind, default: "depends on the address that the server listens on", keyword: off, read)
+    }
+
     /// Decodes `none` or the rate limits by name.
     ///
     /// A limit that is omitted has its default.
     private mutating func rateLimits() -> RateLimits? {
-        section(
-            "rateLimits", kind: "`none`, or limits by name", default: "depends on the address that the server listens on",
-            keyword: ("none", RateLimits.none)
-        ) { part in
+        limit("rateLimits", kind: "`none`, or limits by name", off: ("none", RateLimits.none)) { part in
             let defaults = RateLimits.default
             return RateLimits(
                 authenticate: part.rate("authenticate", defaults.authenticate), token: part.rate("token", defaults.token),
@@ -49,35 +61,31 @@ extension ConfigurationDecoder {
     }
 
     private mutating func lockout() -> Lockout? {
-        section(
-            "lockout", kind: "`never`, or `{failures: 5, within: 300, duration: 300}`",
-            default: "depends on the address that the server listens on", keyword: ("never", Lockout.never)
-        ) { part in
+        limit("lockout", kind: "`never`, or `{failures: 5, within: 300, duration: 300}`", off: ("never", Lockout.never)) { part in
             let defaults = Lockout.default
             return Lockout(
                 failures: part.integer("failures", defaults.failures, in: 1...1000),
-                within: part.integer("within", defaults.within, in: 1...3_153_600_000),
-                duration: part.integer("duration", defaults.duration, in: 1...3_153_600_000))
+                within: part.integer("within", defaults.within, in: 1...Self.century),
+                duration: part.integer("duration", defaults.duration, in: 1...Self.century))
         }
     }
 
     private mutating func factorLockout() -> FactorLockout? {
-        section(
-            "factorLockout", kind: "`never`, or `{failures: 10, duration: 900, total: 100}`",
-            default: "depends on the address that the server listens on", keyword: ("never", FactorLockout.never)
+        limit(
+            "factorLockout", kind: "`never`, or `{failures: 10, duration: 900, total: 100}`", off: ("never", FactorLockout.never)
         ) { part in
             let defaults = FactorLockout.default
             let failures = part.integer("failures", defaults.failures, in: 1...100)
             return FactorLockout(
-                failures: failures, duration: part.integer("duration", defaults.duration, in: 1...3_153_600_000),
+                failures: failures, duration: part.integer("duration", defaults.duration, in: 1...Self.century),
                 total: part.integer("total", defaults.total, in: failures...100))
         }
     }
 
     private mutating func messageLimits() -> MessageLimits? {
-        section(
+        limit(
             "messages", kind: "`none`, or `{maxWaiting: 3, unanswered: 3, pause: 60, maxPause: 1800}`",
-            default: "depends on the address that the server listens on", keyword: ("none", MessageLimits.none)
+            off: ("none", MessageLimits.none)
         ) { part in
             let defaults = MessageLimits.default
             let pause = part.integer("pause", defaults.pause, in: 1...Self.maxSeconds)
