@@ -171,6 +171,44 @@ struct ServeSecurityTests {
         }
     }
 
+    @Test("A server that can't listen leaves the ready file of the running one, and no server removes another one's file")
+    func keepsReadyFileOfRunningServer() async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let path = cli.directory.file("ready.json")
+            let arguments = ["serve", "--state", "memory", "--json", "--ready-file", path, "--port"]
+            func content() -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+            let first = try cli.start(arguments + ["0"])
+            let ready = try await first.waitForOutput { output, _ in output.hasSuffix("\n") }
+            let printed = ready.output
+            let isWritten = try await eventually { content() == printed }
+            #expect(isWritten)
+            let port = try Endpoint(try #require(ready.json["url"]?.string)).port
+            try await cli.start(arguments + [String(port)]).end().fails(69, "cannot listen")
+            #expect(content() == printed)
+            let second = try cli.start(arguments + ["0"])
+            let replacement = try await second.waitForOutput { output, _ in output.hasSuffix("\n") }.output
+            let isReplaced = try await eventually { content() == replacement }
+            #expect(isReplaced)
+            first.signal(SIGTERM)
+            try await first.end().succeeds()
+            #expect(content() == replacement)
+            second.signal(SIGTERM)
+            try await second.end().succeeds()
+            #expect(content() == nil)
+        }
+    }
+
+    @Test("--state takes no URI of another kind, and makes no directory with its name", arguments: ["otpauth", "HTTPS", " file"])
+    func refusesOddState(scheme: String) async throws {
+        try await CommandLineFixture.with(vault: false) { cli in
+            let uri = "\(scheme)://totp/a:b?secret=NB2W45DFOIZA"
+            let outcome = try await cli.signet("serve", "--port", "0", "--state", uri)
+            outcome.fails(64, "--state takes memory, postgresql:… or a file")
+            #expect(!outcome.errors.contains("NB2W45DFOIZA"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: cli.directory.path) == [])
+        }
+    }
+
     @Test("More connections than the process may have open files do not end the server")
     func survivesTooManyConnections() async throws {
         try await CommandLineFixture.with(vault: false) { cli in
