@@ -21,6 +21,25 @@ enum LocalPeer: Sendable, Hashable {
     /// The system doesn't say, or the connection has ended.
     case unknown
 
+    /// Returns true if the user at the other end may send a request to a port that waits for a browser.
+    ///
+    /// A login's answer also comes with its state, which other users don't know. If the state has leaked, another user must not
+    /// end this login with a code of their own. A confidential redirect is protected by the user alone.
+    /// - Parameter isConfidential: True for a redirect to an address that other users must not read.
+    /// - Returns: False for another user, and for an unknown one where the system could tell and the address is confidential.
+    func isAccepted(isConfidential: Bool) -> Bool {
+        switch self {
+        case .sameUser, .superuser: return true
+        case .otherUser: return false
+        case .unknown:
+            #if os(Linux)
+            return !isConfidential
+            #else
+            return true
+            #endif
+        }
+    }
+
     /// Returns the user at the other end of a channel.
     static func of(_ channel: any Channel) -> LocalPeer {
         guard let here = channel.localAddress, let there = channel.remoteAddress else { return .unknown }

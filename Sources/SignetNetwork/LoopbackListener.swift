@@ -19,7 +19,7 @@ package final class LoopbackListener: Sendable {
     /// Opens a free port that redirects a browser to another address.
     ///
     /// It redirects one request, which must have the right random path. On Linux it must also come from a process of the same
-    /// user, because the path may be in the arguments of a process, which all users can read.
+    /// user or the superuser, because the path may be in the arguments of a process, which all users can read.
     /// - Throws: ``InvalidAddress`` if no port can be opened.
     package static func sendingOn(to target: Secret) async throws -> LoopbackListener {
         try await listening(at: "http://127.0.0.1/\(RandomID.uuid())", sendingOnTo: target)
@@ -119,19 +119,6 @@ private final class LoopbackConnection: ChannelInboundHandler {
         }
     }
 
-    /// Returns true if the user at the other end may send the request.
-    ///
-    /// A login's answer also comes with its state, which other users don't know. If the state has leaked, another user must not
-    /// end this login with a code of their own.
-    private func accepts(_ peer: LocalPeer) -> Bool {
-        guard address.target != nil else { return peer != .otherUser }
-        #if os(Linux)
-        return peer == .sameUser
-        #else
-        return peer == .sameUser || peer == .unknown
-        #endif
-    }
-
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
@@ -147,7 +134,7 @@ private final class LoopbackConnection: ChannelInboundHandler {
             (status, text) = (.methodNotAllowed, "Only a browser that comes back from a login is expected here.")
         } else if !isHere || parts[0] != address.path {
             (status, text) = (.notFound, "There is nothing here.")
-        } else if !accepts(LocalPeer.of(context.channel)) {
+        } else if !LocalPeer.of(context.channel).isAccepted(isConfidential: address.target != nil) {
             (status, text) = (.forbidden, "This page is for the user whose program waits for it.")
         } else if receiver.take(query) {
             isTaken = true

@@ -45,8 +45,8 @@ public enum SystemBrowser {
     /// Opens an address that must stay secret from the machine's other users, all of which can read the arguments of a process.
     ///
     /// The program gets the address of a loopback page instead, which redirects the browser once. All users can read the address
-    /// of that page too. On Linux, the page is only for processes of the same user, whatever program opens it; a browser in a
-    /// sandbox of its own (Snap, Flatpak) can open it, because it is a web page and not a file. On other systems, a process that
+    /// of that page too. On Linux, the page is only for processes of the same user and the superuser, whatever program opens it; a
+    /// browser in a sandbox of its own (Snap, Flatpak) can open it, because it is a web page and not a file. On other systems, a process that
     /// requests the page before the browser does gets the address, and the browser then gets the status 410 (Gone).
     /// - Parameters:
     ///   - address: The confidential address to open.

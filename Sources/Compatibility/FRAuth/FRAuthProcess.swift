@@ -19,8 +19,10 @@ package struct LegacyAuthSettings: Sendable {
     package var folders: [String] = FRAuthConfig.folders
     /// The app's name.
     package var application = FRAuthConfig.applicationName
-    /// Opens an address in a browser.
-    package var openBrowser: BrowserLogin.Opener = { try await SystemBrowser.open(confidential: Secret($0.utf8)) }
+    /// Opens an address in a browser, which may send its first request as late as the login's answer.
+    package var openBrowser: BrowserLogin.Opener = {
+        try await SystemBrowser.open(confidential: Secret($0.utf8), within: .seconds(300))
+    }
     /// The clock that decides when tokens expire.
     package var clock: any WallClock = SystemWallClock()
 

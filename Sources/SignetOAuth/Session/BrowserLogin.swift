@@ -1,5 +1,5 @@
 public import SignetCore
-public import SignetNetwork
+package import SignetNetwork
 
 /// A login in the user's own browser (RFC 8252), for desktop programs.
 ///
@@ -23,14 +23,15 @@ public struct BrowserLogin: Sendable {
     ///   - tokens: The token source that stores the tokens of the login.
     ///   - timeout: The timeout for the user.
     ///   - open: A function that opens the address, and keeps it from the machine's other users: it contains the state, with which
-    ///     they could end the login with a code of their own. The default is `SystemBrowser.open(confidential:within:open:)`.
+    ///     they could end the login with a code of their own. When nil, it is `SystemBrowser.open(confidential:within:open:)` with
+    ///     the timeout of the login.
     public init(
         _ tokens: TokenSource, timeout: Duration = .seconds(300),
-        open: @escaping Opener = { try await SystemBrowser.open(confidential: Secret($0.utf8)) }
+        open: Opener? = nil
     ) {
         self.tokens = tokens
         self.timeout = timeout
-        self.open = open
+        self.open = open ?? { try await SystemBrowser.open(confidential: Secret($0.utf8), within: timeout) }
     }
 
     /// Opens the browser, waits for the response, and stores the tokens.

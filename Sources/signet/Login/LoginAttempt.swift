@@ -57,8 +57,9 @@ struct LoginAttempt {
     private func outcome() async throws -> Outcome {
         var outcome = Outcome()
         if arguments.browser {
-            outcome.token = try await BrowserLogin(client.tokens, timeout: timeout ?? .seconds(300)) { address in
-                await TerminalLogin.openBrowser(address)
+            let timeout = timeout ?? .seconds(300)
+            outcome.token = try await BrowserLogin(client.tokens, timeout: timeout) { address in
+                await TerminalLogin.openBrowser(address, within: timeout)
             }.logIn()
         } else if arguments.device {
             outcome.token = try await onAnotherDevice()

@@ -177,7 +177,7 @@ struct TerminalLogin {
         }
         Self.show(redirect.url)
         // The browser may come late or never, so the user is asked meanwhile.
-        async let _ = Self.open(redirect.url)
+        async let _ = Self.open(redirect.url, within: timeout)
         let question = Question(prompt: "Address that the browser has come back to", names: ["address"], isSecret: true)
         let address = try await form.prompts.text(question).trimmingWhitespace()
         return try await journeys.next(step, returnedTo: address, options: options)
@@ -186,19 +186,19 @@ struct TerminalLogin {
     /// Opens the browser.
     ///
     /// Also prints the address, for a machine without a browser or a user at another machine.
-    static func openBrowser(_ address: String) async {
+    static func openBrowser(_ address: String, within timeout: Duration) async {
         show(address)
-        await open(address)
+        await open(address, within: timeout)
     }
 
     private static func show(_ address: String) {
         Console.error("Open this address in a browser, if none opens by itself:\n  \(address)")
     }
 
-    private static func open(_ address: String) async {
+    private static func open(_ address: String, within timeout: Duration) async {
         do {
             // The address contains the state of the login, so it must not be passed as an argument to another program.
-            try await SystemBrowser.open(confidential: Secret(text: address))
+            try await SystemBrowser.open(confidential: Secret(text: address), within: timeout)
         } catch {
             // The address was printed, so the user can open it.
         }
