@@ -29,9 +29,12 @@ struct Signet: AsyncParsableCommand {
         LoggingSystem.bootstrap { TerminalLogHandler(label: $0) }
         do {
             // Until the first suspension, this function runs before Dispatch starts its threads.
-            try ProcessLimits.requireOpenFiles()
-            if let name = Code.plainName(in: CommandLine.arguments.dropFirst()) { return try await Code.printCode(name) }
+            if let name = Code.plainName(in: CommandLine.arguments.dropFirst()) {
+                try ProcessLimits.requireOpenFiles(isNetworked: false)
+                return try await Code.printCode(name)
+            }
             var command = parsedCommand()
+            try ProcessLimits.requireOpenFiles(isNetworked: command is any NetworkedCommand)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

@@ -2,7 +2,7 @@ import ArgumentParser
 import SignetCore
 import SignetNetwork
 
-struct Demo: AsyncParsableCommand {
+struct Demo: NetworkedCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Watch it all work: a server, an authenticator, and logins by code and by push.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import SignetAuthenticator
 import SignetCore
 
-struct Enroll: AsyncParsableCommand {
+struct Enroll: NetworkedCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll",
         abstract: "Add an account from an enrollment URI or a picture of a QR code.",

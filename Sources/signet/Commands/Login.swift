@@ -5,7 +5,7 @@ import SignetNetwork
 import SignetOAuth
 import SignetStorage
 
-struct Login: AsyncParsableCommand {
+struct Login: NetworkedCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
         abstract: "Log in at a server: with a journey at the terminal, with a browser or with another device.",

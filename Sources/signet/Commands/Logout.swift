@@ -4,7 +4,7 @@ import SignetJourney
 import SignetNetwork
 import SignetOAuth
 
-struct Logout: AsyncParsableCommand {
+struct Logout: NetworkedCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout", abstract: "Log out: forget session and tokens here, and end them at the server.",
         discussion: """

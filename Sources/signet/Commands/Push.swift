@@ -8,7 +8,7 @@ struct Push: AsyncParsableCommand {
         commandName: "push", abstract: "Receive push messages and answer them.",
         subcommands: [Listen.self, List.self, Approve.self, Deny.self])
 
-    struct Listen: AsyncParsableCommand {
+    struct Listen: NetworkedCommand {
         static let configuration = CommandConfiguration(
             commandName: "listen", abstract: "Wait for push messages on the server's push stream and store them in the vault.",
             discussion: """
@@ -108,7 +108,7 @@ struct Push: AsyncParsableCommand {
         }
     }
 
-    struct Approve: AsyncParsableCommand {
+    struct Approve: NetworkedCommand {
         static let configuration = CommandConfiguration(
             commandName: "approve", abstract: "Answer a push message with yes.")
 
@@ -134,7 +134,7 @@ struct Push: AsyncParsableCommand {
         }
     }
 
-    struct Deny: AsyncParsableCommand {
+    struct Deny: NetworkedCommand {
         static let configuration = CommandConfiguration(
             commandName: "deny", abstract: "Answer a push message with no.")
 

@@ -7,7 +7,7 @@ import SignetServer
 import SignetStorage
 import Synchronization
 
-struct Serve: AsyncParsableCommand {
+struct Serve: NetworkedCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Run an AM-compatible server for development and tests.",

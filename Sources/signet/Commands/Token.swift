@@ -4,7 +4,7 @@ import SignetJourney
 import SignetNetwork
 import SignetOAuth
 
-struct Token: AsyncParsableCommand {
+struct Token: NetworkedCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
         abstract: "Print an access token that is good, and nothing else.",

@@ -3,7 +3,7 @@ import SignetCore
 import SignetJourney
 import SignetOAuth
 
-struct Userinfo: AsyncParsableCommand {
+struct Userinfo: NetworkedCommand {
     static let configuration = CommandConfiguration(
         commandName: "userinfo", abstract: "Print the claims of the logged-in user.",
         discussion: "Asks the server's userinfo endpoint with the access token, which is renewed first if it is about to end.")

@@ -1,4 +1,9 @@
+import ArgumentParser
 import Foundation
+import NIOCore
+
+/// A command that connects to servers or listens, and so starts the event loops of SwiftNIO.
+protocol NetworkedCommand: AsyncParsableCommand {}
 
 /// The limits of this process.
 enum ProcessLimits {
@@ -24,24 +29,21 @@ enum ProcessLimits {
     ///
     /// Dispatch and SwiftNIO end the process by an illegal instruction when the system refuses them a descriptor for their event
     /// loops, so this must come before the first use of either. A limit that is too low is raised if the system allows it.
+    /// - Parameter isNetworked: True for a command that starts SwiftNIO's event loops.
     /// - Throws: ``Failure`` with exit code 71.
-    static func requireOpenFiles() throws(Failure) {
-        let needed = requiredFiles
+    static func requireOpenFiles(isNetworked: Bool) throws(Failure) {
+        // An event loop of SwiftNIO has three descriptors, and there is one event loop for each processor that the process may use.
+        // The rest is for Dispatch, the vault, the key protector and a few connections; those of a server come in addition.
+        let needed = 24 + (isNetworked ? 4 * System.coreCount : 0)
         if canOpen(needed) { return }
         raiseOpenFiles(to: rlim_t(4 * needed))
         guard canOpen(needed) else {
             throw Failure(
                 .system, "openFiles",
-                "this process can't open \(needed) files, which signet needs: raise its limit of open files, such as with"
+                "this process can't open \(needed) files, which this command needs: raise its limit of open files, such as with"
                     + " 'ulimit -n 1024'")
         }
     }
-
-    /// The number of descriptors that a command needs at the most, connections of a server excepted.
-    ///
-    /// An event loop of SwiftNIO has three, and there is one event loop for each processor. The rest is for Dispatch, the vault,
-    /// the key protector and a few connections.
-    private static var requiredFiles: Int { 24 + 4 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     private static func canOpen(_ count: Int) -> Bool {
         var descriptors = [open("/dev/null", O_RDONLY | O_CLOEXEC)]
