@@ -119,6 +119,17 @@ struct JourneySessionTests {
         #expect(try await session.state.step.authId == "2")
     }
 
+    @Test("The timeout of a wait counts the time by the clock, and not the time that the server requests")
+    func measuresWaits() async throws {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: Array(Self.wait.utf8)) }
+        let clock = SkippingClock(factor: 10)
+        let session = JourneySession(Journey(try profile(), transport: transport), clock: clock)
+        _ = try await session.start("Login")
+        await expect(.timedOut) { try await session.wait(timeout: .seconds(10)) }
+        #expect(clock.now.offset == .seconds(10))
+        #expect(transport.requests.count == 6)
+    }
+
     @Test("Every observer receives the states from the moment it starts to observe")
     func notifiesObservers() async throws {
         let session = try session(answering((200, Self.login), (200, Self.wait), (200, Self.end)))
@@ -254,10 +265,18 @@ private final class GateClock: Clock {
     func wake() { awaken.yield() }
 }
 
-/// A clock on which every sleep is over at once.
-private struct SkippingClock: Clock {
-    var now: ContinuousClock.Instant { ContinuousClock.now }
+/// A clock on which every sleep is over at once, after `factor` times its duration by this clock.
+private final class SkippingClock: Clock {
+    private let offset = Mutex(Duration.zero)
+    private let factor: Int
+
+    init(factor: Int = 1) { self.factor = factor }
+
+    var now: GateClock.Instant { GateClock.Instant(offset: offset.withLock { $0 }) }
     var minimumResolution: Duration { .zero }
 
-    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws { try Task.checkCancellation() }
+    func sleep(until deadline: GateClock.Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        offset.withLock { $0 += (deadline.offset - $0) * factor }
+    }
 }

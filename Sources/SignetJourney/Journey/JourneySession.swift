@@ -120,7 +120,8 @@ public actor JourneySession {
     /// may be called again after a failure, and then continues.
     /// - Parameters:
     ///   - maxDelay: The maximum time of each wait, even when the server requests more. The minimum is 200 milliseconds.
-    ///   - timeout: The maximum time of all waits together, so that a server can't keep the client waiting forever.
+    ///   - timeout: The maximum time of all waits and their requests together, by the session's clock, so that a server can't
+    ///     keep the client waiting forever. A wait that would end later does not begin.
     /// - Returns: The state after the last wait: a step that requests no wait, the end of the journey, or the state after another
     ///   answer.
     /// - Throws: The errors of ``next(_:)``; ``JourneyError/Code/timedOut`` after the timeout, and `CancellationError` when the task
@@ -130,14 +131,17 @@ public actor JourneySession {
         var waited = Duration.zero
         while let step = state.open, let milliseconds = step.waitMilliseconds {
             let delay = max(min(.milliseconds(milliseconds), maxDelay), Self.minDelay)
-            waited += delay
-            guard waited <= timeout else {
+            guard waited + delay <= timeout else {
                 throw JourneyError(
                     .timedOut, message: "the server still requests a wait after \(timeout.components.seconds) seconds")
             }
-            try await clock.sleep(for: delay, tolerance: nil)
-            guard state.open?.authId == step.authId else { return state }
-            try await next(step)
+            var isCurrent = false
+            waited += try await clock.measure {
+                try await clock.sleep(for: delay, tolerance: nil)
+                isCurrent = state.open?.authId == step.authId
+                if isCurrent { try await next(step) }
+            }
+            guard isCurrent else { return state }
         }
         return state
     }

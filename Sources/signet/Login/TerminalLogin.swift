@@ -19,7 +19,7 @@ struct TerminalLogin {
     private static let maxSteps = 500
     private static let minWait = Duration.milliseconds(200)
     private static let maxWait = Duration.seconds(60)
-    /// The time for which the server has made the user wait, in all steps.
+    /// The time that has passed in waits and their requests, in all steps.
     private var waited = Duration.zero
     private let timeout: Duration
 
@@ -114,12 +114,13 @@ struct TerminalLogin {
     private mutating func waited(_ step: JourneyStep) async throws -> JourneyState {
         var step = step
         let time = min(max(.milliseconds(step.waitMilliseconds ?? 0), Self.minWait), Self.maxWait)
-        waited += time
-        guard waited <= timeout else {
+        guard waited + time <= timeout else {
             throw Failure(
                 .unavailable, "journey.timedOut",
                 "the server still asks to wait after \(timeout.components.seconds) seconds; --timeout allows more")
         }
+        let began = ContinuousClock.now
+        defer { waited += began.duration(to: .now) }
         let button = step.first(ConfirmationCallback.self)
         if let button, let label = button.options.first {
             let isPressed: Bool
