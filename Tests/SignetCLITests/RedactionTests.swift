@@ -14,6 +14,7 @@ struct RedactionTests {
         ["login", "http://127.0.0.1:1", "--settings"],
         ["login", "http://127.0.0.1:1", "--ca-file"], ["token", "--profile"], ["userinfo", "--profile"],
         ["serve", "--config"], ["serve", "--validate-config"], ["serve", "--users"], ["serve", "--state-key"],
+        ["serve", "--port", "0", "--state"],
         ["serve", "--admin-token-file"], ["serve", "--host"], ["serve", "--public-url"], ["serve", "--log-level"], ["doctor"],
         ["init", "--protect"], ["protect", "add"], ["enroll", "x.png"],
     ]

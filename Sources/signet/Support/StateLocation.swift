@@ -13,8 +13,8 @@ enum StateLocation {
     ///   - keyPath: The path of a file with the server's key. Without it, a key for a database is created in the default
     ///     directory.
     /// - Returns: The location, with the key if there is one. A relative path is completed with the current directory.
-    /// - Throws: ``Failure`` when the key file is missing, a database location contains a password, or the default directory is
-    ///   unknown; `StoreError` when a key file cannot be read or written.
+    /// - Throws: ``Failure`` when the key file is missing, a database location contains a password, the location is another URI, or
+    ///   the default directory is unknown; `StoreError` when a key file cannot be read or written.
     static func read(_ text: String?, keyPath: String?) throws -> ServerState {
         let key = try keyPath.map { path in
             guard PrivateFile.exists(path) else {
@@ -32,6 +32,11 @@ enum StateLocation {
                 )
             }
             return .postgreSQL(text, key: try key ?? sharedKey())
+        case let text? where isURI(text):
+            // The URI may be an enrollment URI, whose secret must not become the name of a directory or a part of an error.
+            throw Failure(
+                .usage, "serve",
+                "--state takes memory, postgresql:… or a file, and no other URI; write a file with a colon in its name as ./NAME")
         case let text?:
             return .file(text.hasPrefix("/") ? text : FileManager.default.currentDirectoryPath + "/" + text, key: key)
         case nil: return .file(try standard().path + "/server.sqlite", key: key)
@@ -74,6 +79,13 @@ enum StateLocation {
             }
         }
         return try secret(at: path)
+    }
+
+    /// Returns true for a text that begins with a scheme (RFC 3986 section 3.1).
+    private static func isURI(_ text: String) -> Bool {
+        let text = text.utf8.drop { $0 <= 0x20 }
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")), text.first?.isASCIILetterOrDigit == true else { return false }
+        return text[..<colon].allSatisfy { $0.isASCIILetterOrDigit || "+-.".utf8.contains($0) }
     }
 
     private static func holdsPassword(_ text: String) -> Bool {
