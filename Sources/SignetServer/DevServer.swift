@@ -170,6 +170,10 @@ public struct DevServer: Sendable {
             services: context.sns == nil ? [] : [PushDeliveryWorker(server: context)],
             onServerRunning: { channel in
                 if let port = channel.localAddress?.port { context.bound(to: port) }
+                // The errors of the socket come to the first handler. Without it, the server runs as well.
+                try? await channel.eventLoop.submit {
+                    try channel.pipeline.syncOperations.addHandler(AcceptErrorLog(context.logger), position: .first)
+                }.get()
                 await onReady(context.baseURL)
             },
             logger: context.logger)

@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import SignetCore
 import TestSupport
 import Testing
@@ -245,6 +246,20 @@ struct ConnectionTests {
             #expect(answer.hasPrefix("HTTP/1.1 "))
             _ = try await server.waitForEntry(matching: RequestLogFilter { $0.path = "/am/json/authenticate" })
             for connection in [first[1], third] { connection.vanish() }
+        }
+    }
+
+    @Test("The server warns once a minute that it can't accept connections, so that it doesn't seem to hang")
+    func warnsOfRefusedConnections() {
+        let log = RecordingLog()
+        let handler = AcceptErrorLog(log.logger)
+        let error = IOError(errnoCode: EMFILE, reason: "accept")
+        let start = NIODeadline.now()
+        for second in 0...60 { handler.report(error, at: start + .seconds(Int64(second))) }
+        let warnings = log.lines.split(separator: "\n")
+        #expect(warnings.count == 2)
+        for warning in warnings {
+            #expect(warning.hasPrefix("warning a connection can't be accepted") && warning.contains("errno"))
         }
     }
 }
