@@ -35,6 +35,11 @@ struct MaliciousServerAttacks {
 
     private static let prompt = #"{"name":"prompt","value":"Name"}"#
 
+    private static func manyCallbacks(_ count: Int) -> Answer {
+        let callbacks = Array(repeating: #"{"type":"TextOutputCallback","output":[]}"#, count: count)
+        return Answer("\(count) callbacks", step("[\(callbacks.joined(separator: ","))]"))
+    }
+
     private static let answers: [Answer] = [
         Answer("empty", ""), Answer("null", "null"), Answer("number", "1e999"),
         Answer("not UTF-8", raw: "HTTP/1.1 200 OK\r\n\r\n\u{FF}"),
@@ -45,9 +50,7 @@ struct MaliciousServerAttacks {
         Answer("doubled authId", #"{"authId":"a","authId":"b","callbacks":[]}"#), Answer("no callbacks", step("[]")),
         Answer("callbacks are an object", step("{}")), Answer("callbacks of nothing", step("[null,1,\"x\",[],{}]")),
         Answer("a callback without a type", step(#"[{"output":[],"input":[]}]"#)),
-        Answer(
-            "many callbacks",
-            step("[\(Array(repeating: #"{"type":"TextOutputCallback","output":[]}"#, count: 1_000).joined(separator: ","))]")),
+        manyCallbacks(1_000), manyCallbacks(20_000),
         Answer("escapes in a prompt", step(callback("NameCallback", #"{"name":"prompt","value":"\#(escape)"}"#))),
         Answer(
             "escapes in a choice",

@@ -256,13 +256,24 @@ struct AnswerTests {
             #"{"authId":"a","callbacks":[{"type":"X","output":[{}]}]}"#,
             #"{"authId":"a","callbacks":[{"type":"X","output":[],"input":[{"name":1,"value":2}]}]}"#,
             #"{"tokenId":7}"#, #"{"tokenId":null}"#, "{\"authId\":\"\u{0}\"}", String(repeating: "[", count: 100_000),
-            String(repeating: #"{"authId":"#, count: 5_000),
+            String(repeating: #"{"authId":"#, count: 5_000), step(callbacks: 1_001), step(callbacks: 20_000),
         ])
     func malformedResponsesCauseErrors(body: String) async throws {
         let journeys = Journey(try profile(), transport: answering((200, body)))
         await #expect {
             try await journeys.start("Login")
         } throws: { ($0 as? JourneyError)?.code == .serverMisbehaved }
+    }
+
+    private static func step(callbacks count: Int) -> String {
+        let callbacks = Array(repeating: #"{"type":"TextOutputCallback","output":[]}"#, count: count)
+        return #"{"authId":"a","callbacks":[\#(callbacks.joined(separator: ","))]}"#
+    }
+
+    @Test("A step has up to a thousand callbacks")
+    func acceptsThousandCallbacks() async throws {
+        let journeys = Journey(try profile(), transport: answering((200, Self.step(callbacks: 1_000))))
+        #expect(try await journeys.start("Login").step.callbacks.count == 1_000)
     }
 
     @Test("The error for a malformed step names the member and repeats none of its content")

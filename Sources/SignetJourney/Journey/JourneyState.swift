@@ -20,15 +20,27 @@ public struct JourneyCompletion: Sendable, Hashable {
 }
 
 extension JourneyState {
+    /// The maximum number of callbacks of a step.
+    ///
+    /// A page of AM has about ten. Each callback can make the client ask a question, collect data or print a text, so a server could
+    /// otherwise keep a client busy with one response.
+    private static var maxCallbacks: Int { 1000 }
+
     /// Reads a successful response (protocol/journey.md section 2.3): a step, a session, or the end of a journey without a
     /// session.
-    /// - Throws: ``JourneyError/Code/serverMisbehaved``.
+    /// - Throws: ``JourneyError/Code/serverMisbehaved``, also for a step with more than ``maxCallbacks`` callbacks.
     init(_ body: [UInt8], status: Int) throws(JourneyError) {
         guard let json = try? JSON.value(of: body), let members = json.object else {
             throw JourneyError(
                 .serverMisbehaved, status: status, message: "the answer is not JSON; is this an AM?", isRetryable: true)
         }
         if members["authId"] != nil {
+            let count = members["callbacks"]?.array?.count ?? 0
+            guard count <= Self.maxCallbacks else {
+                throw JourneyError(
+                    .serverMisbehaved, status: status, message: "the step has \(count) callbacks, of at most \(Self.maxCallbacks)"
+                )
+            }
             do {
                 self = .step(try JourneyStep(json: json).proposing())
             } catch {
