@@ -7,7 +7,8 @@ import SignetCore
 /// - The configured issuer, byte for byte, if the app configured one.
 /// - Otherwise the address from which the document was read, without the well-known part, byte for byte. That part is
 ///   `/.well-known/openid-configuration` at the end of the address, or `/.well-known/oauth-authorization-server` between the host
-///   and the path.
+///   and the path. A document with the part at the end of its address may also name that address with one slash at the end, because
+///   a client removes a slash at the end of the issuer before it appends the part (OpenID Connect Discovery 1.0 section 4.1).
 /// - Without a configured issuer also these forms of AM, all for the same scheme, host, port, deployment path and realm:
 ///   - the default port of the scheme, written or omitted: `https://am.example.com:443/am/oauth2/alpha`;
 ///   - the top-level realm as `/oauth2` or `/oauth2/realms/root`;
@@ -19,6 +20,8 @@ struct DiscoveryIssuer: Sendable, Hashable {
     let name: String?
     /// The realm of AM that the address names; nil for other addresses, and when the app configured an issuer.
     private let realm: AccessManagerRealm?
+    /// True when the issuer may also end with a slash.
+    private let allowsSlash: Bool
 
     /// Creates the rule.
     /// - Parameters:
@@ -26,12 +29,13 @@ struct DiscoveryIssuer: Sendable, Hashable {
     ///   - documentAddress: The address of the document.
     init(configured: String?, documentAddress: String) {
         if let configured {
-            (name, realm) = (configured, nil)
+            (name, realm, allowsSlash) = (configured, nil, false)
             return
         }
         let parts = documentAddress.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let location = parts.first ?? ""
         let address = Self.withoutWellKnown(location)
+        allowsSlash = parts.count == 1 && location.hasSuffix(Self.appended)
         guard parts.count == 2 else {
             name = address
             realm = address.flatMap { AccessManagerRealm($0) }
@@ -44,12 +48,15 @@ struct DiscoveryIssuer: Sendable, Hashable {
 
     /// Returns true when a document with this issuer may be used.
     func allows(_ issuer: String) -> Bool {
-        if let name, name.utf8.elementsEqual(issuer.utf8) { return true }
+        let names = [name, allowsSlash ? name.map { $0 + "/" } : nil].compactMap(\.self)
+        if names.contains(where: { $0.utf8.elementsEqual(issuer.utf8) }) { return true }
         return realm.map { $0 == AccessManagerRealm(issuer) } ?? false
     }
 
+    /// The well-known part at the end of an address.
+    private static let appended = "/.well-known/openid-configuration"
+
     private static func withoutWellKnown(_ address: Substring) -> String? {
-        let appended = "/.well-known/openid-configuration"
         if address.hasSuffix(appended) { return String(address.dropLast(appended.count)) }
         let inserted = "/.well-known/oauth-authorization-server"
         guard let host = address.firstRange(of: "://")?.upperBound, let path = address[host...].firstIndex(of: "/"),
