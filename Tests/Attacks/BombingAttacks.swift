@@ -7,7 +7,7 @@ import Testing
 /// Messages that an attacker makes the server send to a user.
 @Suite("Attacks: bombing with messages", .timeLimit(.minutes(10)))
 struct BombingAttacks {
-    @Test("An attacker who knows a password can send a user only a few push messages")
+    @Test("An attacker with a user's password can send that user only a few push messages")
     func bombsWithPushMessages() async throws {
         try await AttackedServer.with(isExposed: true) { server in
             try await registerPhone(at: server)
@@ -26,7 +26,7 @@ struct BombingAttacks {
         }
     }
 
-    @Test("An attacker who knows a name can have only a few emails sent to its user")
+    @Test("An attacker with only a user's name can have only a few emails sent to that user")
     func bombsWithEmails() async throws {
         try await AttackedServer.with(isExposed: true) { server in
             for _ in 0..<60 {

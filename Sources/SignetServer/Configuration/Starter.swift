@@ -89,8 +89,8 @@ enum Starter {
               question: {type: KbaVerifyNode, outcomes: {true: success, false: attempts}}
               attempts: {type: RetryLimitDecisionNode, retryLimit: 2, outcomes: {Retry: question, Reject: failure}}
 
-          # A forgotten password: a user who opens the link in an email and answers a security question sets a new one. Neither alone is
-          # enough. A user without security questions gets no new password here.
+          # A forgotten password: the user opens the link in an email, answers a security question and chooses a new password. Neither
+          # the link nor the answer alone is enough. A user without security questions gets no new password here.
           ForgottenPassword:
             nodes:
               name: {type: UsernameCollectorNode, outcomes: {outcome: email}}

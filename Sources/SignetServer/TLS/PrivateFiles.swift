@@ -28,7 +28,8 @@ enum PrivateFiles {
         guard let status = FileStatus(of: descriptor) else { throw failure(path, "cannot be read") }
         guard status.isFile else { throw ServerTLSError("\(path) is no file") }
         guard status.isOwn || !mustBeOwn else {
-            throw ServerTLSError("\(path) belongs to another user, who could replace it: remove it, or change its owner")
+            throw ServerTLSError(
+                "\(path) belongs to another user, and that user could replace it: remove it, or change its owner")
         }
         guard status.permissions & forbidden == 0 else {
             throw ServerTLSError("\(path) is open to others, and a key must not be: chmod 600 \(path)")
