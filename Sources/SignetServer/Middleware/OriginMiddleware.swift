@@ -18,7 +18,11 @@ struct OriginPolicy: Sendable {
 
     /// Returns true when a request may change state: it comes from a page of this server or of a configured origin, or not from a
     /// page.
+    ///
+    /// `Sec-Fetch-Site: same-origin` suffices: the browser sets it, no page can, and a page of this server that the browser got
+    /// through a proxy has another `Origin` than the request's `Host` when the proxy replaces the host.
     func admits(_ request: Request) -> Bool {
+        if request.header("sec-fetch-site") == "same-origin" { return true }
         let named = request.headers[values: .origin]
         guard named.isEmpty else { return named.allSatisfy { isAllowed($0, host: request.head.authority) } }
         return ["same-origin", "none", nil].contains(request.header("sec-fetch-site"))

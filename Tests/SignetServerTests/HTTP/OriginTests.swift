@@ -79,6 +79,8 @@ struct OriginTests {
             let own = [
                 [:], ["Sec-Fetch-Site": "same-origin"], ["Sec-Fetch-Site": "none"], ["Origin": "http://127.0.0.1:8080"],
                 ["Origin": "http://localhost"], ["Origin": Self.app, "Sec-Fetch-Site": "cross-site"],
+                // A development proxy that replaces the host: the browser compares the page with the address that it requested.
+                ["Origin": "http://localhost:3000", "Sec-Fetch-Site": "same-origin"],
             ]
             for headers in own {
                 let reply = try await server.send(method, path, headers: type.merging(headers) { $1 }, body: "a=b")
