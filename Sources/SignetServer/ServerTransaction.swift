@@ -94,7 +94,7 @@ struct ServerTransaction {
         journeys = Table(.journey, transaction)
         suspensions = Table(.suspendedJourney, transaction)
         flows = Table(.loginFlow, transaction)
-        flowLimiter = LoginFlowLimiter(transaction)
+        flowLimiter = LoginFlowLimiter(transaction, time.configuration.limits.loginFlows)
         console = ConsoleAccess(transaction)
         outbox = SentEmails(transaction)
         nonces = NonceStore(transaction, key: constants.nonceKey)

@@ -279,7 +279,7 @@ private struct FuzzedServer: Sendable {
     }
 
     private func pages(_ session: String) throws -> [ValidRequest] {
-        let cookie = ["Cookie: signet-browser=abc; iPlanetDirectoryPro=\(session); signet-console=abc"]
+        let cookie = ["Cookie: signet-login-x=abc; iPlanetDirectoryPro=\(session); signet-console=abc"]
         let form = cookie + ["Content-Type: application/x-www-form-urlencoded"]
         let admin = ["Authorization: Bearer \(token)", "Content-Type: application/json"]
         func call(_ method: String, _ path: String, _ body: String = "") -> ValidRequest {

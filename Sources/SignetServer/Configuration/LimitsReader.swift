@@ -17,6 +17,7 @@ extension ConfigurationDecoder {
             limits.bodyTimeout = part.integer("bodyTimeout", limits.bodyTimeout, in: 1...Self.maxSeconds)
             limits.idleTimeout = part.integer("idleTimeout", limits.idleTimeout, in: 1...Self.maxSeconds)
             limits.maxConnections = part.integer("maxConnections", limits.maxConnections, in: 1...1_000_000)
+            limits.loginFlows = part.rate("loginFlows", limits.loginFlows)
             limits.rateLimits = part.rateLimits() ?? limits.rateLimits
             limits.lockout = part.lockout() ?? limits.lockout
             limits.factorLockout = part.factorLockout() ?? limits.factorLockout

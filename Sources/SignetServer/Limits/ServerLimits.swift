@@ -28,6 +28,11 @@ public struct ServerLimits: Sendable, Hashable {
     ///
     /// Further connections wait until one ends. The process's limit of open files is an upper bound.
     public var maxConnections = 16_384
+    /// The cap on the login flows of one network address that have not ended: `burst` at once, and `perMinute` more each minute,
+    /// because flows expire after about ten minutes; nil for no cap.
+    ///
+    /// It applies on a loopback address too: a website can open login pages there in the user's browser.
+    public var loginFlows: RateLimit? = RateLimit(perMinute: 100, burst: 1000)
     /// The rate limits.
     ///
     /// When nil, they are ``RateLimits/default`` if other machines can reach the server, and ``RateLimits/none`` if not.

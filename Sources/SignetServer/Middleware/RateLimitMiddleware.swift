@@ -38,6 +38,7 @@ struct AddressRate: Sendable, Hashable {
         init?(_ route: Route?, _ request: Request) {
             let startsFlow =
                 route == .pages && request.method == .get && request.uri.path == Route.pages.label && request.query("flow") == nil
+                && request.opensPage
             guard request.method == .post || startsFlow else { return nil }
             switch route {
             case .authenticate, .pages: self = .authenticate

@@ -7,7 +7,6 @@ import SignetStorage
 
 /// The login pages at `/XUI/`, with the URL and the parameters of AM.
 struct LoginController: Sendable {
-    static let cookieName = "signet-browser"
     let server: ServerContext
 
     /// Returns the URL of the login page to which a browser is redirected.
@@ -29,9 +28,10 @@ struct LoginController: Sendable {
     // MARK: Login flow
 
     private func begin(_ request: Request, _ realm: RealmPath, _ client: ClientConnection) async throws -> Response {
+        guard request.opensPage else { throw APIError.notOpenedAsPage }
         var start = LoginFlowStart(
             kind: .email(token: ""), realm: realm, query: try request.knownQuery(), goto: request.query("goto"),
-            address: client.network, cookies: browsers(request))
+            address: client.network, cookies: request.loginCookies(SessionCookie(server.time)))
         if let token = request.query("suspendedId") {
             start.kind = .email(token: token)
         } else {
@@ -41,35 +41,22 @@ struct LoginController: Sendable {
             start.kind = .journey(journey)
         }
         let (id, cookies) = try await server.store.write { [start] tx in
-            let (id, browser) = try tx.begin(start, realms: server.realms)
-            let cookie = SessionCookie(tx.time)
+            let (login, ended) = try tx.begin(start, realms: server.realms)
+            let (cookie, path) = (SessionCookie(tx.time), server.contextPath)
             let routing = server.configuration.loadBalancerCookie.map { [cookie.plain($0)] } ?? []
-            return (id, [cookie.browser(browser, contextPath: server.contextPath)] + routing)
+            let removed = ended.sorted().map { cookie.loginEnd($0, contextPath: path) }
+            return (login.flow, [cookie.login(login, at: tx.now, contextPath: path)] + removed + routing)
         }
-        return Self.redirect(to: address(of: id), cookies)
-    }
-
-    /// Returns the hashes of the cookies that bind login flows to the browser.
-    ///
-    /// Another program at this host could have planted some of them. A flow is valid with any of them, because the server has
-    /// chosen their values.
-    private func browsers(_ request: Request) -> [TokenHash] {
-        let values = request.cookies(SessionCookie(server.time).browserName).filter { !$0.isEmpty && $0.utf8.count <= 64 }
-        return values.prefix(4).map { TokenHash($0) }
+        return Self.redirect(to: address(of: id, start.query), cookies)
     }
 
     private func show(_ id: String, _ request: Request) async throws -> Response {
-        let browsers = browsers(request)
+        let browsers = request.loginCookies(of: id, SessionCookie(server.time))
         guard
             let (flow, csrf) = try await server.store.write({ tx in
                 try tx.flow(id, of: browsers).map { ($0, tx.csrf(of: id, page: $0.page)) }
             })
-        else {
-            var page = APIError(.notFound, "This sign-in is over, or was begun in another browser. Cookies must be allowed here.")
-                .page(again: "\(server.contextPath)/XUI/")
-            page.title = "There is nothing here"
-            return page.response(at: server)
-        }
+        else { return try await over(request) }
         let again = "\(server.contextPath)/XUI/?\(flow.query)"
         switch flow.state {
         case .done(let end): return try await finish(flow, end, again, browsers)
@@ -86,8 +73,26 @@ struct LoginController: Sendable {
         }
     }
 
+    /// Returns the page for a login flow that is over or belongs to another browser, with a link that starts the login again.
+    ///
+    /// The link has the parameters of the flow's URL. A destination that a login could not go to is left out.
+    private func over(_ request: Request) async throws -> Response {
+        let realm = try server.realm(ofPage: request)
+        var query = try request.knownQuery()
+        if let goto = request.query("goto") {
+            let isAllowed = try await server.store.read { tx in
+                ReturnAddress(goto, in: realm, realms: server.realms, tx) != nil
+            }
+            if !isAllowed { query = try request.knownQuery(without: "goto") }
+        }
+        var page = APIError(.notFound, "This sign-in is over, or was begun in another browser. Cookies must be allowed here.")
+            .page(again: "\(server.contextPath)/XUI/" + (query.isEmpty ? "" : "?\(query)"))
+        page.title = "There is nothing here"
+        return page.response(at: server)
+    }
+
     private func form(_ flow: LoginFlow, _ csrf: String) -> FormHandle {
-        FormHandle(action: address(of: flow.id), flow: flow.id, page: flow.page, csrf: csrf)
+        FormHandle(action: address(of: flow.id, flow.query), flow: flow.id, page: flow.page, csrf: csrf)
     }
 
     private func invitation(_ form: FormHandle) -> HTMLPage {
@@ -118,8 +123,10 @@ struct LoginController: Sendable {
                 return []
             }
             guard try tx.sessions.find(TokenHash(token.text)) != nil else { return nil }
-            let cookie = SessionCookie(tx.time)
-            return [cookie.set(token.text), cookie.browser(try tx.collect(flow), contextPath: server.contextPath)]
+            let (cookie, path) = (SessionCookie(tx.time), server.contextPath)
+            let (login, device) = tx.collect(flow)
+            let kept = device.map { [cookie.device($0, contextPath: path)] } ?? []
+            return [cookie.set(token.text), cookie.login(login, at: tx.now, contextPath: path)] + kept
         }
         guard let cookies else { return SessionPageController.none(again).response(at: server) }
         // Of two concurrent requests, the other one got the token.
@@ -137,23 +144,25 @@ struct LoginController: Sendable {
         guard let id = form["flow"], let page = form["page"].flatMap({ Int($0) }), let csrf = form["csrf"] else {
             throw APIError.foreignForm
         }
-        let browsers = browsers(request)
-        let userAgent = request.header("user-agent").map { String($0.prefix(256)) }
+        let cookie = SessionCookie(server.time)
+        let answer = LoginAnswer(
+            flow: id, page: page, browsers: request.loginCookies(of: id, cookie), form: form,
+            userAgent: request.header("user-agent").map { String($0.prefix(256)) }, address: context.client.network,
+            devices: request.deviceCookies(cookie))
         let cookies = try await server.store.write { tx in
             guard ConstantTime.areEqual(csrf, tx.csrf(of: id, page: page)) else { throw APIError.foreignForm }
-            let browser = try tx.answer(id, page: page, of: browsers, form: form, userAgent: userAgent)
-            return browser.map { [SessionCookie(tx.time).browser($0, contextPath: server.contextPath)] } ?? []
+            let login = try tx.answer(answer)
+            return login.map { [SessionCookie(tx.time).login($0, at: tx.now, contextPath: server.contextPath)] } ?? []
         }
-        return Self.redirect(to: address(of: id), cookies)
+        return Self.redirect(to: address(of: id, try request.knownQuery()), cookies)
     }
 
     /// Answers the poll of the page's script: the number of the current page, and the remaining wait time.
     func wait(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try server.realm(ofPage: request)
-        let browsers = browsers(request)
         guard let id = request.query("flow"),
             let (flow, now) = try await server.store.write({ tx in
-                try tx.flow(id, of: browsers).map { ($0, tx.now) }
+                try tx.flow(id, of: request.loginCookies(of: id, SessionCookie(tx.time))).map { ($0, tx.now) }
             })
         else { throw APIError.resourceNotFound }
         var body: [String: JSONValue] = ["page": .integer(Int64(flow.page))]
@@ -165,7 +174,16 @@ struct LoginController: Sendable {
         return response
     }
 
-    private func address(of flow: String) -> String { "\(server.contextPath)/XUI/?flow=\(flow)" }
+    /// Returns the address of a login flow's pages.
+    ///
+    /// It contains the parameters with which the flow started, so that the login can start again when the flow is over.
+    private func address(of flow: String, _ query: String) -> String {
+        let parameters = query.isEmpty || query.utf8.count > Self.maxQueryLength ? "" : "\(query)&"
+        return "\(server.contextPath)/XUI/?\(parameters)flow=\(flow)"
+    }
+
+    /// The length of the longest parameters in a page's address, in bytes: the browser sends the address twice, also as referrer.
+    private static var maxQueryLength: Int { 4096 }
 
     static func redirect(to location: String, _ cookies: [HTTPField] = []) -> Response {
         var headers: HTTPFields = [.location: location, .cacheControl: "no-store"]
@@ -192,9 +210,11 @@ extension Request {
     ]
 
     /// Returns the known parameters of a login URL as received, each once, because a flow stores them.
+    /// - Parameter excluded: The name of a parameter to leave out.
+    /// - Returns: The parameters in the form of a query.
     /// - Throws: ``APIError`` with status 400 when one is too long.
-    fileprivate func knownQuery() throws(APIError) -> String {
-        var names: Set<Substring> = []
+    fileprivate func knownQuery(without excluded: Substring = "") throws(APIError) -> String {
+        var names: Set<Substring> = [excluded]
         var fields: [Substring] = []
         for field in (uri.query ?? "").split(separator: "&") {
             let name = field.prefix { $0 != "=" }
@@ -206,6 +226,21 @@ extension Request {
         }
         return fields.joined(separator: "&")
     }
+}
+
+extension Request {
+    /// True when a browser opens the address as a page, and not as an image, a frame or a script's request (W3C Fetch Metadata).
+    ///
+    /// Clients that do not send these headers open it as a page too.
+    var opensPage: Bool {
+        ["navigate", nil].contains(header("sec-fetch-mode")) && ["document", nil].contains(header("sec-fetch-dest"))
+    }
+}
+
+extension APIError {
+    /// The error for a login that a part of a page would start.
+    fileprivate static let notOpenedAsPage = APIError(
+        .forbidden, "A sign-in begins only when its address is opened as a page of its own.")
 }
 
 extension HTMLPage {

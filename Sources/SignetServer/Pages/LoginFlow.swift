@@ -8,9 +8,9 @@ import SignetCore
 /// browser's cookie (docs/reference/server.md explains the reason). A page can therefore be loaded again, and an answer that is sent twice
 /// counts once.
 ///
-/// The server chooses the cookie's value, and chooses another one when a flow starts, when an answer is accepted and when the
-/// login ends. An attacker that planted its own cookie in the browser of a user therefore loses the flow with the user's first
-/// answer.
+/// Each flow has a cookie of its own (``LoginCookie``), so flows in several tabs do not affect each other. The server chooses the
+/// cookie's value, and chooses another one when a flow starts, when an answer is accepted and when the login ends. An attacker that
+/// planted its own cookie in the browser of a user therefore loses the flow with the user's first answer.
 struct LoginFlow: Codable, Sendable {
     enum State: Codable, Sendable {
         /// The browser has opened the link in an email. The link is valid once, and programs such as mail scanners also open
@@ -22,7 +22,7 @@ struct LoginFlow: Codable, Sendable {
     }
 
     let id: String
-    /// The hash of the browser's cookie.
+    /// The hash of the flow's cookie.
     var browser: TokenHash
     let realm: RealmPath
     /// The query of the URL with which the flow started.
@@ -33,9 +33,9 @@ struct LoginFlow: Codable, Sendable {
     var expiresAt: Date
     /// The network address that started the flow, while the flow counts for ``LoginFlowLimiter``.
     var address: String?
-    /// The identifier of the browser in a device profile, which stays the same when the cookie changes; nil for ``browser``.
+    /// The identifier of the browser in the flow's device profile (``DeviceCookie``); nil when no profile was asked for.
     var device: TokenHash?
-    /// The last accepted answer, to recognize a repetition of it.
+    /// The last accepted answer, to recognize a repetition of it; nil when it may not be repeated.
     var accepted: AcceptedAnswer?
     /// The number of the current page.
     ///
@@ -47,10 +47,16 @@ struct LoginFlow: Codable, Sendable {
 /// The answer that moved a login flow to its current page.
 ///
 /// A browser that sends a form twice may discard the response to the first one, with the new cookie. It proves with the old cookie
-/// and the same answer that it is the browser of the user.
+/// and the same answer from the same network address that it is the browser of the user.
+///
+/// An attacker that has planted the old cookie may also know the whole form, for example one with only a user name. An answer is
+/// therefore not repeatable when the journey waits for something outside the browser, such as a push approval or an email, because
+/// the user would complete the login for the attacker. In the other cases, the attacker could have sent the form itself.
 struct AcceptedAnswer: Codable, Sendable {
     /// The hash of the cookie with which the answer was sent.
     let browser: TokenHash
+    /// The network address from which the answer was sent; nil for a client in this process.
+    let address: String?
     /// A MAC of the form.
     let proof: String
     /// The time until which the answer may be repeated.
@@ -81,10 +87,26 @@ struct LoginFlowStart: Sendable {
     var goto: String?
     /// The network address of the browser; nil for a client in this process.
     var address: String?
-    /// The cookies of the browser.
-    ///
-    /// The flows that they belong to continue with the new cookie.
-    var cookies: [TokenHash]
+    /// The cookies of the browser's other flows.
+    var cookies: [LoginCookie.Received]
+}
+
+/// An answer to a page of a login flow.
+struct LoginAnswer: Sendable {
+    /// The id of the flow.
+    let flow: String
+    /// The number of the page.
+    let page: Int
+    /// The hashes of the flow's cookies, as the browser sent them.
+    let browsers: [TokenHash]
+    /// The submitted form.
+    let form: Parameters
+    /// The browser's `User-Agent`.
+    let userAgent: String?
+    /// The network address of the browser; nil for a client in this process.
+    let address: String?
+    /// The values of the browser's ``DeviceCookie``.
+    let devices: [String]
 }
 
 extension ServerTransaction {
@@ -94,32 +116,33 @@ extension ServerTransaction {
     /// - Parameters:
     ///   - start: The request.
     ///   - realms: The realms of the server.
-    /// - Returns: The id of the flow, and the new value of the browser's cookie.
+    /// - Returns: The cookie of the flow, and the names of the browser's cookies whose flows have ended.
     /// - Throws: ``APIError/foreignReturn`` when the URL to return to is not permitted; an error with status 429 when too many
     ///   flows of the address are unfinished.
-    mutating func begin(_ start: LoginFlowStart, realms: Set<RealmPath>) throws -> (id: String, cookie: String) {
+    mutating func begin(
+        _ start: LoginFlowStart, realms: Set<RealmPath>
+    ) throws -> (cookie: LoginCookie, ended: Set<String>) {
         var destination: ReturnAddress?
         if let goto = start.goto {
             destination = ReturnAddress(goto, in: start.realm, realms: realms, self)
             guard destination != nil else { throw APIError.foreignReturn }
         }
         if let address = start.address { try flowLimiter.take(address) }
-        let (browser, cookie, device) = try renew(start.cookies)
+        let (others, ended) = try limitFlows(start.cookies)
         let state: LoginFlow.State
         switch start.kind {
         case .email(let token):
             state = .invited(token: Secret(token.utf8))
-            if destination == nil { destination = try destinationOfSuspended(browser, start.realm) }
+            if destination == nil { destination = destinationOfSuspended(others, start.realm) }
         case .journey(let journey):
             state = loginState(try begin(journey))
         }
         var flow = LoginFlow(
-            id: RandomID.token(), browser: browser, realm: start.realm, query: start.query, destination: destination,
-            expiresAt: time.unansweredEnd, address: start.address,
-            device: device ?? browser, state: state)
-        try finishIfDone(&flow)
-        save(flow)
-        return (flow.id, cookie)
+            id: RandomID.token(), browser: TokenHash(""), realm: start.realm, query: start.query, destination: destination,
+            expiresAt: time.end(of: state, isAnswered: false), address: start.address, state: state)
+        // A flow that fails at its start continues to count, because a client could start any number of them.
+        if case .done = state { try release(&flow) }
+        return (renew(&flow), ended)
     }
 
     /// Returns the current state of a browser's login flow.
@@ -141,100 +164,108 @@ extension ServerTransaction {
     /// Processes the answer to a page.
     ///
     /// An answer to a page that is not the current one is ignored, because the user has pressed the button twice or gone back.
-    /// - Parameters:
-    ///   - id: The id of the flow.
-    ///   - page: The number of the page.
-    ///   - browsers: The hashes of the browser's cookies.
-    ///   - form: The submitted form.
-    ///   - userAgent: The browser's `User-Agent`.
-    /// - Returns: The new value of the browser's cookie; nil when it remains the same.
+    /// - Parameter answer: The answer.
+    /// - Returns: The new cookie of the flow; nil when it remains the same.
     /// - Throws: ``APIError/foreignForm`` when the flow belongs to another browser.
-    mutating func answer(
-        _ id: String, page: Int, of browsers: [TokenHash], form: Parameters, userAgent: String?
-    ) throws -> String? {
-        guard var flow = try flows[id] else { return nil }
-        let proof = proof(
-            "answer \(id) " + JSON.text(of: .array(form.fields().flatMap { [.string($0.name), .string($0.value)] })))
-        guard browsers.contains(flow.browser) else {
-            guard let accepted = flow.accepted, browsers.contains(accepted.browser), now < accepted.end,
-                ConstantTime.areEqual(accepted.proof, proof)
+    mutating func answer(_ answer: LoginAnswer) throws -> LoginCookie? {
+        guard var flow = try flows[answer.flow] else { return nil }
+        let fields = answer.form.fields().flatMap { [JSONValue.string($0.name), .string($0.value)] }
+        let proof = proof("answer \(flow.id) " + JSON.text(of: .array(fields)))
+        guard answer.browsers.contains(flow.browser) else {
+            guard let accepted = flow.accepted, answer.browsers.contains(accepted.browser), now < accepted.end,
+                answer.address == accepted.address, ConstantTime.areEqual(accepted.proof, proof)
             else { throw APIError.foreignForm }
-            return try renew([flow.browser]).cookie
+            return renew(&flow)
         }
-        guard flow.page == page else { return nil }
-        let old = flow.browser
-        flow.accepted = AcceptedAnswer(browser: old, proof: proof, end: now.addingTimeInterval(RequestTime.repetitionTime))
-        flow.expiresAt = time.flowEnd
+        guard flow.page == answer.page else { return nil }
+        var isRepeatable = !flow.state.isOutOfBand
         switch flow.state {
         case .open(let step, _):
-            let answers = StepAnswers(step, browser: flow.device ?? old, userAgent: userAgent)
-            try move(&flow, from: step, callbacks: answers.callbacks(form))
+            if step.callback("DeviceProfileCallback") != nil { flow.device = try device(of: flow, step, answer.devices) }
+            let answers = StepAnswers(step, device: flow.device, userAgent: answer.userAgent)
+            try move(&flow, from: step, callbacks: answers.callbacks(answer.form))
         case .invited(let token):
-            let realm = flow.realm
             flow.page += 1
-            flow.state = loginState(try resume(token.text, in: realm))
-            try finishIfDone(&flow)
-            save(flow)
+            try enter(loginState(try resume(token.text, in: flow.realm)), &flow)
         case .done, .failed: return nil
         }
-        return try renew([old]).cookie
+        isRepeatable = isRepeatable && !flow.state.isOutOfBand
+        let end = now.addingTimeInterval(RequestTime.repetitionTime)
+        flow.accepted =
+            isRepeatable ? AcceptedAnswer(browser: flow.browser, address: answer.address, proof: proof, end: end) : nil
+        return renew(&flow)
     }
 
     /// Takes the session token out of a flow that is done, so that it is given to the browser once.
     /// - Parameter flow: The flow, as ``flow(_:of:)`` returned it.
-    /// - Returns: The new value of the browser's cookie.
-    /// - Throws: `StoreError` when the state cannot be read.
-    mutating func collect(_ flow: LoginFlow) throws -> String {
+    /// - Returns: The new cookie of the flow, and the value of the browser's ``DeviceCookie`` if it changes.
+    mutating func collect(_ flow: LoginFlow) -> (cookie: LoginCookie, device: String?) {
+        var (flow, device) = (flow, nil as String?)
         if case .done(var end) = flow.state {
-            var flow = flow
             (end.token, end.isCollected) = (nil, true)
             flow.state = .done(end)
-            save(flow)
+            device = newDevice(of: flow, end.user)
         }
-        return try renew([flow.browser]).cookie
+        return (renew(&flow), device)
     }
 
-    /// Gives a browser another cookie, and its flows with it.
+    /// Gives a flow another cookie, and stores the flow.
+    private mutating func renew(_ flow: inout LoginFlow) -> LoginCookie {
+        let value = RandomID.token()
+        flow.browser = TokenHash(value)
+        save(flow)
+        return LoginCookie(flow: flow.id, value: value, expiresAt: flow.expiresAt)
+    }
+
+    /// Ends flows of a browser that has more than ``LoginFlow/maxPerBrowser``.
     ///
-    /// At most ``LoginFlow/maxPerBrowser`` flows are kept, those that expire last.
-    /// - Parameter cookies: The hashes of the browser's cookies.
-    /// - Returns: The new cookie with its hash, and the identifier of the browser in device profiles if it is known.
+    /// Those that expire last remain.
+    /// - Parameter cookies: The cookies of the browser's flows.
+    /// - Returns: The remaining flows, and the names of the cookies that belong to none of them.
     /// - Throws: `StoreError` when the state cannot be read.
-    private mutating func renew(_ cookies: [TokenHash]) throws -> (browser: TokenHash, cookie: String, device: TokenHash?) {
-        let cookie = RandomID.token()
-        let browser = TokenHash(cookie)
-        let known = try Set(cookies).flatMap { try flows.group($0.text) }.sorted { $0.expiresAt > $1.expiresAt }
-        for (index, var flow) in known.enumerated() {
-            if index < LoginFlow.maxPerBrowser {
-                flow.browser = browser
-                save(flow)
-            } else {
-                flows.discard(flow.id)
-            }
+    private mutating func limitFlows(
+        _ cookies: [LoginCookie.Received]
+    ) throws -> (others: [LoginFlow], ended: Set<String>) {
+        let known = try Set(cookies.map(\.hash)).flatMap { try flows.group($0.text) }.sorted { $0.expiresAt > $1.expiresAt }
+        for var flow in known.dropFirst(LoginFlow.maxPerBrowser) {
+            try release(&flow)
+            flows.discard(flow.id)
         }
-        return (browser, cookie, known.first.map { $0.device ?? $0.browser })
+        let others = Array(known.prefix(LoginFlow.maxPerBrowser))
+        let present = Set(others.map(\.browser))
+        let kept = Set(cookies.filter { present.contains($0.hash) }.map(\.name))
+        return (others, Set(cookies.map(\.name)).subtracting(kept))
     }
 
     private mutating func save(_ flow: LoginFlow) {
         flows.insert(flow, for: flow.id, group: flow.browser.text, until: flow.expiresAt)
     }
 
-    /// Ends the counting of a flow in which the user has logged in.
-    private mutating func finishIfDone(_ flow: inout LoginFlow) throws {
-        guard case .done = flow.state, let address = flow.address else { return }
+    /// Ends the counting of a flow that has ended.
+    private mutating func release(_ flow: inout LoginFlow) throws {
+        guard let address = flow.address else { return }
         flow.address = nil
         try flowLimiter.giveBack(address)
+    }
+
+    /// Changes the state of a flow and the time for which it is stored.
+    private mutating func enter(_ state: LoginFlow.State, _ flow: inout LoginFlow) throws {
+        flow.state = state
+        flow.expiresAt = time.end(of: state, isAnswered: true)
+        switch state {
+        case .done, .failed: try release(&flow)
+        case .invited, .open: break
+        }
     }
 
     private mutating func move(_ flow: inout LoginFlow, from step: JourneyStep, callbacks: JSONValue?) throws {
         let request = JourneyContinuation(
             realm: flow.realm, authID: step.authId, callbacks: callbacks, noSession: false)
-        flow.state = loginState(try proceed(request))
+        try enter(loginState(try proceed(request)), &flow)
         // While the journey waits, the page stays the same, so that its buttons remain valid.
         let goesOnWaiting =
             if case .open(let next, _) = flow.state { callbacks == nil && next.isSamePage(as: step) } else { false }
         if !goesOnWaiting { flow.page += 1 }
-        try finishIfDone(&flow)
         save(flow)
     }
 
@@ -252,11 +283,11 @@ extension ServerTransaction {
     /// Returns the destination of the flow that waits for the email.
     ///
     /// The link in the email does not contain it, so it is taken from the waiting flow of the same browser.
-    private func destinationOfSuspended(_ browser: TokenHash, _ realm: RealmPath) throws -> ReturnAddress? {
-        try flows.group(browser.text).filter { flow in
+    private func destinationOfSuspended(_ others: [LoginFlow], _ realm: RealmPath) -> ReturnAddress? {
+        others.first { flow in
             guard flow.realm == realm, case .open(let step, _) = flow.state else { return false }
-            return step.callback("SuspendedTextOutputCallback") != nil
-        }.max { $0.expiresAt < $1.expiresAt }?.destination
+            return step.isSuspended
+        }?.destination
     }
 
     /// Returns the CSRF token of a form.
@@ -266,23 +297,41 @@ extension ServerTransaction {
 }
 
 extension LoginFlow {
-    /// The maximum number of flows of one browser.
+    /// The maximum number of flows of one browser, without the one that it starts.
     static let maxPerBrowser = 16
+}
+
+extension LoginFlow.State {
+    /// True when the journey waits for something outside the browser.
+    fileprivate var isOutOfBand: Bool {
+        switch self {
+        case .invited: true
+        case .open(let step, let due): due != nil || step.isSuspended
+        case .done, .failed: false
+        }
+    }
 }
 
 extension RequestTime {
     /// The time in seconds for which an accepted answer may be repeated.
     fileprivate static var repetitionTime: Double { 10 }
 
-    /// The expiry of a login flow before the first answer: ten minutes.
-    fileprivate var unansweredEnd: Date { now.addingTimeInterval(600) }
-
-    /// The expiry of a login flow after the first answer.
+    /// The time in seconds for which a login flow is stored after its journey has ended.
     ///
-    /// It covers the wait for an email and a complete journey after it. A user that returns to the page in the two hours after
-    /// that sees that the login has timed out, with a link to try again.
-    fileprivate var flowEnd: Date {
-        let seconds = max(1, configuration.journeyTimeout) + max(1, configuration.suspensionTimeout) + 7200
+    /// A user that returns to the page in this time sees how the login ended, with a link to try again.
+    private static var endedTime: Int { 300 }
+
+    /// Returns the expiry of a login flow that enters a state now.
+    ///
+    /// A flow without an answer is stored for ten minutes, and one that waits for an email as long as the link is valid.
+    fileprivate func end(of state: LoginFlow.State, isAnswered: Bool) -> Date {
+        var seconds = Self.endedTime
+        switch state {
+        case .invited: seconds = 600
+        case .open(let step, _) where step.isSuspended: seconds += max(1, configuration.suspensionTimeout)
+        case .open: seconds = isAnswered ? seconds + max(1, configuration.journeyTimeout) : 600
+        case .done, .failed: break
+        }
         return now.addingTimeInterval(Double(seconds))
     }
 }
@@ -298,6 +347,9 @@ extension APIError {
 }
 
 extension JourneyStep {
+    /// True when the journey waits until the user opens the link in an email.
+    fileprivate var isSuspended: Bool { callback("SuspendedTextOutputCallback") != nil }
+
     /// Returns true when both steps look the same to the user, except for the remaining wait time.
     func isSamePage(as other: JourneyStep) -> Bool {
         (stage, header, description) == (other.stage, other.header, other.description)

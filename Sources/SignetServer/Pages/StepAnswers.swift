@@ -3,13 +3,13 @@ import SignetCore
 /// Converts a submitted form into the callbacks that a client would send.
 struct StepAnswers: Sendable {
     let step: JourneyStep
-    /// The identifier of the browser in a device profile.
-    let browser: TokenHash
+    /// The identifier of the browser in a device profile; nil when the step asks for no profile.
+    let device: TokenHash?
     let userAgent: String?
 
-    init(_ step: JourneyStep, browser: TokenHash, userAgent: String?) {
+    init(_ step: JourneyStep, device: TokenHash?, userAgent: String?) {
         self.step = step
-        self.browser = browser
+        self.device = device
         self.userAgent = userAgent
     }
 
@@ -49,6 +49,6 @@ struct StepAnswers: Sendable {
     private var profile: JSONValue {
         var metadata: [String: JSONValue] = ["platform": .object(["deviceName": .string("Browser")])]
         metadata["browser"] = userAgent.map { .object(["userAgent": .string($0)]) }
-        return .object(["identifier": .string(browser.text), "metadata": .object(metadata)])
+        return .object(["identifier": .string(device?.text ?? ""), "metadata": .object(metadata)])
     }
 }

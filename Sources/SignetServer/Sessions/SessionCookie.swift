@@ -6,7 +6,8 @@ import SignetCore
 struct SessionCookie: Sendable {
     let name: String
     private let attributes: String
-    private let isSecure: Bool
+    /// True when clients use https.
+    let isSecure: Bool
 
     init(_ time: RequestTime) {
         let configuration = time.configuration
@@ -26,20 +27,11 @@ struct SessionCookie: Sendable {
         HTTPField(name: .setCookie, value: "\(name)=\(token)\(attributes)")
     }
 
-    /// The name of the cookie that binds login flows to a browser.
-    ///
-    /// Over https, its prefix makes browsers accept it only from this host itself, not from another host of the domain and not
-    /// over plain http (RFC 6265bis section 4.1.3.2).
-    var browserName: String { isSecure ? "__Host-\(LoginController.cookieName)" : LoginController.cookieName }
-
-    /// Returns the cookie that binds login flows to a browser.
-    func browser(_ value: String, contextPath: String) -> HTTPField {
-        own(browserName, value, path: isSecure ? "/" : "\(contextPath)/XUI")
-    }
-
-    /// Returns a cookie for this server's pages below `path`.
-    func own(_ name: String, _ value: String, path: String, sameSite: String = "Lax") -> HTTPField {
-        HTTPField(name: .setCookie, value: "\(name)=\(value); Path=\(path); HttpOnly; SameSite=\(sameSite)\(security)")
+    /// Returns a cookie for this server's pages below `path`, which the browser removes after `maxAge` seconds or at its end.
+    func own(_ name: String, _ value: String, path: String, sameSite: String = "Lax", maxAge: Int? = nil) -> HTTPField {
+        let age = maxAge.map { "; Max-Age=\($0)" } ?? ""
+        return HTTPField(
+            name: .setCookie, value: "\(name)=\(value)\(age); Path=\(path); HttpOnly; SameSite=\(sameSite)\(security)")
     }
 
     /// Returns another, non-secret cookie, given as `name=value`.
@@ -60,11 +52,15 @@ extension Request {
     }
 
     /// Returns the values of the cookies with a name, in order.
-    func cookies(_ cookieName: String) -> [String] {
-        headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair -> String? in
+    func cookies(_ cookieName: String) -> [String] { cookies { $0 == cookieName[...] }.map(\.value) }
+
+    /// Returns the cookies whose name `isWanted` accepts, in order.
+    func cookies(_ isWanted: (Substring) -> Bool) -> [(name: String, value: String)] {
+        headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, parts[0].trimming(" \t") == cookieName[...] else { return nil }
-            return String(parts[1].trimming(" \t\""))
+            guard parts.count == 2 else { return nil }
+            let name = parts[0].trimming(" \t")
+            return isWanted(name) ? (String(name), String(parts[1].trimming(" \t\""))) : nil
         }
     }
 }

@@ -31,6 +31,7 @@ struct ProtectionConfigurationTests {
                 bodyTimeout: 2
                 idleTimeout: 3
                 maxConnections: 4
+                loginFlows: {perMinute: 17, burst: 18}
                 rateLimits: {authenticate: {perMinute: 5, burst: 6}, token: none, perUser: {burst: 7}, userCode: {perMinute: 11}}
                 lockout: {failures: 8, within: 9, duration: 10}
                 factorLockout: {failures: 12, duration: 13, total: 14}
@@ -46,6 +47,7 @@ struct ProtectionConfigurationTests {
         limits.bodyTimeout = 2
         limits.idleTimeout = 3
         limits.maxConnections = 4
+        limits.loginFlows = RateLimit(perMinute: 17, burst: 18)
         limits.rateLimits = RateLimits(
             authenticate: RateLimit(perMinute: 5, burst: 6), push: RateLimits.default.push,
             perUser: RateLimit(perMinute: 30, burst: 7), userCode: RateLimit(perMinute: 11, burst: 10))
@@ -95,7 +97,9 @@ struct ProtectionConfigurationTests {
         let file = try server("  issuer: x")
         #expect(file.limits == ServerLimits() && file.corsOrigins.isEmpty && file.allowedHosts.isEmpty && file.tls == nil)
         let none = try server(
-            "  limits: {rateLimits: none, lockout: never, factorLockout: never, messages: none}\n  tls: {directory: here}")
+            "  limits: {loginFlows: none, rateLimits: none, lockout: never, factorLockout: never, messages: none}\n"
+                + "  tls: {directory: here}")
+        #expect(file.limits.loginFlows == RateLimit(perMinute: 100, burst: 1000) && none.limits.loginFlows == nil)
         #expect(
             none.limits.rateLimits == RateLimits.none && none.limits.lockout == .never && none.limits.factorLockout == .never
                 && none.limits.messages == MessageLimits.none && none.tls == .ownAuthority(directory: "here"))
@@ -143,6 +147,8 @@ struct ProtectionConfigurationTests {
             ("  limits: {rateLimits: {authenticate: 5}}", "`authenticate` must be `none`, or"),
             ("  limits: {rateLimits: {login: none}}", "login"),
             ("  limits: {rateLimits: {token: {perMinute: 0}}}", "`perMinute`"),
+            ("  limits: {loginFlows: 5}", "`loginFlows` must be `none`, or"),
+            ("  limits: {loginFlows: {burst: 0}}", "`burst`"),
             ("  limits: {lockout: sometimes}", "`lockout` must be `never`, or"),
             ("  limits: {lockout: {failures: 0}}", "`failures`"),
             ("  limits: {factorLockout: {total: 101}}", "`total` must be an integer, 10 to 100, not `101`"),

@@ -10,7 +10,6 @@ import Testing
 @Suite("Login flows and the cookies of browsers")
 struct LoginFlowTests {
     private static let xui = LoginPageTests.xui
-    private static let cookie = LoginController.cookieName
     private static let choice = "\(xui)&authIndexType=service&authIndexValue=ChoiceCallback"
 
     // MARK: Planted cookies
@@ -58,21 +57,21 @@ struct LoginFlowTests {
     @Test("The server takes no cookie value from a request, and each start and each answer gets another value")
     func choosesCookieValues() async throws {
         try await TestServer.run { server in
-            let browser = PageBrowser(server, cookies: [Self.cookie: "planted"])
-            var values = ["planted"]
-            func note() { values.append(browser.cookies[Self.cookie] ?? "") }
-            _ = try await browser.get(Self.xui)
-            note()
+            let planted = "signet-login-planted"
+            let browser = PageBrowser(server, cookies: [planted: "planted"])
             let page = try await browser.get(Self.choice)
-            note()
+            #expect(browser.cookies[planted] == nil)
+            var values = ["planted"]
+            func note() throws { values.append(try browser.loginCookie(of: page).value) }
+            try note()
             let next = try await browser.signIn(page)
-            note()
+            try note()
             _ = try await browser.send(
                 .post, try #require(next.formAction), TestServer.form(next.hiddenFields.merging(["IDToken1": "1"]) { $1 }))
-            note()
+            try note()
             #expect(try await browser.get(try #require(page.formAction)).heading == "You are signed in")
-            note()
-            #expect(Set(values).count == values.count && !values.contains(""), "\(values)")
+            try note()
+            #expect(Set(values).count == 5, "\(values)")
         }
     }
 
@@ -81,8 +80,8 @@ struct LoginFlowTests {
         try await TestServer.run(.sample { $0.publicURL = "https://login.example.test/am" }) { server in
             let browser = PageBrowser(server)
             let page = try await browser.get(Self.xui)
-            let value = try #require(browser.cookies["__Host-signet-browser"])
-            let other = PageBrowser(server, cookies: [Self.cookie: value])
+            let (name, value) = try browser.loginCookie(of: page, prefix: "__Host-signet-login-")
+            let other = PageBrowser(server, cookies: [String(name.dropFirst(7)): value])
             #expect(try await other.get(try #require(page.formAction)).status == 404)
             #expect(try await browser.get(try #require(page.formAction)).status == 200)
         }
@@ -93,8 +92,29 @@ struct LoginFlowTests {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             let page = try await browser.get(Self.xui)
-            let headers = ["Cookie": "\(Self.cookie)=planted; \(Self.cookie)=\(browser.cookies[Self.cookie] ?? "")"]
+            let (name, value) = try browser.loginCookie(of: page)
+            let headers = ["Cookie": "\(name)=planted; \(name)=\(value)"]
             #expect(try await server.send(.get, try #require(page.formAction), headers: headers).status == 200)
+        }
+    }
+
+    @Test("An attacker with a planted cookie and the user's password can't repeat the user's form while the phone is asked")
+    func repeatsNoFormDuringWait() async throws {
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let attacker = PageBrowser(server)
+            let start = try await attacker.get("\(Self.xui)&authIndexType=service&authIndexValue=PushNumberLogin")
+            let user = PageBrowser(server, cookies: attacker.cookies)
+            let page = try await user.signIn(start)
+            #expect(try await attacker.signIn(start).status == 403)
+            let push = try #require(try await server.inbox(phone.uid).last)
+            let number = try #require(push.number)
+            #expect(try await phone.answer(push, ["challengeResponse": .string(String(number))], at: server).status == 200)
+            server.clock.advance(by: 1)
+            let address = try #require(page.formAction)
+            #expect(try await user.get(address).heading == "You are signed in")
+            #expect(try await attacker.get(address).status == 404)
+            #expect(attacker.cookies["iPlanetDirectoryPro"] == nil)
         }
     }
 
@@ -110,7 +130,7 @@ struct LoginFlowTests {
             let again = try await browser.send(.get, address)
             #expect(again.status == 303 && again.cookies.isEmpty)
             #expect(again.header("Location")?.hasPrefix("/am/XUI/session") == true)
-            let id = try #require(address.components(separatedBy: "flow=").last)
+            let id = try page.flow
             let flow = try await server.devServer.context.store.read { tx in try tx.flows[id] }
             guard case .done(let end)? = flow?.state else {
                 Issue.record("the flow is not done")
@@ -138,6 +158,20 @@ struct LoginFlowTests {
         }
     }
 
+    @Test("Two tabs that start a login before either has a response both sign in")
+    func startsTwoFlowsAtOnce() async throws {
+        try await TestServer.run { server in
+            let (one, two) = (PageBrowser(server), PageBrowser(server))
+            let tabs = [try await one.get(Self.choice), try await two.get(Self.choice)]
+            // The browser sent both requests without a cookie, and has got both responses.
+            let browser = PageBrowser(server, cookies: one.cookies.merging(two.cookies) { $1 })
+            for tab in tabs {
+                let next = try await browser.signIn(tab)
+                #expect(try await browser.submit(next, ["IDToken1": "1"]).heading == "You are signed in")
+            }
+        }
+    }
+
     @Test("A browser that lost the response to a form sends it again and continues, for ten seconds")
     func repeatsLostAnswer() async throws {
         try await TestServer.run { server in
@@ -151,22 +185,16 @@ struct LoginFlowTests {
                 server.clock.advance(by: Double(seconds))
                 // Another answer comes from another browser.
                 #expect(try await browser.signIn(page, password: "guess").status == 403)
+                let cookie = try browser.loginCookie(of: page).value
+                let elsewhere = LoginAnswer(
+                    flow: try page.flow, page: 1, browsers: [TokenHash(cookie)], form: try Parameters(body), userAgent: nil,
+                    address: "192.0.2.1", devices: [])
+                await #expect(throws: APIError.foreignForm) {
+                    try await server.devServer.context.store.write { tx in _ = try tx.answer(elsewhere) }
+                }
                 let reply = try await browser.signIn(page)
                 #expect((reply.heading == "You are signed in") == isAccepted, "\(seconds): \(reply.status)")
             }
-        }
-    }
-
-    @Test("A browser keeps the device identifier of its flows, although its cookie changes")
-    func keepsDeviceIdentifier() async throws {
-        try await TestServer.run { server in
-            let browser = PageBrowser(server)
-            for _ in 0..<2 { _ = try await browser.signIn(try await browser.get(Self.choice)) }
-            let cookie = try #require(browser.cookies[Self.cookie])
-            let devices = try await server.devServer.context.store.read { tx in
-                try tx.flows.group(TokenHash(cookie).text).map(\.device)
-            }
-            #expect(devices.count == 2 && Set(devices).count == 1 && devices.first != nil)
         }
     }
 
@@ -178,7 +206,7 @@ struct LoginFlowTests {
             let junk = "&junk=\(String(repeating: "x", count: 20_000))&\(String(repeating: "y", count: 5000))"
             let query = "realm=/&authIndexType=service&authIndexValue=Login&ForceAuth=true"
             let page = try await PageBrowser(server).get("/am/XUI/?\(query)\(junk)&realm=/&locale=de&suspendedI=x")
-            let id = try #require(page.formAction?.components(separatedBy: "flow=").last)
+            let id = try page.flow
             let stored = try await server.devServer.context.store.read { tx in try tx.flows[id]?.query }
             #expect(stored == query)
         }
@@ -193,59 +221,118 @@ struct LoginFlowTests {
         }
     }
 
-    @Test("A flow without an answer ends after ten minutes, and one with an answer does not")
-    func unansweredFlowEndsSoon() async throws {
+    @Test("A flow ends ten minutes after its start, and five minutes after the time for its journey")
+    func unfinishedFlowEndsSoon() async throws {
         try await TestServer.run { server in
             let (browser, other) = (PageBrowser(server), PageBrowser(server))
             let (page, answered) = (try await browser.get(Self.choice), try await other.get(Self.choice))
+            server.clock.advance(by: 200)
             _ = try await other.signIn(answered)
-            server.clock.advance(by: 599)
+            server.clock.advance(by: 399)
             #expect(try await browser.get(try #require(page.formAction)).heading == "Sign In")
             server.clock.advance(by: 1)
             #expect(try await browser.get(try #require(page.formAction)).status == 404)
-            #expect(try await other.get(try #require(answered.formAction)).status != 404)
+            server.clock.advance(by: 199)
+            #expect(try await other.get(try #require(answered.formAction)).status == 200)
+            server.clock.advance(by: 1)
+            #expect(try await other.get(try #require(answered.formAction)).status == 404)
         }
     }
 
-    @Test("A browser has at most 16 flows besides the new one")
+    @Test("A flow that has ended is stored for five minutes, and its cookie is removed then", arguments: [true, false])
+    func endedFlowEndsSoon(isRight: Bool) async throws {
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
+            let page = try await browser.get(Self.xui)
+            let (name, _) = try browser.loginCookie(of: page)
+            _ = try await browser.signIn(page, password: isRight ? TestServer.password : "wrong")
+            server.clock.advance(by: 299)
+            #expect(try await browser.get(try #require(page.formAction)).status == (isRight ? 200 : 401))
+            server.clock.advance(by: 1)
+            #expect(try await browser.get(try #require(page.formAction)).status == 404)
+            #expect(browser.cookies[name] != nil)
+            let start = try await browser.send(.get, "\(Self.xui)&ForceAuth=true")
+            #expect(browser.cookies[name] == nil)
+            let own = start.cookies.first { $0.hasPrefix("signet-login-") }
+            #expect(own?.contains("; Max-Age=600; ") == true)
+        }
+    }
+
+    @Test("A flow that waits for an email is stored as long as the link is valid")
+    func suspendedFlowWaits() async throws {
+        try await TestServer.run(.sample { $0.suspensionTimeout = 7200 }) { server in
+            let browser = PageBrowser(server)
+            let page = try await browser.get("\(Self.xui)&authIndexType=service&authIndexValue=EmailLogin")
+            let waiting = try await browser.submit(page, ["IDToken1": "mira"])
+            server.clock.advance(by: 7499)
+            #expect(try await browser.get(try #require(page.formAction)).text == waiting.text)
+            server.clock.advance(by: 1)
+            #expect(try await browser.get(try #require(page.formAction)).status == 404)
+        }
+    }
+
+    @Test("The page of a flow that is over leads back to the app, and to no address that a login could not go to")
+    func startsAgainAfterEnd() async throws {
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
+            let page = try await browser.get(try await server.authorizeAddress())
+            server.clock.advance(by: 600)
+            for reply in [try await browser.get(try #require(page.formAction)), try await browser.signIn(page)] {
+                #expect(reply.status == 404)
+                let again = try #require(reply.text.captures("<a href=\"([^\"]*)\"").first?[0].unescaped)
+                let end = try await browser.signIn(try await browser.get(again))
+                #expect(end.header("Location")?.hasPrefix("\(TestServer.redirectURI)?code=") == true)
+                _ = try await browser.submit(try await browser.get("/am/XUI/session"), [:])
+            }
+            let foreign = try await browser.get("/am/XUI/?realm=/&service=Login&goto=https%3A%2F%2Fevil.example&junk=1&flow=x")
+            let again = try #require(foreign.text.captures("<a href=\"([^\"]*)\"").first?[0].unescaped)
+            #expect(foreign.status == 404 && again == "/am/XUI/?realm=/&service=Login" && !foreign.text.contains("evil"))
+        }
+    }
+
+    @Test("A browser has at most 16 flows besides the new one, with one cookie each")
     func limitsFlowsOfBrowser() async throws {
         try await TestServer.run { server in
             let browser = PageBrowser(server)
             for _ in 0..<40 { _ = try await browser.get(Self.xui) }
             let count = try await server.devServer.context.store.read { tx in try tx.flows.page(after: nil, 100).count }
             #expect(count == 17)
+            let cookies = browser.cookies.keys.count { $0.hasPrefix("signet-login-") }
+            #expect(cookies == 17)
+        }
+    }
+
+    @Test(
+        "An image, a frame or a script's request of a page starts no flow",
+        arguments: [
+            ("no-cors", "image"), ("navigate", "iframe"), ("cors", "empty"), ("no-cors", "script"), ("same-origin", "empty"),
+        ])
+    func startsNoFlowForPartOfPage(mode: String, destination: String) async throws {
+        try await TestServer.run { server in
+            for site in ["cross-site", "same-site"] {
+                let headers = ["Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": destination, "Sec-Fetch-Site": site]
+                let reply = try await server.send(.get, Self.xui, headers: headers)
+                #expect(reply.status == 403 && reply.cookies.isEmpty)
+            }
+            let count = try await server.devServer.context.store.read { tx in try tx.flows.page(after: nil, 100).count }
+            #expect(count == 0)
+            let page = ["Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "cross-site"]
+            #expect(try await server.send(.get, Self.xui, headers: page).status == 303)
         }
     }
 }
 
-@Suite("The cap on unfinished login flows of an address", .postgresServer, .timeLimit(.minutes(5)))
-struct LoginFlowLimiterTests {
-    @Test("An address starts at most 1,000 flows at once, in every store, and a login makes room", arguments: StateKind.available)
-    func capsFlowsOfAddress(kind: StateKind) async throws {
-        try await StateLocation.with(kind) { location in
-            try await location.server({ $0.port = 0 }) { server in
-                let store = server.devServer.context.store
-                try await store.write { tx in for _ in 0..<999 { try tx.flowLimiter.take("127.0.0.1") } }
-                try await server.serve { port in
-                    func start() async throws -> String {
-                        let connection = try RawHTTPConnection(port: port)
-                        connection.send("GET /am/XUI/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-                        defer { connection.vanish() }
-                        return await connection.read { _ in false }
-                    }
-                    #expect(try await start().hasPrefix("HTTP/1.1 303"))
-                    let refused = try await start()
-                    #expect(refused.hasPrefix("HTTP/1.1 429") && refused.lowercased().contains("retry-after: 1"), "\(refused)")
-                    try await store.write { tx in
-                        // Another address is not affected.
-                        try tx.flowLimiter.take("192.0.2.1")
-                        try tx.flowLimiter.giveBack("127.0.0.1")
-                    }
-                    #expect(try await start().hasPrefix("HTTP/1.1 303"))
-                    server.clock.advance(by: 600)
-                    try await store.write { tx in for _ in 0..<1000 { try tx.flowLimiter.take("127.0.0.1") } }
-                }
-            }
-        }
+extension PageBrowser {
+    /// Returns the name and the value of the cookie of a page's login flow.
+    func loginCookie(of page: Reply, prefix: String = "signet-login-") throws -> (name: String, value: String) {
+        let name = try prefix + page.flow.prefix(12)
+        return (name, try #require(cookies[name]))
+    }
+}
+
+extension Reply {
+    /// The id of the login flow in the address of the page's form.
+    var flow: String {
+        get throws { try #require(formAction?.components(separatedBy: "flow=").last) }
     }
 }

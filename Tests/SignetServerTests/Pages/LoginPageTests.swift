@@ -64,7 +64,7 @@ struct LoginPageTests {
             try await TestServer.run(.sample { $0.publicURL = publicURL }) { server in
                 let start = try await server.send(.get, Self.xui, headers: [:])
                 #expect(start.status == 303)
-                let browserCookie = start.cookies.first { $0.hasPrefix(isSecure ? "__Host-signet-browser=" : "signet-browser=") }
+                let browserCookie = start.cookies.first { $0.hasPrefix(isSecure ? "__Host-signet-login-" : "signet-login-") }
                 let own = try #require(browserCookie)
                 #expect(own.contains("; Path=\(isSecure ? "/" : "/am/XUI"); HttpOnly; SameSite=Lax"))
                 #expect(own.hasSuffix("; Secure") == isSecure && !own.contains("Domain"))
