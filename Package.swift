@@ -25,6 +25,7 @@ let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swif
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -316,7 +317,7 @@ let package = Package(
             dependencies: [
                 "SignetServer", "SignetCore", "SignetNetwork", "SignetPushGateway", "SignetStorage", "SignetTesting",
                 "TestSupport", "signet", crypto, cryptoExtras, jwtKit, hummingbirdTesting, httpTypes, nioCore,
-                logging, asn1, certificates, metricsTestKit, tracing, inMemoryTracing,
+                nioEmbedded, logging, asn1, certificates, metricsTestKit, tracing, inMemoryTracing,
             ], exclude: ["Fixtures"], swiftSettings: rules),
         // Attacks on the built program from outside: its server, its vault, and itself at malicious servers (`make attack`).
         .testTarget(

@@ -14,11 +14,7 @@ struct ServerChannel: ServerChildChannel {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(RequestStart())
-            if let tls {
-                try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context()))
-            }
-            try channel.pipeline.syncOperations.addHandler(PipelineGate())
+            try Self.addConnectionHandlers(to: channel, tls)
         }.flatMap {
             http.setup(channel: channel, logger: logger)
         }.flatMapThrowing { value in
@@ -27,6 +23,15 @@ struct ServerChannel: ServerChildChannel {
             try pipeline.addHandler(HostHeader(), position: .after(decoder))
             return value
         }
+    }
+
+    /// Adds the handlers before the HTTP decoder.
+    static func addConnectionHandlers(to channel: any Channel, _ tls: TLSIdentity?) throws {
+        try channel.pipeline.syncOperations.addHandler(RequestStart())
+        if let tls {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context()))
+        }
+        try channel.pipeline.syncOperations.addHandler(PipelineGate())
     }
 
     func handle(value: HTTP1Channel.Value, logger: Logger) async {
