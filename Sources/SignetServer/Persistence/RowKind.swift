@@ -90,4 +90,14 @@ enum RowKind: String, Sendable, CaseIterable {
             .max
         }
     }
+
+    /// The maximum number of rows when the state is a file; nil for no maximum.
+    ///
+    /// It limits the kinds that unauthenticated clients can fill. Sessions, tokens, lockouts and devices are never displaced there.
+    var fileCapacity: Int? {
+        switch self {
+        case .deviceCode, .journey, .loginFlow, .suspendedJourney, .userCode: capacity
+        default: nil
+        }
+    }
 }

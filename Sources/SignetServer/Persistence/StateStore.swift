@@ -280,7 +280,8 @@ enum StateLocation {
             let isNew = !PrivateFile.exists(path) || PrivateFile.isEmpty(path)
             let key: Secret
             if let given = state.key { key = given } else { key = try keyFile("\(path).key", creating: isNew) }
-            return (try SQLiteRows(path: path), key)
+            let capacities = RowKind.allCases.compactMap { kind in kind.fileCapacity.map { (kind.rawValue, $0) } }
+            return (try SQLiteRows(path: path, capacities: Dictionary(uniqueKeysWithValues: capacities)), key)
         case .postgreSQL(let connection):
             guard let key = state.key else {
                 throw StoreError(

@@ -8,14 +8,19 @@ import SignetStorage
 /// the same file by mistake.
 final class SQLiteRows: RowStore {
     private let database: DatabaseQueue
+    private let capacities: RowCapacities
 
     /// Opens the file.
     ///
     /// Creates a missing file with mode 0600, and a missing directory with mode 0700.
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - capacities: The maximum numbers of rows by kind, which ``RowCapacities`` enforces. A kind that is missing has no limit.
     /// - Throws: ``StoreError/Code/busy`` when another process has the file open; ``StoreError/Code/insecurePermissions`` when other
     ///   users can access it; ``StoreError/Code/newerFormat`` when a later version created it; ``StoreError/Code/corrupt`` when
     ///   it is another kind of file.
-    init(path: String) throws(StoreError) {
+    init(path: String, capacities: [String: Int] = [:]) throws(StoreError) {
+        self.capacities = RowCapacities(capacities)
         try PrivateFile.createDirectory(PrivateFile.directory(of: path))
         let isNew = !PrivateFile.exists(path) || PrivateFile.isEmpty(path)
         if !PrivateFile.exists(path) { try PrivateFile.create(path, containing: []) }
@@ -95,7 +100,7 @@ final class SQLiteRows: RowStore {
             return try database.writeWithoutTransaction { database in
                 // No other process writes to the file, so what is read before the transaction is still valid inside of it.
                 let (value, changes) = try body(Reader(database: database))
-                if !changes.rows.isEmpty { try Self.apply(changes, to: database) }
+                if !changes.rows.isEmpty { try apply(changes, to: database) }
                 return value
             }
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_IOERR_FSYNC {
@@ -111,7 +116,7 @@ final class SQLiteRows: RowStore {
         try? database.close()
     }
 
-    private static func apply(_ changes: RowChanges, to database: Database) throws {
+    private func apply(_ changes: RowChanges, to database: Database) throws {
         try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
         do {
             let put = try database.cachedStatement(
@@ -134,12 +139,25 @@ final class SQLiteRows: RowStore {
                     """)
             for (kind, count) in changes.written {
                 try sweep.execute(arguments: [kind, changes.now, RowChanges.sweep(with: count)])
+                if let capacity = capacities.capacity(of: kind, afterWriting: count) {
+                    try Self.makeRoom(in: kind, capacity, database)
+                }
             }
             try database.cachedStatement(sql: "COMMIT").execute()
         } catch {
             if database.isInsideTransaction { try? database.rollback() }
             throw error
         }
+    }
+
+    /// Removes the rows of a kind beyond its capacity, those first that expire first.
+    private static func makeRoom(in kind: String, _ capacity: Int, _ database: Database) throws {
+        let count = try database.cachedStatement(sql: "SELECT count(*) FROM (SELECT 1 FROM row WHERE kind = ? LIMIT ?)")
+        let excess = (try Int.fetchOne(count, arguments: [kind, 2 * capacity]) ?? 0) - capacity
+        guard excess > 0 else { return }
+        let remove = try database.cachedStatement(
+            sql: "DELETE FROM row WHERE rowid IN (SELECT rowid FROM row WHERE kind = ? ORDER BY expires LIMIT ?)")
+        try remove.execute(arguments: [kind, excess])
     }
 
     private struct Reader: RowReader {
