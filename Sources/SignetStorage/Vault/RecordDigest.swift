@@ -30,25 +30,19 @@ struct RecordDigest: Sendable, Hashable {
         (0..<Self.length).reversed().map { UInt8(truncatingIfNeeded: words[$0 / 8] >> (8 * UInt64($0 % 8))) }
     }
 
-    static func += (digest: inout RecordDigest, other: RecordDigest) {
-        digest.count &+= other.count
-        var carry: UInt64 = 0
-        for index in 0..<4 {
-            let (part, first) = digest.words[index].addingReportingOverflow(other.words[index])
-            let (whole, second) = part.addingReportingOverflow(carry)
-            digest.words[index] = whole
-            carry = first || second ? 1 : 0
-        }
-    }
+    static func += (digest: inout RecordDigest, other: RecordDigest) { digest.add(other.count, other.words, carry: 0) }
 
-    static func -= (digest: inout RecordDigest, other: RecordDigest) {
-        digest.count &-= other.count
-        var borrow: UInt64 = 0
+    /// Subtracts a digest: adds its two's complement.
+    static func -= (digest: inout RecordDigest, other: RecordDigest) { digest.add(0 &- other.count, ~other.words, carry: 1) }
+
+    private mutating func add(_ count: UInt64, _ words: SIMD4<UInt64>, carry: UInt64) {
+        self.count &+= count
+        var carry = carry
         for index in 0..<4 {
-            let (part, first) = digest.words[index].subtractingReportingOverflow(other.words[index])
-            let (whole, second) = part.subtractingReportingOverflow(borrow)
-            digest.words[index] = whole
-            borrow = first || second ? 1 : 0
+            let (part, first) = self.words[index].addingReportingOverflow(words[index])
+            let (whole, second) = part.addingReportingOverflow(carry)
+            self.words[index] = whole
+            carry = first || second ? 1 : 0
         }
     }
 }
