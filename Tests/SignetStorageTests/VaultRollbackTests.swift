@@ -110,6 +110,25 @@ struct VaultRollbackTests {
         #expect { try open.put([4], key) } throws: { isRolledBack($0) }
     }
 
+    @Test(
+        "An older copy from before a rotation or a change of slots, put in place of an open vault, is refused",
+        arguments: [true, false])
+    func refusesOlderHeaderWhileOpen(rotates: Bool) throws {
+        let (store, protector, second) = (MemoryStore(), PlainKeyProtector(), PlainKeyProtector("second"))
+        let vault = try Vault.create(in: store, protector: protector)
+        try vault.put([1], key)
+        _ = try vault.addSlot(second)
+        let old = try MemoryStore(copying: store)
+        if rotates { try vault.rotateKey { $0.protector == "second" ? second : protector } } else { try vault.removeSlot(2) }
+        // The whole older copy, so that the digest agrees too.
+        for (name, bytes) in try old.dump() { try store.put(bytes, name) }
+        #expect { try vault.put([2], key) } throws: { isRolledBack($0) }
+        #expect { try vault.recordBackup(at: 1) } throws: { isRolledBack($0) }
+        #expect { try vault.rotateKey { _ in protector } } throws: { isRolledBack($0) }
+        #expect { try vault.verifyRecords() } throws: { isRolledBack($0) }
+        #expect(try store.dump() == old.dump())
+    }
+
     @Test("When the user cancels at one key protector, no other protector is asked")
     func stopsAfterCancelledProtector() throws {
         let (store, first, second) = (MemoryStore(), InMemoryKeyProtector("first"), InMemoryKeyProtector("second"))
@@ -166,8 +185,11 @@ struct VaultRollbackTests {
 
     /// A key protector that keeps no epoch.
     private struct PlainKeyProtector: KeyProtector {
-        let name = "plain"
+        let name: String
         private let inner = InMemoryKeyProtector()
+
+        init(_ name: String = "plain") { self.name = name }
+
         func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
             try inner.wrap(dataKey, context: context)
         }

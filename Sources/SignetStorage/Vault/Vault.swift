@@ -142,25 +142,36 @@ public final class Vault: RecordStore {
     /// Other processes write their epoch before they send it. If the header still has a smaller epoch than the protector, it is
     /// therefore an old one.
     func epochs(_ rollbackProtector: any RollbackProtector) throws(StoreError) -> (outside: UInt64?, header: VaultHeader) {
-        let outside = try rollbackProtector.epoch(ofVault: header.id)
-        return (outside, try store.read { (records: any RecordReader) throws(StoreError) in try current(in: records).0 })
+        let known = header
+        let outside = try rollbackProtector.epoch(ofVault: known.id)
+        return (
+            outside,
+            try store.read { (records: any RecordReader) throws(StoreError) in try current(in: records, since: known.epoch).0 }
+        )
     }
 
     /// Returns the header in this transaction, and the keys it belongs to.
-    func current(in records: any RecordReader) throws(StoreError) -> (VaultHeader, VaultKeys) {
+    /// - Parameters:
+    ///   - records: The transaction.
+    ///   - epoch: The epoch that the header had before the transaction began; nil in a transaction that writes, which no other
+    ///     thread of this process can overtake.
+    /// - Returns: The header, and the keys that prove it.
+    /// - Throws: ``StoreError/Code/rolledBack`` for an older header than the one that this process knows, also one with a key
+    ///   that was replaced since; ``StoreError/Code/keyMismatch``; ``StoreError/Code/corrupt``; ``StoreError/Code/noVault``.
+    func current(in records: any RecordReader, since epoch: UInt64? = nil) throws(StoreError) -> (VaultHeader, VaultKeys) {
         guard let bytes = try records.record(.vaultHeader) else {
             throw StoreError(.noVault, "use vault", "the vault was removed since it was opened")
         }
         if let known = state.withLock({ $0.known(bytes) }) { return known }
         let header = try Self.header(from: bytes)
-        guard header.format >= self.header.format else {
-            throw StoreError(.rolledBack, "use vault", "it was replaced by an older copy since it was opened; open it again")
-        }
         guard let keys = keys(header.keyID) else {
             throw StoreError(.keyMismatch, "use vault", "its key was rotated since it was opened; open it again")
         }
         guard header.isProved(by: keys.headerKey) else {
             throw StoreError(.corrupt, "use vault", "its header was changed since it was opened; nothing was written")
+        }
+        guard header.format >= self.header.format, header.epoch >= epoch ?? self.header.epoch else {
+            throw StoreError(.rolledBack, "use vault", "it was replaced by an older copy since it was opened; open it again")
         }
         return (header, keys)
     }

@@ -12,7 +12,8 @@ extension Vault {
     public func rotateKey(
         _ protector: (VaultHeader.Slot) throws(StoreError) -> any KeyProtector
     ) throws(StoreError) {
-        let old = try store.read { (records: any RecordReader) throws(StoreError) in try current(in: records) }
+        let epoch = self.header.epoch
+        let old = try store.read { (records: any RecordReader) throws(StoreError) in try current(in: records, since: epoch) }
         let (keys, draft) = try VaultKeys.make(vault: old.0.id, replacing: old.1)
         var header = draft
         for slot in old.0.slots {

@@ -19,8 +19,9 @@ extension Vault {
 
     /// Verifies the records against the header, both as one transaction reads them.
     func verifyDigest() throws(StoreError) {
+        let epoch = header.epoch
         try store.read { (records: any RecordReader) throws(StoreError) in
-            let (header, keys) = try current(in: records)
+            let (header, keys) = try current(in: records, since: epoch)
             guard let summary = header.records else { return try refuseNewerRecords(than: header, in: records) }
             try verify(keys.digest(in: summary), keys, in: records)
         }
