@@ -38,6 +38,9 @@ struct VaultDigestTests {
     /// The changes that need no key.
     enum Attack: CaseIterable {
         case putBack, remove, removeAll, swap, copy, putBackRemoved, duplicateUnderOtherKind
+
+        /// The error: records in the place of others do not open, as damaged ones.
+        var expected: StoreError.Code { self == .swap ? .corrupt : .rolledBack }
     }
 
     private func apply(_ attack: Attack, to sample: Sample) throws {
@@ -65,9 +68,28 @@ struct VaultDigestTests {
         let sample = try Sample(key)
         try apply(attack, to: sample)
         let before = try sample.store.dump()
-        #expect { try sample.open() } throws: { isRolledBack($0) }
-        #expect { try sample.vault.verifyRecords() } throws: { isRolledBack($0) }
+        #expect { try sample.open() } throws: { ($0 as? StoreError)?.code == attack.expected }
+        #expect { try sample.vault.verifyRecords() } throws: { ($0 as? StoreError)?.code == attack.expected }
         #expect(try sample.store.dump() == before)
+    }
+
+    @Test("Damage at the beginning of a record is damage, and not an older copy", arguments: [0, 2, 3, 5, 9, 19])
+    func reportsDamagedBeginning(index: Int) throws {
+        let sample = try Sample(key)
+        let account = try sample.stored(.account)[0]
+        var bytes = try #require(try sample.store.get(account))
+        bytes[index] ^= 1
+        try sample.store.put(bytes, account)
+        let before = try sample.store.dump()
+        #expect { try sample.open() } throws: {
+            ($0 as? StoreError)?.code == .corrupt && "\($0)".contains("1 of its 5 records are damaged")
+        }
+        #expect { try sample.vault.rotateKey { _ in sample.protector } } throws: { ($0 as? StoreError)?.code == .corrupt }
+        #expect(try sample.store.dump() == before)
+        // A record of an older copy does not hide behind the damage.
+        let mechanism = try #require(try sample.stored(.mechanism).first)
+        try sample.store.put(try #require(sample.old[mechanism]), mechanism)
+        #expect { try sample.open() } throws: { ($0 as? StoreError)?.code == .corrupt }
     }
 
     @Test("The user can go on with the records that are there", arguments: Attack.allCases)
@@ -88,6 +110,37 @@ struct VaultDigestTests {
         let other = RecordKey(.account, "0")
         try sample.vault.put([7], other)
         #expect { try sample.open() } throws: { isRolledBack($0) }
+    }
+
+    @Test(
+        "A process that has the vault open writes no counter over a mechanism of another process that was put back",
+        arguments: [true, false])
+    func noticesForeignMechanismPutBackWhileOpen(otherWrites: Bool) throws {
+        let sample = try Sample(key)
+        // This process has not sealed the mechanism itself.
+        let open = try sample.open()
+        if otherWrites { try sample.vault.put([3], key) }
+        let before = try sample.store.dump()
+        try apply(.putBack, to: sample)
+        let put = try sample.store.dump()
+        #expect { try open.put([2, 1], key) } throws: { isRolledBack($0) }
+        #expect(try sample.store.dump() == put)
+        for (name, bytes) in before { try sample.store.put(bytes, name) }
+        for number in 4..<7 { try open.put([UInt8(number)], key) }
+        #expect(try sample.open().get(key) == [6])
+    }
+
+    @Test("A mechanism that was verified at open is written at the same cost, however many there are")
+    func writesVerifiedMechanismAtConstantCost() throws {
+        let (inner, protector) = (MemoryStore(), InMemoryKeyProtector())
+        try Vault.create(in: inner, protector: protector).write { (records: any RecordWriter) throws(StoreError) in
+            for number in 0..<300 { try records.put([1], RecordKey(.mechanism, String(number))) }
+        }
+        let store = FaultyStore(inner)
+        let vault = try Vault.open(store, protectors: [protector])
+        store.reset()
+        for number in 0..<3 { try vault.put([2], RecordKey(.mechanism, String(number))) }
+        #expect(!store.calls.map(\.operation).contains(.records))
     }
 
     @Test("A rotation does not vouch for a record that was put back while the vault is open")

@@ -252,7 +252,7 @@ struct VaultTamperingTests {
         let vault = try Vault.open(first, protectors: [protector])
         try first.put(theirs.value, mine.key)
         #expect { try vault.get(key) } throws: { ($0 as? StoreError)?.code == .keyMismatch }
-        #expect { try Vault.open(first, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .rolledBack }
+        #expect { try Vault.open(first, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .corrupt }
         // A slot of another vault does not open this one.
         var header = try Vault.header(of: first)
         header.slots = try Vault.header(of: second).slots
@@ -319,7 +319,7 @@ struct VaultTamperingTests {
         let mechanism = try store.dump().first { $0.key.kind == .mechanism }
         let (name, _) = try #require(mechanism)
         try store.put([1, 2, 3], name)
-        #expect { try Vault.open(store, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .rolledBack }
+        #expect { try Vault.open(store, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .corrupt }
         let vault = try Vault.open(store, protectors: [protector], acceptingRollback: true)
         #expect(try vault.damagedRecords().map(\.kind) == [.mechanism])
         try vault.put([3], key)

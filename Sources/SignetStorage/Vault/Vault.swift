@@ -193,14 +193,14 @@ public final class Vault: RecordStore {
     /// True when the store was verified, and every change since then is one of this vault.
     var isVerified: Bool { state.withLock { $0.isVerified } }
 
-    /// Marks the store as verified.
-    func markVerified() { state.withLock { $0.isVerified = true } }
+    /// Marks the store as verified, and remembers the beginnings of the mechanisms that were verified.
+    func markVerified(_ mechanisms: [RecordKey: ArraySlice<UInt8>] = [:]) { state.withLock { $0.markVerified(mechanisms) } }
 
-    /// Returns the beginning of the record under this name when this process sealed it, has not found it damaged since, and no
-    /// other process has written to the vault since.
+    /// Returns the record under this name when this process sealed it or, for a mechanism, verified it, has not found it damaged
+    /// since, and no other process has written to the vault since.
     ///
-    /// The process remembers only its last few thousand records.
-    func sealedBeginning(of hidden: RecordKey) -> ArraySlice<UInt8>? { state.withLock { $0.sealed[hidden] } }
+    /// The process remembers only some thousands of records.
+    func knownRecord(_ hidden: RecordKey) -> KnownRecord? { state.withLock { $0.knownRecords[hidden] } }
 
     /// Marks the record under this name as one that does not open.
     func markDamaged(_ hidden: RecordKey) { state.withLock { $0.markDamaged(hidden) } }
@@ -227,6 +227,13 @@ struct StoredHeader: Sendable {
     }
 }
 
+/// The beginning that a record in the store must have.
+struct KnownRecord: Sendable {
+    let beginning: ArraySlice<UInt8>
+    /// True when this process has sealed the record, so that it opens.
+    let isSealed: Bool
+}
+
 /// The state of an open vault in this process.
 struct VaultState {
     /// The data keys by their IDs.
@@ -248,8 +255,9 @@ struct VaultState {
     /// With 2^32 random nonces of 96 bits, the probability that two are equal reaches 2^-33.
     static let maxSeals: UInt64 = 1 << 32
     static let sealsUntilDue: UInt64 = 1 << 30
-    /// The beginnings of the records that this process has sealed, by their hidden names: the last few thousand.
-    private(set) var sealed: [RecordKey: ArraySlice<UInt8>] = [:]
+    /// The records that this process has sealed, and the mechanisms that it has verified, by their hidden names.
+    private(set) var knownRecords: [RecordKey: KnownRecord] = [:]
+    private static let maxKnown = 2 * Vault.recordsVerifiedAtOpen
 
     init(keys: VaultKeys, stored: StoredHeader) {
         ring = [keys.id: keys]
@@ -262,7 +270,7 @@ struct VaultState {
     /// Returns the known header and the current keys if `bytes` are its encoding, otherwise nil: another process has written.
     mutating func known(_ bytes: [UInt8]) -> (VaultHeader, VaultKeys)? {
         guard bytes == stored.bytes else {
-            sealed = [:]
+            knownRecords = [:]
             return nil
         }
         return (header, current)
@@ -282,7 +290,18 @@ struct VaultState {
         return more
     }
 
-    mutating func markDamaged(_ hidden: RecordKey) { sealed[hidden] = nil }
+    mutating func markDamaged(_ hidden: RecordKey) { knownRecords[hidden] = nil }
+
+    mutating func markVerified(_ mechanisms: [RecordKey: ArraySlice<UInt8>]) {
+        isVerified = true
+        remember(mechanisms.filter { knownRecords[$0.key] == nil }, areSealed: false)
+    }
+
+    private mutating func remember(_ beginnings: [RecordKey: ArraySlice<UInt8>], areSealed: Bool) {
+        if knownRecords.count + beginnings.count > Self.maxKnown { knownRecords = [:] }
+        guard beginnings.count <= Self.maxKnown else { return }
+        for (hidden, beginning) in beginnings { knownRecords[hidden] = KnownRecord(beginning: beginning, isSealed: areSealed) }
+    }
 
     /// Stores a header that is now durable, and the beginnings of the records that were sealed with it.
     ///
@@ -293,8 +312,7 @@ struct VaultState {
         isVerified = true
         self.stored = stored
         if let keys = ring[header.keyID] { current = keys }
-        if self.sealed.count + sealed.count > 4_096 { self.sealed = [:] }
-        if sealed.count <= 4_096 { self.sealed.merge(sealed) { $1 } }
+        remember(sealed, areSealed: true)
         return isNewEpoch
     }
 }

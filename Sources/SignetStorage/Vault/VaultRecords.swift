@@ -72,12 +72,16 @@ final class SealedWriter: RecordWriter {
     /// Returns true when this process sealed the stored record and has not found it damaged since.
     ///
     /// Such a record need not be checked again. A record in its place that another process cannot have written makes the
-    /// transaction suspect.
+    /// transaction suspect. So does a mechanism that this process has neither sealed nor verified: it may be an older one, the
+    /// codes of whose counter were used.
     private func isKnown(_ stored: [UInt8], _ hidden: RecordKey) -> Bool {
         if sealed[hidden] != nil { return true }
-        guard let known = reader.vault.sealedBeginning(of: hidden) else { return false }
-        if stored.prefix(VaultKeys.coveredLength) != known { isSuspect = true }
-        return !isSuspect
+        guard let known = reader.vault.knownRecord(hidden) else {
+            if hidden.kind == .mechanism { isSuspect = true }
+            return false
+        }
+        if stored.prefix(VaultKeys.coveredLength) != known.beginning { isSuspect = true }
+        return known.isSealed && !isSuspect
     }
 
     func remove(_ key: RecordKey) throws(StoreError) {

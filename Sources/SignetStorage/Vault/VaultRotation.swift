@@ -32,10 +32,13 @@ extension Vault {
             guard now.slots == old.0.slots, now.keyID == old.0.keyID else {
                 throw StoreError(.busy, "rotate key", "another process changed the vault's slots; nothing was changed")
             }
-            if now.records == nil { try refuseNewerRecords(than: now, in: records) }
-            let (before, after, seals) = try reseal(from: old.1, to: keys, in: records)
             // The new header vouches for the records, so they must be those of the old one.
-            if let summary = now.records { try Self.require(before, old.1.digest(in: summary)) }
+            if let summary = now.records {
+                try verify(old.1.digest(in: summary), old.1, in: records)
+            } else {
+                try refuseNewerRecords(than: now, in: records)
+            }
+            let (after, seals) = try reseal(from: old.1, to: keys, in: records)
             header.epoch = now.epoch + 1
             header.lastBackup = now.lastBackup
             header.seals = seals
@@ -47,21 +50,19 @@ extension Vault {
 
     /// Seals all records again with the new keys.
     ///
-    /// Returns the digests of the records before and after, each with its keys, and the number of records that were sealed.
+    /// Returns the digest of the records with the new keys, and the number of records that were sealed.
     private func reseal(
         from old: VaultKeys, to new: VaultKeys, in records: any RecordWriter
-    ) throws(StoreError) -> (before: RecordDigest, after: RecordDigest, seals: UInt64) {
-        var (before, after, seals) = (RecordDigest(), RecordDigest(), UInt64(0))
+    ) throws(StoreError) -> (digest: RecordDigest, seals: UInt64) {
+        var (after, seals) = (RecordDigest(), UInt64(0))
         try records.forEachRecord(of: .quarantined) { (record) throws(StoreError) in
             let (name, bytes) = (RecordKey(.quarantined, name: record.name), try record.content.get())
-            before += old.digest(of: bytes, name)
             after += new.digest(of: bytes, name)
         }
         let kept = DigestedWriter(records: records, keys: new)
         for kind in RecordKind.allCases where kind != .vault && kind != .quarantined {
             try records.forEachRecord(of: kind) { (record) throws(StoreError) in
                 let (hidden, sealed) = (RecordKey(kind, name: record.name), try record.content.get())
-                before += old.digest(of: sealed, hidden)
                 if let bytes = try? old.open(sealed, hidden) {
                     let resealed = try new.seal(bytes, hidden)
                     try records.put(resealed, hidden)
@@ -74,7 +75,7 @@ extension Vault {
             }
         }
         after += kept.change
-        return (before, after, seals)
+        return (after, seals)
     }
 }
 

@@ -8,9 +8,9 @@ extension Vault {
 
     /// Verifies that the store is not damaged, and that it holds exactly the records that were written last.
     ///
-    /// It does not open the records: one that is damaged in itself is reported when it is read, and by ``damagedRecords()``. A
-    /// vault of format 1 does not tell which records it has; for it, only the store is checked.
-    /// - Throws: ``StoreError/Code/corrupt`` when the store is damaged; ``StoreError/Code/rolledBack`` when a record was removed,
+    /// It does not open the records: one that is damaged behind its first 20 bytes is reported when it is read, and by
+    /// ``damagedRecords()``. A vault of format 1 does not tell which records it has; for it, only the store is checked.
+    /// - Throws: ``StoreError/Code/corrupt`` when the store or the beginning of a record is damaged; ``StoreError/Code/rolledBack`` when a record was removed,
     ///   or another one, for example from an older copy, was put in its place.
     public func verifyRecords() throws(StoreError) {
         try (store as? any SelfCheckingStore)?.checkIntegrity()
@@ -20,22 +20,34 @@ extension Vault {
     /// Verifies the records against the header, both as one transaction reads them.
     func verifyDigest() throws(StoreError) {
         let epoch = header.epoch
-        try store.read { (records: any RecordReader) throws(StoreError) in
+        let mechanisms = try store.read { (records: any RecordReader) throws(StoreError) -> [RecordKey: ArraySlice<UInt8>] in
             let (header, keys) = try current(in: records, since: epoch)
-            guard let summary = header.records else { return try refuseNewerRecords(than: header, in: records) }
-            try verify(keys.digest(in: summary), keys, in: records)
+            guard let summary = header.records else {
+                try refuseNewerRecords(than: header, in: records)
+                return [:]
+            }
+            return try verify(keys.digest(in: summary), keys, in: records)
         }
-        markVerified()
+        markVerified(mechanisms)
     }
 
     /// Verifies that the store has exactly the records with this digest.
-    private func verify(_ expected: RecordDigest, _ keys: VaultKeys, in records: any RecordReader) throws(StoreError) {
-        try Self.require(digest(of: records, keys), expected)
-    }
-
-    /// Requires that the digest of the records in the store is the one that the header has.
-    static func require(_ found: RecordDigest, _ expected: RecordDigest) throws(StoreError) {
-        guard found != expected else { return }
+    /// - Returns: The beginnings of the mechanisms by their hidden names.
+    /// - Throws: ``StoreError/Code/corrupt`` when as many records are there as should be, and some of them do not open;
+    ///   ``StoreError/Code/rolledBack`` when other records are there.
+    @discardableResult
+    func verify(
+        _ expected: RecordDigest, _ keys: VaultKeys, in records: any RecordReader
+    ) throws(StoreError) -> [RecordKey: ArraySlice<UInt8>] {
+        let (found, mechanisms) = try digest(of: records, keys)
+        if found == expected { return mechanisms }
+        let damaged = found.count == expected.count ? try countOfDamaged(in: records, keys) : 0
+        guard damaged == 0 else {
+            throw StoreError(
+                .corrupt, "verify vault",
+                "\(damaged) of its \(found.count) records are damaged, and the others can't be verified: they may be from an "
+                    + "older copy. Nothing was changed. Restore a backup, or say that the records that are there are to be used")
+        }
         throw StoreError(
             .rolledBack, "verify vault",
             "its records are not those that were written last: \(found.count) are there, \(expected.count) should be, and records "
@@ -43,11 +55,28 @@ extension Vault {
                 + "Nothing was changed. Restore a backup, or say that the records that are there are to be used")
     }
 
-    /// Returns the digest of all records in the store.
-    func digest(of records: any RecordReader, _ keys: VaultKeys) throws(StoreError) -> RecordDigest {
-        var digest = RecordDigest()
-        try records.forEachCovered { key, prefix in digest += keys.digest(of: prefix, key) }
-        return digest
+    /// Returns the number of records that do not open.
+    private func countOfDamaged(in records: any RecordReader, _ keys: VaultKeys) throws(StoreError) -> Int {
+        var count = 0
+        for kind in RecordKind.allCases where kind != .vault && kind != .quarantined {
+            try records.forEachRecord(of: kind) { (record) throws(StoreError) in
+                let opened = try? keys.open(record.content.get(), RecordKey(kind, name: record.name))
+                if opened == nil { count += 1 }
+            }
+        }
+        return count
+    }
+
+    /// Returns the digest of all records in the store, and the beginnings of the mechanisms by their hidden names.
+    func digest(
+        of records: any RecordReader, _ keys: VaultKeys
+    ) throws(StoreError) -> (digest: RecordDigest, mechanisms: [RecordKey: ArraySlice<UInt8>]) {
+        var (digest, mechanisms) = (RecordDigest(), [RecordKey: ArraySlice<UInt8>]())
+        try records.forEachCovered { key, prefix in
+            digest += keys.digest(of: prefix, key)
+            if key.kind == .mechanism { mechanisms[key] = prefix[...] }
+        }
+        return (digest, mechanisms)
     }
 
     /// Refuses records of a newer format than the header: a header of format 1 was put back, to do without the digest.
@@ -81,7 +110,7 @@ extension Vault {
             if changes.isSuspect || !isVerified { try verify(digest, keys, in: records) }
         } else {
             try refuseNewerRecords(than: header, in: records, except: changes.sealed)
-            digest = try self.digest(of: records, keys)
+            digest = try self.digest(of: records, keys).digest
             header.format = VaultHeader.currentFormat
         }
         header.records = keys.summary(of: digest, accountsVersion: version + (changes.changesAccounts ? 1 : 0))
@@ -95,7 +124,7 @@ extension Vault {
     func acceptRecords(since outside: UInt64 = 0) throws(StoreError) {
         let written = try store.write { (records: any RecordWriter) throws(StoreError) -> StoredHeader? in
             var (header, keys) = try current(in: records)
-            let found = try digest(of: records, keys)
+            let found = try digest(of: records, keys).digest
             let summary = header.records
             if let summary, outside <= header.epoch, keys.digest(in: summary) == found { return nil }
             header.format = VaultHeader.currentFormat
@@ -116,7 +145,7 @@ struct VaultChanges {
     var sealed: Set<RecordKey> = []
     /// True when the transaction wrote or removed an account, or added or removed a mechanism.
     var changesAccounts = false
-    /// True when the transaction replaced a record that did not open.
+    /// True when the transaction replaced a record that did not open, or a mechanism that may not be the last one written.
     var isSuspect = false
 }
 
