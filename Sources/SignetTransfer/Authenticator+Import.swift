@@ -142,9 +142,10 @@ struct ImportPlan {
                 return skip(SkippedEntry(id.reportName, type: type, .duplicate, "its id is \(location) already"))
             }
         }
-        let mechanism = Mechanism(
+        var mechanism = Mechanism(
             uid: imported.uid ?? RandomID.uuid(), account: id, kind: imported.kind, timeAdded: imported.timeAdded ?? now,
             userID: imported.userID, resourceID: imported.resourceID)
+        mechanism.unknownMembers = imported.unknownMembers
         uids.insert(mechanism.uid)
         mechanisms.append(mechanism)
         report.imported.append(ImportReport.Entry(account: id, kind: mechanism.kindName))
@@ -225,6 +226,7 @@ extension Account {
             id: imported.id, displayIssuer: imported.displayIssuer, displayAccountName: imported.displayAccountName,
             imageURL: imported.imageURL, backgroundColor: imported.backgroundColor, timeAdded: imported.timeAdded ?? now,
             policies: imported.policies, lockingPolicy: imported.lockingPolicy)
+        unknownMembers = imported.unknownMembers
     }
 
     /// Returns the account with the policies and the lock of the file in addition to its own.

@@ -54,6 +54,8 @@ public struct ImportedAccount: Sendable, Hashable {
     public var lockingPolicy: String?
     /// The mechanisms, at most one of each kind.
     public var mechanisms: [ImportedMechanism] = []
+    /// The members of the account in a backup that this version does not know.
+    package var unknownMembers = UnknownMembers()
 
     /// Creates an account that has only an identity.
     public init(id: AccountID) {
@@ -71,6 +73,7 @@ public struct ImportedAccount: Sendable, Hashable {
         timeAdded = timeAdded ?? other.timeAdded
         policies.merge(other.policies) { own, _ in own }
         lockingPolicy = lockingPolicy ?? other.lockingPolicy
+        unknownMembers = UnknownMembers(unknownMembers.values.merging(other.unknownMembers.values) { own, _ in own })
     }
 }
 
@@ -86,6 +89,8 @@ public struct ImportedMechanism: Sendable, Hashable {
     public var userID: String?
     /// The device's id on the server.
     public var resourceID: String?
+    /// The members of the mechanism in a backup that this version does not know.
+    package var unknownMembers = UnknownMembers()
 
     /// Creates a mechanism with only these values.
     public init(uid: String? = nil, kind: Mechanism.Kind) {
@@ -219,6 +224,7 @@ struct ImportBuilder {
             imported.timeAdded = timeAdded
             imported.policies = account.policies
             imported.lockingPolicy = account.lockingPolicy
+            imported.unknownMembers = account.unknownMembers
         }
     }
 
@@ -231,6 +237,7 @@ struct ImportBuilder {
     mutating func add(_ mechanism: Mechanism, timeAdded: Date?) {
         var imported = ImportedMechanism(uid: mechanism.uid, kind: mechanism.kind)
         (imported.timeAdded, imported.userID, imported.resourceID) = (timeAdded, mechanism.userID, mechanism.resourceID)
+        imported.unknownMembers = mechanism.unknownMembers
         add(imported, to: mechanism.account)
     }
 

@@ -101,6 +101,28 @@ struct ImportTests {
         }
     }
 
+    @Test("A restored backup keeps the members that a later version wrote, and changes none of what is there")
+    func restoresUnknownMembers() async throws {
+        var archive = try ArchiveTests.sample()
+        for index in archive.accounts.indices { archive.accounts[index].unknownMembers = UnknownMembers(["note": .string("kept")]) }
+        for index in archive.mechanisms.indices {
+            archive.mechanisms[index].unknownMembers = UnknownMembers(["owner": .string("vault")])
+        }
+        let bytes = try archive.sealed(with: TransferFixture.passphrase, cost: #require(ScryptCost(logRounds: 10)))
+        let opened = try AccountArchive(opening: bytes, with: TransferFixture.passphrase)
+        let authenticator = AuthenticatorFixture().authenticator
+        _ = try await authenticator.importAccounts(opened.content)
+        let stored = try await authenticator.accounts()
+        #expect(stored.count == 2)
+        for one in stored {
+            #expect(one.account.unknownMembers.values == ["note": .string("kept")])
+            for mechanism in one.mechanisms { #expect(mechanism.unknownMembers.values == ["owner": .string("vault")]) }
+        }
+        for index in archive.accounts.indices { archive.accounts[index].unknownMembers = UnknownMembers(["note": .string("other")]) }
+        _ = try await authenticator.importAccounts(archive.content)
+        #expect(try await authenticator.accounts() == stored)
+    }
+
     @Test("An import does not overwrite an unreadable record")
     func doesNotOverwriteDamagedRecord() async throws {
         let store = MemoryStore()
