@@ -72,6 +72,16 @@ public struct Authenticator: Sendable {
         try await store.fetch(.damagedRecords())
     }
 
+    /// Removes the mechanisms whose records are missing: those that an account's index names and ``damagedRecords()`` reports as
+    /// missing.
+    ///
+    /// Call it after the user has accepted the records that are there; their accounts and other mechanisms stay.
+    /// - Returns: The number of such mechanisms.
+    /// - Throws: The errors of the store. Nothing is changed then.
+    public func removeMissingMechanisms() async throws(StoreError) -> Int {
+        try await store.perform(.removeMissingMechanisms())
+    }
+
     /// Returns the clock of the server at an address, derived from the server's responses.
     ///
     /// The expiry of push messages is computed with it.

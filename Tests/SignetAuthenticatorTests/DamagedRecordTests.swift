@@ -95,6 +95,30 @@ struct DamagedRecordTests {
         #expect(try await fixture.authenticator.damagedRecords().isEmpty)
     }
 
+    @Test(
+        "A mechanism whose record is gone is reported until it is removed, and the account's other mechanisms stay",
+        arguments: [true, false])
+    func removesMissingMechanism(byName: Bool) async throws {
+        _ = try await fixture.authenticator.enroll(uri: Sample.totp)
+        let enrolled = try await fixture.authenticator.enroll(uri: Sample.push).mechanisms.first { $0.push != nil }
+        let push = try #require(enrolled)
+        let message = try await fixture.authenticator.receive(try fixture.delivery(to: push))
+        try inner.write { (records: any RecordWriter) throws(StoreError) in try records.remove(RecordKey(.mechanism, push.uid)) }
+        #expect(try await fixture.authenticator.damagedRecords().map(\.kind) == [.mechanism])
+        if byName {
+            #expect(try await !fixture.authenticator.removeMechanism(push.uid))
+        } else {
+            #expect(try await fixture.authenticator.removeMissingMechanisms() == 1)
+        }
+        #expect(try await fixture.authenticator.damagedRecords().isEmpty)
+        #expect(try await fixture.authenticator.removeMissingMechanisms() == 0)
+        let state = try fixture.state()
+        #expect(state.mechanisms.map(\.kindName) == [.totp] && state.accounts.count == 1)
+        let isThere = state.notifications.contains { $0.id == message.id }
+        #expect(!isThere)
+        #expect(try await fixture.authenticator.enroll(uri: Sample.push).mechanisms.count == 2)
+    }
+
     @Test("Members of a later version are kept when an account or a mechanism is written again")
     func keepsUnknownMembers() async throws {
         let hotp = try await fixture.authenticator.enroll(uri: Sample.hotp).mechanisms[0]

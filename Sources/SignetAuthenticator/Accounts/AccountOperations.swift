@@ -204,12 +204,12 @@ extension AccountOperation where Value == Bool, Failure == StoreError {
 
     /// Removes a mechanism with its notifications, and its account if this was the last mechanism and `keepingAccount` is false.
     ///
-    /// The account of a damaged mechanism is unknown and stays.
+    /// The account of a damaged or missing mechanism is unknown and stays, and its index no longer names the mechanism.
     package static func removeMechanism(_ uid: String, keepingAccount: Bool) -> AccountOperation<Bool, StoreError> {
         Self { records throws(StoreError) in
             let found = try RecordLookup { () throws(StoreError) in try records.mechanism(uid) }
             guard let mechanism = found.value else {
-                if found.isUnreadable { try records.remove(mechanism: uid) }
+                try records.remove(mechanism: uid)
                 return found.isUnreadable
             }
             try records.removeWithNotifications(mechanism)
@@ -232,7 +232,29 @@ extension AccountOperation where Value == Bool, Failure == StoreError {
     }
 }
 
+extension AccountOperation where Value == Int, Failure == StoreError {
+    /// Removes the mechanisms that the indexes of accounts name and that have no record, with their notifications.
+    /// - Returns: An operation that returns the number of such mechanisms.
+    static func removeMissingMechanisms() -> Self {
+        Self { records throws(StoreError) in
+            var count = 0
+            for account in try records.namedAccounts() {
+                for uid in try records.indexedMechanisms(of: account) ?? [] where try !records.hasMechanism(uid) {
+                    try records.remove(mechanism: uid)
+                    count += 1
+                }
+            }
+            return count
+        }
+    }
+}
+
 extension AccountReader {
+    /// Returns the accounts that can be read, and those that mechanisms name.
+    func namedAccounts() throws(StoreError) -> Set<AccountID> {
+        Set(try accounts().map(\.id)).union(try mechanisms().map(\.account))
+    }
+
     /// - Throws: ``AuthenticatorError/Code/unknownMechanism``, ``AuthenticatorError/Code/wrongKind``.
     fileprivate func oathMechanism(_ uid: String) throws -> (Mechanism, OATHSettings) {
         guard let mechanism = try mechanism(uid) else { throw AuthenticatorError.unknownMechanism(uid) }

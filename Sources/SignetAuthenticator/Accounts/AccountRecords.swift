@@ -113,16 +113,21 @@ private struct Writer: RecordBackedReader, AccountWriter {
     }
 
     func remove(mechanism uid: String) throws(StoreError) {
-        if try lookUp(.mechanism(uid)).isAbsent { return }
-        if let account = try RecordLookup({ () throws(StoreError) in try mechanism(uid) }).value?.account {
-            try mechanismIndex.remove(uid, from: account)
-        } else {
-            // The account of a record that cannot be read is unknown, but its index names the mechanism.
-            for account in try accounts() where try MechanismIndex.uids(of: account.id, in: records)?.contains(uid) == true {
-                try mechanismIndex.remove(uid, from: account.id)
-            }
-        }
+        let found = try RecordLookup { () throws(StoreError) in try mechanism(uid) }
+        // The account of a record that is missing or cannot be read is unknown, but its index names the mechanism.
+        let accounts = if let mechanism = found.value { [mechanism.account] } else { try accounts(naming: uid) }
+        if found.isAbsent, accounts.isEmpty { return }
+        for account in accounts { try mechanismIndex.remove(uid, from: account) }
         try remove(mechanismRecord: uid)
+    }
+
+    /// Returns the accounts whose indexes name a mechanism.
+    private func accounts(naming uid: String) throws(StoreError) -> [AccountID] {
+        var naming: [AccountID] = []
+        for account in try namedAccounts() where try MechanismIndex.uids(of: account, in: records)?.contains(uid) == true {
+            naming.append(account)
+        }
+        return naming
     }
 
     /// Removes a mechanism record that its account's index no longer contains.

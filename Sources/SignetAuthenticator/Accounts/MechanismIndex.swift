@@ -4,7 +4,7 @@ package import SignetStorage
 /// The index of the mechanisms of each account: one record `{"mechanisms": [uid, …]}` for each account.
 ///
 /// Readers ignore entries whose mechanism belongs to another account. An entry whose mechanism does not exist shows that its
-/// record was lost (`AccountReader.damagedRecords()`).
+/// record was lost (`AccountReader.damagedRecords()`). Removing that mechanism removes the entry.
 struct MechanismIndex {
     let records: any RecordWriter
     let reader: any RecordBackedReader

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignetAuthenticator
 import SignetCore
 import SignetStorage
 
@@ -112,16 +113,22 @@ struct Protect: ParsableCommand {
 }
 
 extension Protect {
-    struct Accept: ParsableCommand {
+    struct Accept: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "accept-rollback", abstract: "Go on with a copy of the vault that was put back on purpose.",
-            discussion: "Codes of counters in it may have been used since it was made.")
+            discussion: """
+                Codes of counters in it may have been used since it was made. Mechanisms whose records are missing are gone from then on.
+                """)
 
         @OptionGroup var options: VaultOptions
 
-        func run() throws {
+        func run() async throws {
             let session = try Session.open(options, acceptingRollback: true)
+            let missing = try await session.offline { try await $0.removeMissingMechanisms() }
             Console.line("This is the vault from now on (epoch \(session.vault.header.epoch)).")
+            if missing > 0 {
+                Console.line("\(missing.of("mechanism")) of its accounts had no record; only a backup brings them back.")
+            }
         }
     }
 }
