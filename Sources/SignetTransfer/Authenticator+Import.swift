@@ -28,7 +28,7 @@ public struct ImportReport: Sendable, Hashable {
 
     /// The imported mechanisms, in the order of the file.
     public internal(set) var imported: [Entry] = []
-    /// The imported accounts without a mechanism.
+    /// The imported accounts without an imported mechanism.
     public internal(set) var bareAccounts: [AccountID] = []
     /// The accounts that are more restricted than before.
     public internal(set) var restrictions: [Restriction] = []
@@ -118,13 +118,14 @@ struct ImportPlan {
             }
         }
         let isBare = imported.mechanisms.isEmpty
-        guard mechanisms.count > before || (isBare && known == nil) else {
+        // The record of the account was lost when mechanisms here name it.
+        guard mechanisms.count > before || (known == nil && (isBare || !existing.isEmpty)) else {
             if isBare {
                 skip(SkippedEntry(id.reportName, type: "account", .duplicate, "it is here already, and was left as it is"))
             }
             return
         }
-        if isBare { report.bareAccounts.append(id) }
+        if mechanisms.count == before { report.bareAccounts.append(id) }
         let account = known?.strengthened(by: imported) ?? Account(imported, now: now)
         if account != known { accounts.append(account) }
         if let restriction = ImportReport.Restriction(account, before: known) { report.restrictions.append(restriction) }

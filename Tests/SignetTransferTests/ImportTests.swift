@@ -104,7 +104,9 @@ struct ImportTests {
     @Test("A restored backup keeps the members that a later version wrote, and changes none of what is there")
     func restoresUnknownMembers() async throws {
         var archive = try ArchiveTests.sample()
-        for index in archive.accounts.indices { archive.accounts[index].unknownMembers = UnknownMembers(["note": .string("kept")]) }
+        for index in archive.accounts.indices {
+            archive.accounts[index].unknownMembers = UnknownMembers(["note": .string("kept")])
+        }
         for index in archive.mechanisms.indices {
             archive.mechanisms[index].unknownMembers = UnknownMembers(["owner": .string("vault")])
         }
@@ -118,9 +120,29 @@ struct ImportTests {
             #expect(one.account.unknownMembers.values == ["note": .string("kept")])
             for mechanism in one.mechanisms { #expect(mechanism.unknownMembers.values == ["owner": .string("vault")]) }
         }
-        for index in archive.accounts.indices { archive.accounts[index].unknownMembers = UnknownMembers(["note": .string("other")]) }
+        for index in archive.accounts.indices {
+            archive.accounts[index].unknownMembers = UnknownMembers(["note": .string("other")])
+        }
         _ = try await authenticator.importAccounts(archive.content)
         #expect(try await authenticator.accounts() == stored)
+    }
+
+    @Test("An import brings back an account whose record was lost, with its lock, and leaves its mechanisms as they are")
+    func restoresLostAccount() async throws {
+        let store = MemoryStore()
+        let authenticator = AuthenticatorFixture(store: AccountRecords(unsealed: store)).authenticator
+        let content = try ArchiveTests.sample().content
+        _ = try await authenticator.importAccounts(content)
+        let stored = try await authenticator.accounts()
+        let id = TransferFixture.bank
+        try store.write { (records: any RecordWriter) throws(StoreError) in
+            try records.remove(RecordKey(.account, id.issuer, id.accountName))
+        }
+        #expect(try await authenticator.damagedRecords().map(\.kind) == [.account])
+        let report = try await authenticator.importAccounts(content)
+        #expect(report.imported.isEmpty && report.bareAccounts == [id] && report.restrictions.map(\.account) == [id])
+        #expect(try await authenticator.accounts() == stored)
+        #expect(try await authenticator.damagedRecords().isEmpty)
     }
 
     @Test("An import does not overwrite an unreadable record")
