@@ -67,6 +67,51 @@ struct VaultIntegrityTests {
         }
     }
 
+    @Test("With a damaged page the error names the way out: a backup of the rest, and a restore in place of the damaged file")
+    func salvagesDamagedFile() async throws {
+        try await CommandLineFixture.with { cli in
+            let uris = (0..<40).map { OATHSample.uri(account: "user\($0)") }.joined(separator: "\n")
+            try await cli.signet("import", cli.write(uris.utf8, to: "list.txt")).succeeds()
+            let (whole, rest) = (cli.directory.file("whole"), cli.directory.file("rest"))
+            let reading = ["--file-passphrase-fd", "0"]
+            func run(_ arguments: [String]) async throws -> Outcome {
+                try await TaskLimiter.processes.pass { try await cli.start(arguments, input: .text("a passphrase")).end() }
+            }
+            try await run(["backup", "create", whole] + reading).succeeds()
+            try damageLeaf(of: cli)
+            try await cli.signet("accounts").fails(74, "damaged", "signet backup create --skip-damaged")
+            #expect(try await cli.signet("doctor").status == 74)
+            try await run(["backup", "create", rest] + reading).fails(74, "signet backup create --skip-damaged")
+            let made = try await run(["backup", "create", rest, "--skip-damaged", "--json"] + reading).succeeds()
+            let saved = try #require(made.json["accounts"]?.wholeNumber)
+            #expect(saved > 10 && made.json["noted"] == .bool(false))
+            #expect((made.json["damaged"]?.wholeNumber ?? 0) > 0 && made.errors.contains("cannot be read from the file"))
+            let exported = try await cli.signet("export", cli.directory.file("exported"), "--yes")
+            #expect(exported.status == 74 && FileManager.default.fileExists(atPath: cli.directory.file("exported")))
+            try await run(["backup", "restore", whole] + reading).fails(74, "damaged")
+            let restored = try await run(["backup", "restore", whole, "--replace-damaged"] + reading).succeeds()
+            #expect(restored.errors.contains("vault.sqlite.damaged"))
+            let accounts = try await cli.accounts()
+            #expect(accounts.count == 40)
+            let mechanisms = accounts.map { $0["mechanisms"]?.array?.count }
+            #expect(mechanisms == Array(repeating: 1, count: 40))
+            try await run(["backup", "restore", whole, "--replace-damaged"] + reading).fails(65, "not damaged")
+        }
+    }
+
+    /// Overwrites the last page that holds records of mechanisms and not the header.
+    private func damageLeaf(of cli: CommandLineFixture) throws {
+        var bytes = try Data(contentsOf: URL(filePath: cli.home + "/vault.sqlite"))
+        let leaves = (1..<bytes.count / 4_096).filter { page in
+            let content = bytes[page * 4_096..<(page + 1) * 4_096]
+            return content.first == 0x0A && content.range(of: Data("mechanism".utf8)) != nil
+                && content.range(of: Data("\"check\"".utf8)) == nil
+        }
+        let leaf = try #require(leaves.last)
+        bytes.replaceSubrange(leaf * 4_096..<(leaf + 1) * 4_096, with: Data(repeating: 0x5A, count: 4_096))
+        _ = try cli.write(bytes, to: "vault/vault.sqlite")
+    }
+
     @Test("A vault whose file was cut ends doctor and every command that opens it with 74")
     func reportsCutFile() async throws {
         try await CommandLineFixture.with { cli in

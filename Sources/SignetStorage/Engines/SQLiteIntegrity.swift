@@ -30,7 +30,8 @@ enum SQLiteIntegrity {
     private static func damage(of path: String) -> StoreError {
         StoreError(
             .corrupt, "open \(path)",
-            "the file is damaged: pages were changed or cut off; it was left as it is. Restore a backup of the vault")
+            "the file is damaged: pages were changed or cut off; it was left as it is. Save what can be read of it, and restore a "
+                + "backup")
     }
 }
 

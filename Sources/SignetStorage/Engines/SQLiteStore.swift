@@ -33,7 +33,12 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore {
     ///   ``StoreError/Code/insecurePermissions`` for a file that is not private; ``StoreError/Code/corrupt`` for an empty or
     ///   damaged file; ``StoreError/Code/denied`` for a file on a read-only file system that a crash has left incomplete; other
     ///   codes when the system or SQLite fails.
-    public init(path: String, creating: Bool = false, timeout: Double = defaultTimeout) throws(StoreError) {
+    public convenience init(path: String, creating: Bool = false, timeout: Double = defaultTimeout) throws(StoreError) {
+        try self.init(path: path, creating: creating, checking: true, timeout: timeout)
+    }
+
+    /// Opens a file of records; with `checking` false also a damaged one, to salvage or to replace it.
+    init(path: String, creating: Bool = false, checking: Bool, timeout: Double) throws(StoreError) {
         if creating {
             try PrivateFile.create(path, containing: [])
         } else {
@@ -42,7 +47,7 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore {
         self.path = path
         do {
             database = try Self.open(path, creating: creating, timeout: timeout)
-            isChecked = Mutex(try Self.check(path, database))
+            isChecked = Mutex(try !checking || Self.check(path, database))
         } catch {
             // An unfinished file contains no data yet.
             if creating { PrivateFile.removeDatabase(path) }
@@ -73,6 +78,23 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore {
             else { return false }
             try SQLiteIntegrity.checkPages(of: path, database)
             return true
+        }
+    }
+
+    /// Returns the bytes that the file has with the changes in its log.
+    /// - Throws: ``StoreError/Code/corrupt`` when SQLite cannot read it.
+    func serialized() throws(StoreError) -> [UInt8] {
+        do {
+            return try database.unsafeRead { database in
+                var count: sqlite3_int64 = 0
+                guard let bytes = sqlite3_serialize(database.sqliteConnection, "main", &count, 0) else {
+                    throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+                }
+                defer { sqlite3_free(bytes) }
+                return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+            }
+        } catch {
+            throw SQLiteFailure.storeError(error, "read \(path)")
         }
     }
 

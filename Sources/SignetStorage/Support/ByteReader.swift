@@ -2,9 +2,9 @@
 struct ByteReader {
     private(set) var rest: ArraySlice<UInt8>
 
-    init(_ bytes: [UInt8]) {
-        rest = bytes[...]
-    }
+    init(_ bytes: [UInt8]) { self.init(bytes[...]) }
+
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
     /// Returns the next `count` bytes; nil when there are fewer.
     mutating func bytes(_ count: Int) -> [UInt8]? {

@@ -103,6 +103,15 @@ package enum PrivateFile {
         try confirm(target)
     }
 
+    /// Gives a file a second name in its directory.
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - name: The path with the second name.
+    /// - Throws: ``StoreError/Code/exists`` when there is a file with this name; other errors of the system.
+    static func link(_ path: String, as name: String) throws(StoreError) {
+        guard Foundation.link(path, name) == 0 else { throw failure("create \(name)") }
+    }
+
     /// Makes the new name of a file durable.
     /// - Throws: ``StoreError/Code/outcomeUnknown`` when the disk did not confirm it.
     package static func confirm(_ path: String) throws(StoreError) {

@@ -146,9 +146,9 @@ public struct VaultDirectory: Sendable, Hashable {
 
     /// Returns the header of the vault without opening the vault.
     ///
-    /// The header is not authenticated.
+    /// The header is not authenticated. It is also read from a damaged file, if its page can be read.
     public func header() throws(StoreError) -> VaultHeader {
-        try Vault.header(of: openRecords(timeout: SQLiteStore.defaultTimeout))
+        try Vault.header(of: openRecords(checking: false))
     }
 
     /// Checks that the file of the vault is not damaged, without opening the vault.
@@ -156,7 +156,7 @@ public struct VaultDirectory: Sendable, Hashable {
     /// It finds changed and cut pages, but not a record that was changed with SQLite's means: ``Vault/verifyRecords()`` does.
     /// - Throws: ``StoreError/Code/corrupt`` when the file is damaged; ``StoreError/Code/noVault`` without a vault.
     public func checkRecords() throws(StoreError) {
-        try openRecords(timeout: SQLiteStore.defaultTimeout).checkIntegrity()
+        try openRecords(checking: false).checkIntegrity()
     }
 
     /// Returns the problems of the directory and its files: each one that other users can access, that belongs to another user,
@@ -171,7 +171,7 @@ public struct VaultDirectory: Sendable, Hashable {
         return ([directory] + files).compactMap { if case .failure(let error) = $0 { error } else { nil } }
     }
 
-    /// Removes the vault and everything in it, even if it cannot be opened.
+    /// Removes the vault and everything in it, even if it cannot be opened or its file is damaged.
     ///
     /// This cannot be undone.
     /// - Parameter id: The ID of the vault; see ``Vault/reset(_:confirming:)``.
@@ -181,20 +181,32 @@ public struct VaultDirectory: Sendable, Hashable {
         try checkDirectory()
         let lock = try DirectoryLock(path, timeout: SQLiteStore.defaultTimeout)
         defer { lock.release() }
-        let store = try openRecords(timeout: SQLiteStore.defaultTimeout)
-        try Vault.reset(store, confirming: id)
-        try store.close()
+        do throws(StoreError) {
+            let store = try openRecords(checking: false)
+            try Vault.reset(store, confirming: id)
+            try store.close()
+        } catch {
+            // Records of a damaged page cannot be removed one by one. Only a vault whose header can be read has an ID to confirm.
+            guard error.code == .corrupt, (try? header().id) == id else { throw error }
+        }
         PrivateFile.removeDatabase(recordsPath)
         PrivateFile.remove(keyPath)
     }
 
-    private func openRecords(timeout: Double) throws(StoreError) -> SQLiteStore {
+    /// Opens the file of the records.
+    /// - Parameters:
+    ///   - checking: False to open a damaged file too, to salvage or to replace it.
+    ///   - timeout: The timeout for another process, in seconds.
+    /// - Returns: The open store.
+    /// - Throws: ``StoreError/Code/noVault`` without a vault; the errors of ``SQLiteStore``.
+    func openRecords(checking: Bool = true, timeout: Double = SQLiteStore.defaultTimeout) throws(StoreError) -> SQLiteStore {
         try checkDirectory()
         guard holdsVault else { throw StoreError(.noVault, "open vault", "there is no vault in \(path)") }
-        return try SQLiteStore(path: recordsPath, timeout: timeout)
+        return try SQLiteStore(path: recordsPath, checking: checking, timeout: timeout)
     }
 
-    private func checkDirectory() throws(StoreError) {
+    /// Checks that the directory is there and private.
+    func checkDirectory() throws(StoreError) {
         do throws(StoreError) {
             try PrivateFile.checkDirectory(path)
         } catch {

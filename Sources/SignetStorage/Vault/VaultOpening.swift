@@ -17,6 +17,19 @@ extension Vault {
     public static func open(
         _ store: any RecordStore, protectors: [any KeyProtector], acceptingRollback: Bool = false
     ) throws(StoreError) -> Vault {
+        let vault = try openUnverified(store, protectors: protectors, acceptingRollback: acceptingRollback)
+        if acceptingRollback {
+            try vault.acceptRecords()
+        } else if vault.header.records?.count ?? 0 <= recordsVerifiedAtOpen {
+            try vault.verifyDigest()
+        }
+        return vault
+    }
+
+    /// Opens the vault like ``open(_:protectors:acceptingRollback:)``, and does not verify its records.
+    static func openUnverified(
+        _ store: any RecordStore, protectors: [any KeyProtector], acceptingRollback: Bool = false
+    ) throws(StoreError) -> Vault {
         let bytes = try headerBytes(of: store)
         let header = try header(from: bytes)
         let (slot, protector, dataKey) = try unwrap(header, protectors)
@@ -26,11 +39,6 @@ extension Vault {
             store: store, state: VaultState(keys: keys, stored: StoredHeader(verified: header, bytes: bytes)), openedBy: slot,
             rollbackProtector: rollbackProtector)
         if let rollbackProtector { try vault.check(rollbackProtector, acceptingRollback: acceptingRollback) }
-        if acceptingRollback {
-            try vault.acceptRecords()
-        } else if header.records?.count ?? 0 <= recordsVerifiedAtOpen {
-            try vault.verifyDigest()
-        }
         return vault
     }
 

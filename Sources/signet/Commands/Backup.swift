@@ -26,7 +26,7 @@ struct Backup: ParsableCommand {
 
         @Flag(
             name: .customLong("skip-damaged"),
-            help: "Make it even if some records cannot be read. It does not count as a backup then.")
+            help: "Make it even if some records cannot be read, or the vault is damaged. It does not count as a backup then.")
         var skipsDamaged = false
 
         @Flag(help: "Overwrite the file if it is there.")
@@ -40,9 +40,9 @@ struct Backup: ParsableCommand {
 
         func run() async throws {
             try TransferFile.checkIsFree(file, replacing: replace)
-            let session = try Session.open(options)
+            let (session, lostCount) = try skipsDamaged ? Session.salvage(options) : (Session.open(options), nil)
             // Also a large vault, which opening does not verify: what is missing must not be missing in a backup.
-            try session.vault.verifyRecords()
+            if !skipsDamaged { try session.verifyRecords() }
             let (archive, damaged) = try await session.offline { authenticator in
                 let archive = try await authenticator.archive(
                     includingNotifications: includesNotifications, skippingDamaged: skipsDamaged)
@@ -51,10 +51,12 @@ struct Backup: ParsableCommand {
             let bytes = try archive.sealed(with: filePassphrase.newPassphrase())
             let isWritten = try write(bytes)
             // Output to a pipe or with missing records may not be a backup, so it isn't recorded as the last one.
-            let isRecorded = isWritten && damaged.isEmpty
+            let isRecorded = isWritten && damaged.isEmpty && lostCount == nil
             if isRecorded { try recordBackup(in: session) }
             for record in damaged { Console.error("signet: \(record.error)") }
-            let lines = report(archive, damaged: damaged.count, byteCount: bytes.count, isRecorded: isRecorded)
+            // A lost record that another one names is among the damaged ones too.
+            let damagedCount = max(damaged.count, lostCount ?? 0)
+            let lines = report(archive, damaged: damagedCount, byteCount: bytes.count, isRecorded: isRecorded)
             for line in lines { isWritten ? Console.line(line) : Console.error(line) }
         }
 
@@ -158,6 +160,10 @@ struct Backup: ParsableCommand {
         @Flag(help: "Only show what would be restored. Changes nothing.")
         var dryRun = false
 
+        @Flag(
+            help: "Replace the damaged file of the vault first with what can be read of it. The damaged file is kept beside it.")
+        var replaceDamaged = false
+
         @OptionGroup var plainHTTP: PlainHTTPOptions
         @OptionGroup var filePassphrase: FilePassphraseOptions
         @OptionGroup var options: VaultOptions
@@ -165,9 +171,15 @@ struct Backup: ParsableCommand {
         @Flag(help: "Print JSON, as 'signet import' does.")
         var json = false
 
+        func validate() throws {
+            if dryRun, replaceDamaged { throw ValidationError("--dry-run changes nothing, and --replace-damaged does") }
+        }
+
         func run() async throws {
             let source = try ImportSource([file], as: .signet, policy: plainHTTP.policy, passphrase: filePassphrase)
-            try await Import.store(source, options: options, dryRun: dryRun, json: json)
+            try await Import.store(source, dryRun: dryRun, json: json) {
+                try replaceDamaged ? Session.replacingDamaged(options) : Session.open(options)
+            }
         }
     }
 }

@@ -30,7 +30,8 @@ struct Doctor: ParsableCommand {
 
 /// The state of a vault that can be seen without opening it.
 private struct Diagnosis {
-    let path: String
+    let directory: VaultDirectory
+    var path: String { directory.path }
     /// The header of the vault, or the error that prevents reading it.
     let header: Result<VaultHeader, StoreError>
     /// The problems of the vault's directory; empty if it is safe.
@@ -40,7 +41,7 @@ private struct Diagnosis {
     let secretServiceOwner: String
 
     init(_ directory: VaultDirectory, _ protectors: KeyProtectors) {
-        path = directory.path
+        self.directory = directory
         header = Result { () throws(StoreError) in
             let header = try directory.header()
             try directory.checkRecords()
@@ -69,7 +70,7 @@ private struct Diagnosis {
     /// The reason that the vault cannot be opened here; nil if it can.
     var problem: Failure? {
         switch header {
-        case .failure(let error): return Failure(error)
+        case .failure(let error): return Session.failure(error, in: directory)
         case .success(let header):
             if let problem = permissionProblems.first { return Failure(.notAllowed, "store.insecurePermissions", problem) }
             if header.slots.contains(where: { usability(of: $0) == .usable }) { return nil }

@@ -9,7 +9,7 @@ struct Export: AsyncParsableCommand {
         abstract: "Write the accounts that make codes as a list of otpauth URIs, for another authenticator.",
         discussion: """
             The list holds the secrets in clear, so it is asked for once more at the terminal, or with --yes. Push accounts and
-            locked ones are not in it; where records cannot be read it is written without them, with exit code 74. For a copy to keep, make a backup: 'signet backup create'.
+            locked ones are not in it; where records cannot be read, or the vault is damaged, it is written without them, with exit code 74. For a copy to keep, make a backup: 'signet backup create'.
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -40,10 +40,13 @@ struct Export: AsyncParsableCommand {
     func run() async throws {
         try TransferFile.checkIsFree(file, replacing: replace)
         if !yes { try Self.confirmation.ask() }
-        let export = try await Session.open(options).offline { try await $0.otpauthURIs() }
+        let (session, lostCount) = try Session.salvage(options)
+        let export = try await session.offline { try await $0.otpauthURIs() }
+        let isWhole = export.damagedCount == 0 && lostCount == nil
+        let damagedCount = max(export.damagedCount, lostCount ?? 0)
         guard !export.uris.isEmpty else {
             for line in export.skipped.lines { Console.error(line) }
-            if export.damagedCount > 0 { throw Self.notWhole(export, "nothing was written") }
+            guard isWhole else { throw Self.notWhole(damagedCount, "nothing was written") }
             throw Failure(.notFound, "nothingToExport", "no account here can be exported as otpauth; nothing was written")
         }
         let list = Array((export.uris.joined(separator: "\n") + "\n").utf8)
@@ -54,11 +57,11 @@ struct Export: AsyncParsableCommand {
             try TransferFile.write(list, to: file, replacing: replace)
             for line in report(export) { Console.line(line) }
         }
-        guard export.damagedCount == 0 else { throw Self.notWhole(export, "the list is not whole") }
+        guard isWhole else { throw Self.notWhole(damagedCount, "the list is not whole") }
     }
 
-    private static func notWhole(_ export: URIExport, _ what: String) -> Failure {
-        Failure(.store, "damagedRecords", "\(what): \(export.damagedCount.of("record")) cannot be read; see 'signet doctor'")
+    private static func notWhole(_ damagedCount: Int, _ what: String) -> Failure {
+        Failure(.store, "damagedRecords", "\(what): \(damagedCount.of("record")) cannot be read; see 'signet doctor'")
     }
 
     private func report(_ export: URIExport) -> [TerminalText] {

@@ -42,16 +42,16 @@ struct Import: AsyncParsableCommand {
 
     func run() async throws {
         let source = try ImportSource(files, as: format, policy: plainHTTP.policy, passphrase: filePassphrase)
-        try await Self.store(source, options: options, dryRun: dryRun, json: json)
+        try await Self.store(source, dryRun: dryRun, json: json) { try Session.open(options) }
     }
 
     /// Imports the contents of the files, and prints the report.
-    static func store(_ source: ImportSource, options: VaultOptions, dryRun: Bool, json: Bool) async throws {
+    static func store(_ source: ImportSource, dryRun: Bool, json: Bool, in session: () throws -> Session) async throws {
         let report: ImportReport
         if dryRun, try !Session.directory().holdsVault {
             report = try await Session.withTemporaryStore { try await $0.importAccounts(source.content, dryRun: true) }
         } else {
-            report = try await Session.open(options).offline { try await $0.importAccounts(source.content, dryRun: dryRun) }
+            report = try await session().offline { try await $0.importAccounts(source.content, dryRun: dryRun) }
         }
         let description = ImportDescription(report: report, formats: source.formats, isDryRun: dryRun)
         for line in description.lines(json: json) { Console.line(line) }

@@ -43,8 +43,67 @@ struct Session {
         let authorityFile = try trust?.authorityFile()
         let directory = try directory()
         let protectors = protectors(directory, options)
-        let vault = try directory.openVault(protectors: protectors.all, acceptingRollback: acceptingRollback)
-        return Session(vault: vault, protectors: protectors, authorityFile: authorityFile)
+        do throws(StoreError) {
+            let vault = try directory.openVault(protectors: protectors.all, acceptingRollback: acceptingRollback)
+            return Session(vault: vault, protectors: protectors, authorityFile: authorityFile)
+        } catch {
+            throw failure(error, in: directory)
+        }
+    }
+
+    /// Opens an existing vault to save what can be read of it.
+    ///
+    /// It reports the damage, if there is any, on standard error.
+    /// - Parameter options: The options of the vault.
+    /// - Returns: The session, and the number of records that cannot be read from the file; nil when the vault is not damaged.
+    /// - Throws: `StoreError` when the vault cannot be opened, or not even its header can be read.
+    static func salvage(_ options: VaultOptions) throws -> (session: Session, lostCount: Int?) {
+        let directory = try directory()
+        let protectors = protectors(directory, options)
+        let salvaged = try directory.salvageVault(protectors: protectors.all)
+        report(salvaged)
+        return (
+            Session(vault: salvaged.vault, protectors: protectors, authorityFile: nil),
+            salvaged.damage == nil ? nil : salvaged.lostCount
+        )
+    }
+
+    /// Replaces the damaged file of a vault with what can be read of it, and opens the vault.
+    static func replacingDamaged(_ options: VaultOptions) throws -> Session {
+        let directory = try directory()
+        let protectors = protectors(directory, options)
+        let salvaged = try directory.replaceDamagedRecords(protectors: protectors.all)
+        report(salvaged)
+        Console.error("signet: the vault has a new file; the damaged one is kept as \(directory.damagedPath)")
+        return Session(vault: salvaged.vault, protectors: protectors, authorityFile: nil)
+    }
+
+    private static func report(_ salvaged: SalvagedVault) {
+        guard let damage = salvaged.damage else { return }
+        Console.error("signet: \(damage)")
+        Console.error(
+            "signet: \(salvaged.lostCount.of("record")) cannot be read from the file; those that can may be older ones, and codes of "
+                + "counters in them may have been used")
+    }
+
+    /// Verifies the file of the vault and its records, also those of a large vault.
+    func verifyRecords() throws {
+        do throws(StoreError) {
+            try vault.verifyRecords()
+        } catch {
+            throw Self.failure(error, in: try Self.directory())
+        }
+    }
+
+    /// Returns the failure for a vault that cannot be opened; for a damaged one with the command that saves what can be read.
+    static func failure(_ error: StoreError, in directory: VaultDirectory) -> Failure {
+        var failure = Failure(error)
+        // Without the key, and without the header, nothing can be read.
+        let isSalvageable = error.operation != "open vault" && !error.operation.hasSuffix(directory.keyPath)
+        if error.code == .corrupt, isSalvageable {
+            failure.message += ": signet backup create --skip-damaged FILE saves what can be read"
+        }
+        return failure
     }
 
     var now: Date { clock.now }
