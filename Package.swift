@@ -59,6 +59,8 @@ let package = Package(
         .library(name: "SignetServer", targets: ["SignetServer"]),
         .library(name: "Storage", targets: ["Storage"]),
         .library(name: "PingStorage", targets: ["PingStorage"]),
+        .library(name: "PingLogger", targets: ["PingLogger"]),
+        .library(name: "PingCommons", targets: ["PingCommons"]),
         .library(name: "PingOath", targets: ["PingOath"]),
         .library(name: "PingPush", targets: ["PingPush"]),
         .library(name: "FRAuth", targets: ["FRAuth"]),
@@ -138,7 +140,13 @@ let package = Package(
         .target(
             name: "PingStorage", dependencies: ["SignetStorage"], path: "Sources/Compatibility/PingStorage", swiftSettings: rules),
         .target(
-            name: "PingOath", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
+            name: "PingLogger", dependencies: [logging], path: "Sources/Compatibility/PingLogger", swiftSettings: rules),
+        .target(
+            name: "PingCommons", dependencies: ["PingLogger", "SignetAuthenticator", "SignetCore"],
+            path: "Sources/Compatibility/PingCommons", swiftSettings: rules),
+        .target(
+            name: "PingOath",
+            dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
             path: "Sources/Compatibility/PingOath", swiftSettings: rules),
         .target(
             name: "PingPush", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
@@ -230,6 +238,9 @@ let package = Package(
             swiftSettings: rules),
         .testTarget(name: "StorageTests", dependencies: ["Storage", "SignetTesting"], swiftSettings: rules),
         .testTarget(name: "PingStorageTests", dependencies: ["PingStorage"], swiftSettings: rules),
+        .testTarget(name: "PingLoggerTests", dependencies: ["PingLogger", logging], swiftSettings: rules),
+        .testTarget(
+            name: "PingCommonsTests", dependencies: ["PingCommons"], swiftSettings: rules),
         .testTarget(
             name: "PingOathTests",
             dependencies: [

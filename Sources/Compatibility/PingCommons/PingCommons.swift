@@ -1,0 +1,3 @@
+// Exports what the signatures of this module name.
+@_exported public import PingLogger
+@_exported public import SignetCore
