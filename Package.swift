@@ -136,7 +136,7 @@ let package = Package(
         .target(name: "YAMLText", dependencies: ["SignetCore", yams], swiftSettings: rules),
 
         // The module names of other SDKs.
-        .target(name: "Storage", dependencies: ["SignetStorage"], path: "Sources/Compatibility/Storage", swiftSettings: rules),
+        .target(name: "Storage", dependencies: ["PingStorage"], path: "Sources/Compatibility/Storage", swiftSettings: rules),
         .target(
             name: "PingStorage", dependencies: ["SignetStorage"], path: "Sources/Compatibility/PingStorage", swiftSettings: rules),
         .target(
@@ -146,7 +146,7 @@ let package = Package(
             path: "Sources/Compatibility/PingCommons", swiftSettings: rules),
         .target(
             name: "PingOath",
-            dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
+            dependencies: ["PingCommons", "PingLogger", "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
             path: "Sources/Compatibility/PingOath", swiftSettings: rules),
         .target(
             name: "PingPush", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
@@ -210,8 +210,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "PingPush", "SignetAuthenticator", "SignetCore", "SignetJourney", "SignetNetwork", "SignetOAuth", "SignetServer",
-                "SignetStorage", "SignetTesting", asn1, certificates, crypto, cryptoExtras, hummingbirdTesting, logging, nioCore,
+                "PingLogger", "PingOath", "PingPush", "SignetAuthenticator", "SignetCore", "SignetJourney", "SignetNetwork",
+                "SignetOAuth", "SignetServer", "SignetStorage", "SignetTesting", asn1, certificates, crypto, cryptoExtras, hummingbirdTesting, logging, nioCore,
                 nioHTTP1, nioPosix, nioSSL,
             ],
             path: "Tests/TestSupport", swiftSettings: rules),

@@ -18,6 +18,12 @@ public protocol RecordStore: Sendable {
 /// Put a ``Vault`` on top of it to encrypt them.
 package protocol ClearOnDisk {}
 
+/// A store whose reads take microseconds while no other call uses it, so that a task need not give up its thread for one.
+package protocol QuickReading {
+    /// True when the records are in memory or in a local file.
+    var readsQuickly: Bool { get }
+}
+
 /// The operations that are available inside ``RecordStore/read(_:)``.
 public protocol RecordReader {
     /// Returns the bytes under `key`, or nil if the store has no such record. It throws when it cannot find out.

@@ -15,7 +15,7 @@ package enum ClientStorageKind: String, CaseIterable, Sendable {
     package static let persistent: [ClientStorageKind] = [.memory, .sqlite, .vault, .ownStorage, .ownDelegate]
 
     /// Runs `body` with a function that sets this storage in a configuration and can be called any number of times.
-    package func with(_ body: (@Sendable (ClientConfiguration) -> Void) async throws -> Void) async throws {
+    package func with(_ body: (@escaping @Sendable (ClientConfiguration) -> Void) async throws -> Void) async throws {
         try await TemporaryDirectory.with { directory in
             switch self {
             case .memory:

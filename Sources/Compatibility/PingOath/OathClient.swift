@@ -1,4 +1,5 @@
 import Foundation
+import PingLogger
 import SignetAuthenticator
 import SignetCore
 import SignetNetwork
@@ -16,26 +17,28 @@ import SignetStorage
 public final class OathClient: Sendable {
     private let authenticator: Authenticator
     private let credentials: ClientCredentials
-    private let log: ClientLog
+    private let logger: any Logger
 
     /// Creates a client with this configuration.
     ///
     /// The client owns the configuration's storage from then on.
     /// - Throws: ``OathError/initializationFailed(_:_:)`` when the configured storage cannot be opened.
     public init(configuration: sending OathConfiguration) async throws(OathError) {
-        log = ClientLog(logger: configuration.logger)
-        let (clock, policies) = (configuration.clock, configuration.policyEvaluator)
+        logger = configuration.logger
+        let (clock, policies) = (configuration.clock, configuration.policies)
         let isCaching = configuration.enableCredentialCache
         let store: any AccountStore
         do throws(StoreError) {
-            store = try await ClientConfiguration.accountStore(of: configuration)
+            store = try await OathConfiguration.store(of: configuration)
         } catch {
-            log.failed("createClient", nil, error)
-            throw .initializationFailed(error.description, error)
+            let failure = OathError.initializationFailed(error.description, error)
+            logger.e("Failed to open the storage: \(ClientLog.name(of: error))", error: failure)
+            throw failure
         }
         authenticator = Authenticator(
             store: store, transport: NoTransport(), device: PushDevice(token: "", name: ""), clock: clock, policies: policies)
         credentials = ClientCredentials(authenticator, kinds: [.totp, .hotp], isCaching: isCaching)
+        logger.d("OATH client initialized successfully")
     }
 
     /// Creates a client with the configuration that `configure` sets up.
@@ -50,15 +53,15 @@ public final class OathClient: Sendable {
     ///
     /// An existing account keeps its data.
     /// - Throws: ``OathError/duplicateCredential(_:)`` when the account has a credential of this type,
-    ///   ``OathError/policyViolation(_:credentialId:)``, or the error for an invalid URI. In these cases nothing is stored.
+    ///   ``OathError/policyViolation(_:_:)``, or the error for an invalid URI. In these cases nothing is stored.
     @discardableResult
     public func addCredentialFromUri(_ uri: String) async throws -> OathCredential {
-        try await run("addCredentialFromUri", nil) {
-            var enrollment = try EnrollmentURI.parse(uri)
-            guard let oath = enrollment.oath else { throw OathError.invalidUri("the URI offers no one-time codes") }
-            enrollment.push = nil
-            let kind: Mechanism.KindName = if case .time = oath.factor { .totp } else { .hotp }
-            return try OathCredential(await credentials.enroll(enrollment, kind))
+        try await run("add credential from URI", nil) {
+            let enrollment = try OathURI.enrollment(of: uri)
+            let kind: Mechanism.KindName = if case .time = enrollment.oath?.factor { .totp } else { .hotp }
+            let credential = try OathCredential(await credentials.enroll(enrollment, kind))
+            logger.i("Successfully added credential: \(credential.id)")
+            return credential
         }
     }
 
@@ -69,33 +72,51 @@ public final class OathClient: Sendable {
     /// - Throws: ``OathError/duplicateCredential(_:)``, ``OathError/invalidParameterValue(_:)``, ``OathError/invalidSecret(_:)``.
     @discardableResult
     public func saveCredential(_ credential: OathCredential) async throws -> OathCredential {
-        try await run("saveCredential", credential.id) {
-            try OathCredential(
+        try await run("save credential", credential.id) {
+            let saved = try OathCredential(
                 await credentials.save(credential.id, credential.details) { stored in try credential.mechanism(over: stored) })
+            logger.i("Successfully saved credential: \(saved.id)")
+            return saved
         }
     }
 
     /// Returns all credentials, oldest first, with their current locks.
     public func getCredentials() async throws -> [OathCredential] {
-        try await run("getCredentials", nil) { try await credentials.all().map(OathCredential.init) }
+        try await run("retrieve credentials", nil) {
+            let all = try await credentials.all().map(OathCredential.init)
+            logger.d("Retrieved \(all.count) credentials")
+            return all
+        }
     }
 
     /// Returns the credential with this id; nil when it does not exist.
     public func getCredential(_ credentialId: String) async throws -> OathCredential? {
-        try await run("getCredential", credentialId) { try await credentials.one(credentialId).map(OathCredential.init) }
+        try await run("retrieve credential", credentialId) {
+            let found = try await credentials.one(credentialId).map(OathCredential.init)
+            logger.d(found == nil ? "Credential not found: \(credentialId)" : "Found credential: \(credentialId)")
+            return found
+        }
     }
 
     /// Removes a credential, and its account if it has no other credential.
     /// - Returns: True when the credential existed.
     @discardableResult
     public func deleteCredential(_ credentialId: String) async throws -> Bool {
-        try await run("deleteCredential", credentialId) { try await credentials.remove(credentialId) }
+        try await run("delete credential", credentialId) {
+            let existed = try await credentials.remove(credentialId)
+            if existed {
+                logger.i("Successfully deleted credential: \(credentialId)")
+            } else {
+                logger.d("Credential not found for deletion: \(credentialId)")
+            }
+            return existed
+        }
     }
 
     /// Generates the current code of a credential.
     ///
     /// For HOTP, the incremented counter is stored durably before the code is returned, and no counter is used twice.
-    /// - Throws: ``OathError/credentialNotFound(_:)``, ``OathError/credentialLocked(_:)``, ``OathError/codeGenerationFailed(_:)``
+    /// - Throws: ``OathError/credentialNotFound(_:)``, ``OathError/credentialLocked(_:)``, ``OathError/codeGenerationFailed(_:_:)``
     ///   when the counter has reached its end.
     public func generateCode(_ credentialId: String) async throws -> String {
         try await generateCodeWithValidity(credentialId).code
@@ -104,11 +125,12 @@ public final class OathClient: Sendable {
     /// Generates the current code of a credential and returns it with its validity.
     /// - Throws: The errors of ``generateCode(_:)``.
     public func generateCodeWithValidity(_ credentialId: String) async throws -> OathCodeInfo {
-        try await run("generateCode", credentialId) {
+        try await run("generate code for credential", credentialId) {
             do {
                 let code = try await authenticator.code(for: credentialId)
                 // Only an HOTP code changes the store, and thereby makes the cache outdated.
                 if case .counter = code.basis { credentials.forget() }
+                logger.d("Successfully generated code for credential: \(credentialId)")
                 return OathCodeInfo(code, at: authenticator.clock.now)
             } catch {
                 credentials.forget()
@@ -122,24 +144,21 @@ public final class OathClient: Sendable {
     /// Stored data stay, and the client can be used again.
     public func close() async throws {
         credentials.forget()
-        log.write(.debug, "close", nil, "done")
+        logger.i("OATH client closed successfully")
     }
 
-    /// Runs a call, logs its result, and converts errors to the types of this API.
+    /// Runs a call, and converts its error to a type of this API and logs it.
+    ///
+    /// The lines have no text of an error from outside the SDK.
     private func run<R>(_ call: String, _ id: String?, _ body: () async throws -> R) async throws -> R {
-        try await log.running(call, id, translating: { OathError.translating($0, credentialId: id) }, body)
-    }
-}
-
-/// A transport that rejects every request, because one-time codes need no server.
-private struct NoTransport: HTTPTransport {
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        throw TransportError(.invalidRequest, host: "?", "one-time codes need no server")
-    }
-
-    func stream(
-        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
-    ) async throws -> HTTPResponse {
-        try await send(request)
+        do {
+            return try await body()
+        } catch {
+            let failure = OathError.translating(error, credentialId: id)
+            let isOurs = failure is OathError || failure is OathStorageError
+            logger.e(
+                "Failed to \(call)\(id.map { " \($0)" } ?? ""): \(ClientLog.name(of: error))", error: isOurs ? failure : nil)
+            throw failure
+        }
     }
 }

@@ -11,14 +11,14 @@ public struct OathCodeInfo: Sendable, Hashable, Codable {
     public let timeRemaining: Int
     /// The counter of the next code; -1 for a TOTP code.
     public let counter: Int
-    /// The elapsed part of the period, from 0 to 1; 0 for an HOTP code.
+    /// The elapsed part of the period, from 0 to 1 while the remaining time is within the period; 0 for an HOTP code.
     public let progress: Double
     /// The period in seconds; 0 for an HOTP code.
     public let totalPeriod: Int
 
     /// Returns the information for a TOTP code.
     public static func forTotp(code: String, timeRemaining: Int, totalPeriod: Int) -> OathCodeInfo {
-        let progress = totalPeriod > 0 ? min(1, max(0, 1 - Double(timeRemaining) / Double(totalPeriod))) : 0
+        let progress = totalPeriod > 0 ? 1 - Double(timeRemaining) / Double(totalPeriod) : 0
         return OathCodeInfo(
             code: code, timeRemaining: timeRemaining, counter: -1, progress: progress, totalPeriod: totalPeriod)
     }

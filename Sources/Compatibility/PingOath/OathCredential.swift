@@ -24,13 +24,13 @@ public struct OathCredential: AccountCredential, Sendable, Hashable, Identifiabl
     /// The counter of the next code.
     ///
     /// Saving a lower value than the stored one does not change the stored one.
-    public let counter: Int
+    public var counter: Int
     /// The time of enrollment.
     public let createdAt: Date
     /// The names, appearance, policies and lock of the account.
     public var details: CredentialDetails
     /// The secret; nil in a decoded credential, and in one that was created with an invalid or empty base32 string.
-    let secret: Secret?
+    var secret: Secret?
 
     /// Creates a credential.
     ///
@@ -105,22 +105,17 @@ public struct OathCredential: AccountCredential, Sendable, Hashable, Identifiabl
 }
 
 extension OathCredential {
-    /// The value of ``oathType``.
-    public var type: OathType { oathType }
-    /// The value of ``oathAlgorithm``.
-    public var algorithm: OathAlgorithm { oathAlgorithm }
+    /// The name of ``oathType``: `totp` or `hotp`.
+    public var type: String { oathType.rawValue }
+    /// The name of ``oathAlgorithm``, such as `SHA256`.
+    public var algorithm: String { oathAlgorithm.rawValue }
 
     /// Returns the credential of an enrollment URI.
     ///
     /// Nothing is stored.
     /// - Throws: ``OathError``.
     public static func fromUri(_ uri: String) async throws(OathError) -> OathCredential {
-        let enrollment: Enrollment
-        do {
-            enrollment = try EnrollmentURI.parse(uri)
-        } catch {
-            throw OathError.translating(error, credentialId: nil) as? OathError ?? .invalidUri("not an enrollment URI")
-        }
+        let enrollment = try OathURI.enrollment(of: uri)
         guard let settings = enrollment.oath else { throw .invalidUri("the URI offers no one-time codes") }
         let now = SystemWallClock().now
         return OathCredential(
@@ -152,7 +147,8 @@ extension OathCredential {
     func mechanism(over stored: Mechanism?) throws(OathError) -> Mechanism {
         if let fault = details.fault { throw .invalidParameterValue(fault) }
         guard let digits = OTPDigits(digits) else { throw .invalidParameterValue("digits is a number from 4 to 8") }
-        guard let period = OTPPeriod(seconds: period) else { throw .invalidParameterValue("period is a number of seconds") }
+        guard let length = OTPPeriod(seconds: period), period <= OathURI.maxPeriod || stored?.oath?.factor == .time(period: length)
+        else { throw .invalidParameterValue("period is a number of seconds from 1 to \(OathURI.maxPeriod)") }
         guard counter >= 0 else { throw .invalidParameterValue("counter is 0 or more") }
         if let stored {
             guard stored.oath != nil, stored.kindName.rawValue == oathType.rawValue, stored.account == details.account else {
@@ -167,7 +163,7 @@ extension OathCredential {
             kind: .oath(
                 OATHSettings(
                     secret: secret, algorithm: oathAlgorithm.core, digits: digits,
-                    factor: oathType == .totp ? .time(period: period) : .counter(next: next))),
+                    factor: oathType == .totp ? .time(period: length) : .counter(next: next))),
             timeAdded: stored?.timeAdded ?? createdAt, userID: userId, resourceID: resourceId)
     }
 }

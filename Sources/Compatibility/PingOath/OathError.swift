@@ -1,11 +1,12 @@
+public import Foundation
 import SignetAuthenticator
 import SignetCore
-public import SignetStorage
+import SignetStorage
 
 /// An error of an ``OathClient``.
 ///
 /// The texts never repeat input, because input may be secret.
-public enum OathError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum OathError: Error, Sendable {
     /// A one-time-code credential with this id does not exist.
     case credentialNotFound(String)
     /// The account of the credential with this id is locked.
@@ -27,14 +28,31 @@ public enum OathError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The algorithm is unknown.
     case invalidAlgorithm(String)
     /// A code could not be generated.
-    case codeGenerationFailed(String)
-    /// The device violates a policy of the issuer. Nothing was stored.
-    case policyViolation(String, credentialId: String?)
+    case codeGenerationFailed(String, (any Error)? = nil)
+    /// The device violates a policy of the issuer: a text that names the policy, and the id of the credential, which is empty for
+    /// a new one. Nothing was stored.
+    case policyViolation(String, String)
     /// The client could not be created.
-    case initializationFailed(String, StoreError?)
+    case initializationFailed(String, (any Error)? = nil)
     /// The client could not be closed.
-    case cleanupFailed(String)
+    case cleanupFailed(String, (any Error)? = nil)
+}
 
+/// An error of a storage of an ``OathClient``.
+public enum OathStorageError: Error, Sendable {
+    /// The storage failed or timed out. An error of the engine is a `StoreError`.
+    case storageFailure(String, (any Error)? = nil)
+    /// The account already has a credential of this type; the value is that credential's id.
+    ///
+    /// A client throws ``OathError/duplicateCredential(_:)`` instead.
+    case duplicateCredential(String)
+    /// Stored data are damaged or cannot be opened. They were left unchanged.
+    case storageCorrupted(String)
+    /// The system denies access.
+    case accessDenied(String)
+}
+
+extension OathError: CustomStringConvertible, LocalizedError {
     /// A description of the error for people.
     public var description: String {
         switch self {
@@ -43,24 +61,57 @@ public enum OathError: Error, Sendable, Hashable, CustomStringConvertible {
         case .duplicateCredential(let id): "the account has a credential of this type already: \(id)"
         case .missingRequiredParameter(let name): "\(name) is missing"
         case .invalidUri(let text), .invalidParameterValue(let text), .uriFormatting(let text), .invalidSecret(let text),
-            .invalidOathType(let text), .invalidAlgorithm(let text), .codeGenerationFailed(let text),
-            .policyViolation(let text, _), .initializationFailed(let text, _), .cleanupFailed(let text):
+            .invalidOathType(let text), .invalidAlgorithm(let text), .codeGenerationFailed(let text, _),
+            .policyViolation(let text, _), .initializationFailed(let text, _), .cleanupFailed(let text, _):
             text
+        }
+    }
+
+    /// A sentence that says what happened, with the details of this error.
+    public var errorDescription: String? { "\(summary): \(description)." }
+
+    /// The general reason of the failure.
+    public var failureReason: String? { "\(explanation.reason)." }
+
+    /// Advice for the user or the developer of the app.
+    public var recoverySuggestion: String? { "\(explanation.advice)." }
+
+    private var summary: String {
+        switch self {
+        case .credentialNotFound, .credentialLocked, .codeGenerationFailed: "No code was generated"
+        case .duplicateCredential, .policyViolation: "The account was not added"
+        case .invalidUri, .missingRequiredParameter, .invalidParameterValue, .invalidSecret, .invalidOathType, .invalidAlgorithm:
+            "The account's data are invalid"
+        case .uriFormatting: "The account cannot be written as a URI"
+        case .initializationFailed: "The accounts cannot be opened"
+        case .cleanupFailed: "The accounts were not closed"
+        }
+    }
+
+    private var explanation: (reason: String, advice: String) {
+        switch self {
+        case .credentialNotFound: ("The credential was removed or never stored", "List the credentials again")
+        case .credentialLocked:
+            ("The issuer's policy forbids codes on this device, or the account was locked in the app", "Unlock the account")
+        case .duplicateCredential:
+            ("An account has at most one credential of a type", "Delete the existing credential, or keep it")
+        case .invalidUri: ("The text is not in the format of otpauth or mfauth URIs", "Scan a new QR code of the issuer")
+        case .missingRequiredParameter: ("The issuer left out a part that codes need", "Scan a new QR code of the issuer")
+        case .invalidParameterValue: ("A value is outside its limits", "Correct the value that the description names")
+        case .uriFormatting: ("A value has no form in a URI", "Correct the credential and save it first")
+        case .invalidSecret: ("A secret is a text in base32", "Enter the secret as the issuer shows it")
+        case .invalidOathType: ("Codes are of the types totp and hotp", "Scan a new QR code of the issuer")
+        case .invalidAlgorithm: ("Codes use SHA1, SHA256 or SHA512", "Scan a new QR code of the issuer")
+        case .codeGenerationFailed: ("The credential gives no more codes", "Enroll the account again")
+        case .policyViolation: ("This device does not meet a rule of the issuer", "Ask the issuer which devices may be used")
+        case .initializationFailed:
+            ("The storage of the accounts did not open", "Correct what the description names, and create the client again")
+        case .cleanupFailed: ("The storage reported an error at the end", "Nothing has to be done")
         }
     }
 }
 
-/// An error of the storage of an ``OathClient``.
-public enum OathStorageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The storage failed or timed out.
-    case storageFailure(String, StoreError?)
-    /// Never thrown; see ``OathError/duplicateCredential(_:)``. The case exists for programs that refer to it.
-    case duplicateCredential(String)
-    /// Stored data are damaged or cannot be opened. They were left unchanged.
-    case storageCorrupted(String)
-    /// The system denies access.
-    case accessDenied(String)
-
+extension OathStorageError: CustomStringConvertible, LocalizedError {
     /// A description of the error for people.
     public var description: String {
         switch self {
@@ -69,52 +120,58 @@ public enum OathStorageError: Error, Sendable, Hashable, CustomStringConvertible
         }
     }
 
-    init(_ error: StoreError) {
-        self =
-            switch error.code {
-            case .corrupt, .newerFormat, .keyMismatch, .rolledBack, .typeMismatch: .storageCorrupted(error.description)
-            case .denied, .insecurePermissions: .accessDenied(error.description)
-            default: .storageFailure(error.description, error)
-            }
-    }
-}
-
-extension OathError: ClientError {
-    /// Converts an error of the engine to the types of this API.
-    ///
-    /// Errors that already have these types, and errors from outside the SDK, are returned unchanged.
-    static func translating(_ error: any Error, credentialId: String?) -> any Error {
-        switch error {
-        case let error as StoreError: OathStorageError(error)
-        case let error as EnrollmentError: OathError(error)
-        case let error as AuthenticatorError: OathError(error, credentialId: credentialId)
-        default: error
+    /// A sentence that says what happened, with the details of this error.
+    public var errorDescription: String? {
+        switch self {
+        case .storageFailure: "The storage of the accounts failed: \(description)."
+        case .duplicateCredential: "The credential was not stored: \(description)."
+        case .storageCorrupted: "The stored accounts cannot be read: \(description)."
+        case .accessDenied: "The storage of the accounts is closed to this app: \(description)."
         }
     }
 
-    private init(_ error: EnrollmentError) {
-        self =
-            switch (error.code, error.part) {
-            case (_, "scheme"): .invalidUri(error.description)
-            case (_, "type"): .invalidOathType(error.description)
-            case (.missing, "label"): .invalidUri(error.description)
-            case (.missing, let part): .missingRequiredParameter(part)
-            case (_, "secret"): .invalidSecret(error.description)
-            case (_, "algorithm"): .invalidAlgorithm(error.description)
-            default: .invalidParameterValue(error.description)
-            }
+    /// The general reason of the failure.
+    public var failureReason: String? {
+        switch self {
+        case .storageFailure: "The place of the accounts did not answer, or refused the change."
+        case .duplicateCredential: "An account has at most one credential of a type."
+        case .storageCorrupted: "The data are damaged, or were sealed with another key."
+        case .accessDenied: "The system, or a setting of the storage, denies access."
+        }
     }
 
-    private init(_ error: AuthenticatorError, credentialId id: String?) {
-        self =
-            switch error.code {
-            case .unknownMechanism, .wrongKind, .unknownAccount: .credentialNotFound(id ?? "")
-            case .accountLocked, .alreadyLocked: .credentialLocked(id ?? "")
-            case .duplicateMechanism: .duplicateCredential(error.mechanismUID ?? "")
-            case .policyViolation: .policyViolation(error.reason, credentialId: id)
-            case .nothingOffered: .invalidUri(error.reason)
-            case .counterExhausted, .counterBackwards: .codeGenerationFailed(error.reason)
-            default: .invalidParameterValue(error.reason)
-            }
+    /// Advice for the user or the developer of the app.
+    public var recoverySuggestion: String? {
+        switch self {
+        case .storageFailure: "Try again, and read the accounts to find out whether a change was made."
+        case .duplicateCredential: "Delete the existing credential, or keep it."
+        case .storageCorrupted: "Nothing was deleted; restore the data from a backup."
+        case .accessDenied: "Unlock the device or the key, or change the setting that the description names."
+        }
+    }
+}
+
+/// Errors are equal when their cases and texts are; the errors that caused them are not compared.
+extension OathError: Equatable {
+    /// Returns true when the cases and the texts are equal.
+    public static func == (left: OathError, right: OathError) -> Bool { left.identity == right.identity }
+
+    private var identity: [String] {
+        switch self {
+        case .credentialNotFound(let id): ["credentialNotFound", id]
+        case .credentialLocked(let id): ["credentialLocked", id]
+        case .duplicateCredential(let id): ["duplicateCredential", id]
+        case .invalidUri(let text): ["invalidUri", text]
+        case .missingRequiredParameter(let text): ["missingRequiredParameter", text]
+        case .invalidParameterValue(let text): ["invalidParameterValue", text]
+        case .uriFormatting(let text): ["uriFormatting", text]
+        case .invalidSecret(let text): ["invalidSecret", text]
+        case .invalidOathType(let text): ["invalidOathType", text]
+        case .invalidAlgorithm(let text): ["invalidAlgorithm", text]
+        case .codeGenerationFailed(let text, _): ["codeGenerationFailed", text]
+        case .policyViolation(let text, let id): ["policyViolation", text, id]
+        case .initializationFailed(let text, _): ["initializationFailed", text]
+        case .cleanupFailed(let text, _): ["cleanupFailed", text]
+        }
     }
 }

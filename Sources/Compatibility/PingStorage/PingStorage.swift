@@ -1,2 +1,2 @@
-// Exports SignetStorage under the module name `PingStorage`, which apps of the Ping SDK import. It adds no code of its own.
+// Exports SignetStorage under the module name `PingStorage`, which apps of the Ping SDK import.
 @_exported public import SignetStorage

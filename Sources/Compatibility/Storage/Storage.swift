@@ -1,2 +1,2 @@
-// Exports SignetStorage under the module name `Storage`, which the Ping documentation uses. It adds no code of its own.
-@_exported public import SignetStorage
+// Exports PingStorage, and with it SignetStorage, under the module name `Storage`, which the Ping documentation uses.
+@_exported public import PingStorage

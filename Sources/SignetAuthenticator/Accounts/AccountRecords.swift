@@ -48,9 +48,9 @@ public struct AccountRecords: ImmediateAccountStore {
 
 extension AccountRecords {
     /// Returns a reader of the accounts in a transaction of records.
-    static func reader(_ records: any RecordReader) -> any AccountReader { Reader(reader: records) }
+    package static func reader(_ records: any RecordReader) -> any AccountReader { Reader(reader: records) }
     /// Returns a writer of the accounts in a transaction of records.
-    static func writer(_ records: any RecordWriter) -> any AccountWriter { Writer(records: records) }
+    package static func writer(_ records: any RecordWriter) -> any AccountWriter { Writer(records: records) }
 }
 
 protocol RecordBackedReader: AccountReader {

@@ -108,11 +108,7 @@ extension ClientConfiguration {
     package static func accountStore(of configuration: sending ClientConfiguration) async throws(StoreError) -> any AccountStore {
         let limit = try configuration.limit()
         if let accounts = configuration.accounts {
-            guard !configuration.encryptionEnabled || !accounts.areInClearOnDisk else {
-                throw StoreError(
-                    .denied, "open the storage",
-                    "it keeps accounts in clear: put a vault in front, or set encryptionEnabled to false")
-            }
+            if configuration.encryptionEnabled { try accounts.refuseInClear() }
             return accounts
         }
         if let item = configuration.item { return ItemAccounts(item, limit: limit) }
@@ -121,11 +117,18 @@ extension ClientConfiguration {
 }
 
 extension AccountStore {
-    fileprivate var areInClearOnDisk: Bool {
-        switch self {
-        case let records as AccountRecords: records.areInClearOnDisk
-        case let records as RemoteAccountRecords: records.areInClearOnDisk
-        default: false
+    /// - Throws: ``StoreError/Code/denied`` when the store keeps accounts on disk in plain text.
+    package func refuseInClear() throws(StoreError) {
+        let areInClear =
+            switch self {
+            case let records as AccountRecords: records.areInClearOnDisk
+            case let records as RemoteAccountRecords: records.areInClearOnDisk
+            default: false
+            }
+        guard !areInClear else {
+            throw StoreError(
+                .denied, "open the storage",
+                "it keeps accounts in clear: put a vault in front, or set encryptionEnabled to false")
         }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import SignetCore
 import SignetStorage
 
@@ -44,9 +44,19 @@ extension AccountCredential {
         set { details.policies = newValue }
     }
     /// The policy that locks the account.
-    public var lockingPolicy: String? { details.lock.policy }
+    ///
+    /// Setting it counts as a wish of the app, like ``isLocked``.
+    public var lockingPolicy: String? {
+        get { details.lock.policy }
+        set { details.lock = CredentialLock(policy: newValue, isLocked: details.lock.isLocked, isWanted: true) }
+    }
     /// True when the account is locked, manually or because the device violated a policy when the credential was read.
-    public var isLocked: Bool { details.lock.isLocked }
+    ///
+    /// Set it and save the credential to lock the account manually, or to remove a manual lock.
+    public var isLocked: Bool {
+        get { details.lock.isLocked }
+        set { details.lock = CredentialLock(policy: details.lock.policy, isLocked: newValue, isWanted: true) }
+    }
 
     /// Marks this value as locked.
     ///
@@ -148,7 +158,7 @@ public struct CredentialDetails: Sendable, Hashable {
     }
 
     /// Returns the account with these details in place of its own.
-    func applied(to stored: Account?, now: Date) -> Account {
+    package func applied(to stored: Account?, now: Date) -> Account {
         var account = stored ?? Account(id: account, timeAdded: now)
         account.displayIssuer = displayIssuer == issuer || displayIssuer.isEmpty ? nil : displayIssuer
         account.displayAccountName =

@@ -1,5 +1,5 @@
 import SignetCore
-import SignetStorage
+package import SignetStorage
 
 /// An account store that keeps all accounts as one item of a storage that the app implements. It owns the storage and makes one
 /// call at a time.
@@ -8,7 +8,7 @@ import SignetStorage
 /// saves the item it reads the item again. If another client has changed the item in the meantime, the change is not overwritten
 /// and the call fails with `busy`. A short time remains between that read and the save, so no other client should use the same
 /// place at the same time.
-actor ItemAccounts: AccountStore {
+package actor ItemAccounts: AccountStore {
     private let storage: any Storage<StoredAccounts>
     private let limit: Duration
     private let lock = AsyncLock()
@@ -16,18 +16,18 @@ actor ItemAccounts: AccountStore {
     /// Creates a store of the accounts in `storage`.
     ///
     /// Each call of the storage may take as long as `limit`.
-    init(_ storage: sending any Storage<StoredAccounts>, limit: Duration) {
+    package init(_ storage: sending any Storage<StoredAccounts>, limit: Duration) {
         self.storage = storage
         self.limit = limit
     }
 
-    func read<R: Sendable>(_ body: @Sendable (any AccountReader) throws(StoreError) -> R) async throws(StoreError) -> R {
+    package func read<R: Sendable>(_ body: @Sendable (any AccountReader) throws(StoreError) -> R) async throws(StoreError) -> R {
         let (records, _) = try await begin()
         defer { lock.unlock() }
         return try body(AccountRecords.reader(records))
     }
 
-    func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) async throws(StoreError) -> R {
+    package func write<R: Sendable>(_ body: @Sendable (any AccountWriter) throws(StoreError) -> R) async throws(StoreError) -> R {
         let (records, before) = try await begin()
         let value: R
         do throws(StoreError) {

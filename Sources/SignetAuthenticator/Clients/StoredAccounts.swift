@@ -6,11 +6,13 @@ import Foundation
 public struct StoredAccounts: Codable, Sendable, Hashable {
     private let records: Data
 
-    init(bytes: [UInt8]) {
+    /// Creates an item from the encoded records.
+    package init(bytes: [UInt8]) {
         records = Data(bytes)
     }
 
-    var bytes: [UInt8] { Array(records) }
+    /// The encoded records.
+    package var bytes: [UInt8] { Array(records) }
 }
 
 extension StoredAccounts: CustomStringConvertible, CustomReflectable {

@@ -17,6 +17,14 @@ public enum EnrollmentURI {
         try EnrollmentURIReader(text, policy: policy).read()
     }
 
+    /// Reads the account of an `otpauth` or `mfauth` URI and its settings for one-time codes.
+    ///
+    /// The part for push is neither needed nor read.
+    /// - Throws: ``EnrollmentError``.
+    package static func parseCodes(_ text: String) throws(EnrollmentError) -> Enrollment {
+        try EnrollmentURIReader(text, policy: .secure).readCodes()
+    }
+
     /// Writes `enrollment` with the narrowest scheme that can express it.
     ///
     /// ``parse(_:policy:)`` returns an equal value, unless the result is longer than ``maxLength``: percent-encoding can triple

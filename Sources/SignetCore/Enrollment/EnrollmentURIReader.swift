@@ -58,6 +58,23 @@ struct EnrollmentURIReader {
 
     // MARK: One-time codes
 
+    /// Reads the account and the settings for one-time codes, and ignores a part for push.
+    func readCodes() throws(EnrollmentError) -> Enrollment {
+        guard let scheme = Scheme(rawValue: parts.scheme), scheme.hasOATH else {
+            throw EnrollmentError(.unsupported, "scheme", "not otpauth or mfauth")
+        }
+        if let version = parts.optional("version"), version != "1" {
+            throw EnrollmentError(.unsupported, "version", "only version 1 is known")
+        }
+        var enrollment = Enrollment(account: try account(scheme), oath: try oath())
+        enrollment.oathResourceID = try text("oid")
+        enrollment.userID = try text(parts.optional("uid") == nil ? "d" : "uid")
+        enrollment.imageURL = try image()
+        enrollment.backgroundColor = color()
+        enrollment.policies = try policies()
+        return enrollment
+    }
+
     private func oath() throws(EnrollmentError) -> OATHSettings {
         let isTime =
             switch parts.host {

@@ -1,11 +1,13 @@
 import Synchronization
 
 /// Records in memory, for tests and for data that need not outlive the process.
-public final class MemoryStore: RecordStore {
+public final class MemoryStore: RecordStore, QuickReading {
     private let records = Mutex<[RecordKey: [UInt8]]>([:])
 
     /// Creates an empty store.
     public init() {}
+
+    package var readsQuickly: Bool { true }
 
     /// Reads a consistent state of the store.
     public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {

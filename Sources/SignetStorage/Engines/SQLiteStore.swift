@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// The pages of the file are checked for damage: at once if it has at most 4,096 pages, otherwise before the first write. On a
 /// read-only file system, the records can be read.
-public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore {
+public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore, QuickReading {
     private let database: DatabaseQueue
     private let path: String
     /// True when the pages of the file were checked.
@@ -106,6 +106,8 @@ public final class SQLiteStore: RecordStore, ClearOnDisk, SelfCheckingStore {
             throw SQLiteFailure.storeError(error, "write")
         }
     }
+
+    package var readsQuickly: Bool { true }
 
     /// Closes the file.
     ///

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A P-256 key whose private half is in hardware and cannot be read.
 ///
@@ -46,4 +46,30 @@ public struct SecuredKey: Sendable {
     ///
     /// Others can seal data to it.
     public var publicKey: [UInt8] { key.publicKey }
+}
+
+/// The calls of the Ping SDK.
+extension SecuredKey {
+    /// Loads the key with this tag, or creates it if it does not exist.
+    ///
+    /// Returns nil when the hardware cannot be used, or when the tag is invalid. ``init(tag:in:)`` reports the reason.
+    public init?(applicationTag: String) {
+        try? self.init(tag: applicationTag)
+    }
+
+    /// Seals `data` to the key, without using the hardware.
+    ///
+    /// Returns nil when that is impossible.
+    public func encrypt(data: Data) -> Data? {
+        (try? ECIES.seal(Array(data), to: publicKey)).map { Data($0) }
+    }
+
+    /// Opens data that was sealed to the key, in the current layout or the previous one.
+    ///
+    /// The call waits for the hardware, up to a second. Asynchronous code should use ``SecuredKeyEncryptor``.
+    ///
+    /// Returns nil when the data do not open, or when the hardware cannot be used any more.
+    public func decrypt(data: Data) -> Data? {
+        (try? ECIES.open(Array(data), with: key)).map { Data($0) }
+    }
 }

@@ -12,6 +12,8 @@ public final class VaultProvider: Sendable {
 
     private let opener: Opener
     private let state = Mutex(State.closed)
+    /// The number of calls that write now.
+    private let writes = Atomic(0)
 
     /// A closure that opens a keychain.
     ///
@@ -51,10 +53,16 @@ public final class VaultProvider: Sendable {
     }
 
     /// Reads a consistent state of the store.
+    ///
+    /// A local store is read on the calling thread, because a change of threads takes several times as long as a read. While a
+    /// call of this provider writes, reads wait on threads of their own.
     package func read<R: Sendable>(
         _ body: @escaping @Sendable (any RecordReader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         let store = try await store()
+        if (store as? any QuickReading)?.readsQuickly == true, writes.load(ordering: .relaxed) == 0 {
+            return try store.read(body)
+        }
         return try await Blocking.run { () throws(StoreError) in try store.read(body) }
     }
 
@@ -63,6 +71,8 @@ public final class VaultProvider: Sendable {
         _ body: @escaping @Sendable (any RecordWriter) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         let store = try await store()
+        writes.add(1, ordering: .relaxed)
+        defer { writes.subtract(1, ordering: .relaxed) }
         return try await Blocking.run { () throws(StoreError) in try store.write(body) }
     }
 

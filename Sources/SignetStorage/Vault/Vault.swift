@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// If the key protector keeps an epoch, the first write after opening sends it a new one. This can take as long as a hardware
 /// operation.
-public final class Vault: RecordStore {
+public final class Vault: RecordStore, QuickReading {
     let store: any RecordStore
     private let rollbackProtector: (any RollbackProtector)?
     private let state: Mutex<VaultState>
@@ -58,6 +58,8 @@ public final class Vault: RecordStore {
 
     /// The unencrypted header of the vault, as this process last read or wrote it.
     public var header: VaultHeader { state.withLock { $0.header } }
+
+    package var readsQuickly: Bool { (store as? any QuickReading)?.readsQuickly ?? false }
 
     /// Reads a consistent state of the store.
     public func read<R>(_ body: (any RecordReader) throws(StoreError) -> R) throws(StoreError) -> R {

@@ -99,7 +99,7 @@ struct ClientFaultTests {
         switch fault {
         case .storageCorrupted: #expect([.corrupt, .newerFormat, .keyMismatch, .rolledBack, .typeMismatch].contains(code))
         case .accessDenied: #expect([.denied, .insecurePermissions].contains(code))
-        case .storageFailure(_, let cause): #expect(cause?.code == code)
+        case .storageFailure(_, let cause): #expect((cause as? StoreError)?.code == code)
         case .duplicateCredential: Issue.record("a store error was reported as a duplicate")
         }
         await #expect {
@@ -178,7 +178,7 @@ struct ClientFaultTests {
         itemFile.answering.open()
         await #expect { try await enrolling.value } throws: { error in
             guard case .storageFailure(_, let cause) = error as? OathStorageError else { return false }
-            return cause?.code == .busy
+            return (cause as? StoreError)?.code == .busy
         }
         #expect(try await oath.getCredentials().isEmpty)
         try await oath.addCredentialFromUri(Sample.totp)
