@@ -211,7 +211,8 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "PingLogger", "PingOath", "PingPush", "SignetAuthenticator", "SignetCore", "SignetJourney", "SignetNetwork",
-                "SignetOAuth", "SignetServer", "SignetStorage", "SignetTesting", asn1, certificates, crypto, cryptoExtras, hummingbirdTesting, logging, nioCore,
+                "SignetOAuth", "SignetServer", "SignetStorage", "SignetTesting", asn1, certificates, crypto, cryptoExtras,
+                hummingbirdTesting, logging, nioCore,
                 nioHTTP1, nioPosix, nioSSL,
             ],
             path: "Tests/TestSupport", swiftSettings: rules),
@@ -236,7 +237,9 @@ let package = Package(
                 "SignetServer", "SignetStorage", "SignetTesting", "TestSupport", logging,
             ],
             swiftSettings: rules),
-        .testTarget(name: "StorageTests", dependencies: ["Storage", "SignetTesting"], swiftSettings: rules),
+        .testTarget(
+            name: "StorageTests", dependencies: ["Storage", "SignetStorage", "SignetTesting", "TestSupport"], swiftSettings: rules
+        ),
         .testTarget(name: "PingStorageTests", dependencies: ["PingStorage"], swiftSettings: rules),
         .testTarget(name: "PingLoggerTests", dependencies: ["PingLogger", logging], swiftSettings: rules),
         .testTarget(

@@ -54,15 +54,82 @@ struct OathCredentialTests {
         await #expect(throws: OathError.self) { try await empty.saveCredential(decoded) }
     }
 
-    @Test("Code information is unchanged after conversion to JSON and back")
-    func codeInfoRoundTrip() throws {
-        for info in [
-            OathCodeInfo.forTotp(code: "012345", timeRemaining: 12, totalPeriod: 30), .forHotp(code: "755224", counter: 1),
-            .forTotp(code: "1", timeRemaining: 0, totalPeriod: 0),
-        ] {
-            #expect(try OathCodeInfo.fromJson(info.toJson()) == info)
+    @Test("A credential has the defaults of the Ping SDK, and an id of its own")
+    func credentialDefaults() {
+        let made = (0..<2).map { _ in
+            OathCredential(issuer: "Harbor Bank", accountName: "mira", oathType: .totp, secretKey: Sample.oathKey)
         }
-        #expect(OathCodeInfo.forTotp(code: "1", timeRemaining: 12, totalPeriod: 30).progress == 0.6)
+        for credential in made {
+            #expect(credential.displayIssuer == "Harbor Bank" && credential.displayAccountName == "mira")
+            #expect(credential.oathAlgorithm == .sha1 && credential.digits == 6 && credential.period == 30)
+            #expect(credential.counter == 0 && !credential.isLocked && credential.lockingPolicy == nil)
+            #expect(credential.userId == nil && credential.resourceId == nil && credential.imageURL == nil)
+            #expect(credential.backgroundColor == nil && credential.policies == nil && !credential.id.isEmpty)
+        }
+        #expect(made[0].id != made[1].id)
+    }
+
+    @Test("A credential keeps all values it is created with, and names its type and algorithm")
+    func credentialKeepsValues() {
+        let time = Date(timeIntervalSince1970: 1_700_000_000)
+        let credential = OathCredential(
+            id: "id-1", userId: "user", resourceId: "device", issuer: "X", displayIssuer: "The X", accountName: "mira",
+            displayAccountName: "Mira", oathType: .hotp, oathAlgorithm: .sha256, digits: 8, period: 60, counter: 5,
+            createdAt: time,
+            imageURL: "https://cdn.example.test/x.png", backgroundColor: "#FF0000", policies: #"{"p":{}}"#, lockingPolicy: "p",
+            isLocked: true, secretKey: Sample.oathKey)
+        #expect(credential.id == "id-1" && credential.userId == "user" && credential.resourceId == "device")
+        #expect(credential.displayIssuer == "The X" && credential.displayAccountName == "Mira")
+        #expect(credential.type == "hotp" && credential.algorithm == "SHA256")
+        #expect((credential.digits, credential.period, credential.counter, credential.createdAt) == (8, 60, 5, time))
+        #expect(credential.imageURL == "https://cdn.example.test/x.png" && credential.backgroundColor == "#FF0000")
+        #expect(credential.policies == #"{"p":{}}"# && credential.lockingPolicy == "p" && credential.isLocked)
+    }
+
+    @Test("The display names, the counter and the lock of a credential can be set in any order")
+    func credentialIsMutable() async throws {
+        var credential = OathCredential(issuer: "X", accountName: "mira", oathType: .hotp, secretKey: Sample.oathKey)
+        credential.displayIssuer = "The X"
+        credential.displayAccountName = "Mira"
+        credential.counter = 10
+        credential.lockingPolicy = "lost phone"
+        credential.isLocked = true
+        #expect(credential.displayIssuer == "The X" && credential.displayAccountName == "Mira" && credential.counter == 10)
+        #expect(credential.lockingPolicy == "lost phone" && credential.isLocked)
+        #expect(credential.issuer == "X" && credential.accountName == "mira")
+
+        let client = try await OathClient.createClient { $0.storage = MemoryStorage() }
+        let saved = try await client.saveCredential(credential)
+        #expect(saved.isLocked && saved.lockingPolicy == "lost phone" && saved.counter == 10)
+        var unlocked = saved
+        unlocked.isLocked = false
+        #expect(try await !client.saveCredential(unlocked).isLocked)
+        #expect(try await client.generateCodeWithValidity(saved.id).counter == 11)
+    }
+
+    static let codeInfos: [(info: OathCodeInfo, time: Int, counter: Int, progress: Double, period: Int)] = [
+        (.forTotp(code: "012345", timeRemaining: 12, totalPeriod: 30), 12, -1, 0.6, 30),
+        (.forTotp(code: "012345", timeRemaining: 30, totalPeriod: 30), 30, -1, 0, 30),
+        (.forTotp(code: "012345", timeRemaining: 0, totalPeriod: 30), 0, -1, 1, 30),
+        (.forTotp(code: "012345", timeRemaining: 40, totalPeriod: 30), 40, -1, -1 / 3, 30),
+        (.forTotp(code: "", timeRemaining: 0, totalPeriod: 0), 0, -1, 0, 0),
+        (.forHotp(code: "755224", counter: 0), -1, 0, 0, 0),
+        (.forHotp(code: #"a"\b"#, counter: .max), -1, .max, 0, 0),
+    ]
+
+    @Test(
+        "Code information has the values of the Ping SDK, and is unchanged after conversion to JSON and back",
+        arguments: codeInfos)
+    func codeInfoRoundTrip(row: (info: OathCodeInfo, time: Int, counter: Int, progress: Double, period: Int)) throws {
+        #expect((row.info.timeRemaining, row.info.counter, row.info.totalPeriod) == (row.time, row.counter, row.period))
+        #expect(abs(row.info.progress - row.progress) < 0.0001)
+        #expect(try OathCodeInfo.fromJson(row.info.toJson()) == row.info)
+        #expect(try JSONDecoder().decode(OathCodeInfo.self, from: JSONEncoder().encode(row.info)) == row.info)
+    }
+
+    @Test("JSON that is not code information is refused", arguments: ["", "no JSON", "{}", #"{"code":"1"}"#, "\u{0}", "[]"])
+    func codeInfoRefusesOtherJSON(json: String) {
+        #expect(throws: (any Error).self) { try OathCodeInfo.fromJson(json) }
     }
 
     @Test("Type names are read in any letter case, and unknown names are refused")

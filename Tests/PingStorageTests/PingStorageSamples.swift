@@ -1,11 +1,6 @@
+import Foundation
 import PingStorage
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 private struct Dog: Codable, Equatable {
     let name: String
@@ -54,5 +49,44 @@ struct PingStorageSamples {
             let gone = try await storage.get()
             #expect(gone == nil)
         }
+    }
+
+    @Test("The types below the Ping SDK's storages exist under their names")
+    func namesInnerStorages() async throws {
+        let lucky = Dog(name: "Lucky")
+        let memory = Memory<Dog>()
+        let delegate = StorageDelegate<Dog>(delegate: memory, cacheable: true)
+        try await delegate.save(item: lucky)
+        let stored = try await memory.get()
+        #expect(stored == lucky)
+        let keychain: Keychain<Dog> = KeychainStorage(account: "myStorageId", encryptor: MyEncryptor())
+        #expect(type(of: keychain) == KeychainStorage<Dog>.self)
+    }
+
+    @Test("The Ping SDK's errors have texts for people")
+    func errorsHaveTexts() {
+        let errors: [any LocalizedError] = KeychainError.allCases + EncryptorError.allCases
+        for error in errors { #expect(error.localizedDescription == error.errorDescription) }
+        #expect(Set(errors.map(\.localizedDescription)).count == 5)
+        #expect(KeychainError.unableToSave.errorMessage == KeychainError.unableToSave.localizedDescription)
+    }
+
+    @Test("Storages of many tasks keep a whole item", arguments: [1000])
+    func concurrentCallsKeepWholeItem(count: Int) async throws {
+        let lucky = Dog(name: "Lucky")
+        let storage = MemoryStorage<Dog>(cacheable: true)
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                group.addTask {
+                    if number.isMultiple(of: 3) { try? await storage.delete() } else { try? await storage.save(item: lucky) }
+                }
+                group.addTask { _ = try? await storage.get() }
+            }
+        }
+        let found = try await storage.get()
+        #expect(found == nil || found == lucky)
+        try await storage.save(item: lucky)
+        let last = try await storage.get()
+        #expect(last == lucky)
     }
 }

@@ -1,7 +1,9 @@
+import Foundation
 import SignetCore
 import SignetStorage
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("A keychain")
@@ -29,6 +31,47 @@ struct ItemKeychainTests {
 
     private func keychain(_ opener: CountingOpener) -> VaultProvider {
         VaultProvider { () throws(StoreError) in try opener.open() }
+    }
+
+    @Test("A keychain reads a local store on the caller's thread, and another store on a thread of its own")
+    func readsLocalStoreOnCallersThread() async throws {
+        let vault = try await TemporaryDirectory.with { directory in
+            try Vault.create(in: MemoryStore(), protector: KeyFile.create(path: directory.file("key")))
+        }
+        for (store, isLocal) in [(MemoryStore(), true), (vault, true), (FaultyStore(MemoryStore()), false)]
+            as [(any RecordStore, Bool)]
+        {
+            let keychain = VaultProvider { () throws(StoreError) in store }
+            _ = try await keychain.store()
+            let ours = pthread_self()
+            let reading = try await keychain.read { (_: any RecordReader) throws(StoreError) in pthread_self() }
+            #expect((reading == ours) == isLocal)
+        }
+    }
+
+    @Test("While a call of the keychain writes, reads do not block the threads of the app's tasks")
+    func readsBesideWriteBlockNoThreads() async throws {
+        let keychain = VaultProvider { () throws(StoreError) in MemoryStore() }
+        let (isWriting, mayEnd) = (Toggle(), DispatchSemaphore(value: 0))
+        let write = Task {
+            try await keychain.write { (_: any RecordWriter) throws(StoreError) in
+                isWriting.turnOn()
+                mayEnd.wait()
+            }
+        }
+        while !isWriting.isOn { await Task.yield() }
+        // More readers than the system has threads for tasks: this task goes on only if they wait elsewhere.
+        let readers = (0..<64).map { _ in
+            Task {
+                try await keychain.read { (records: any RecordReader) throws(StoreError) in
+                    try records.record(RecordKey(.item, "x"))
+                }
+            }
+        }
+        for _ in 0..<100 { await Task.yield() }
+        mayEnd.signal()
+        try await write.value
+        for reader in readers { #expect(try await reader.value == nil) }
     }
 
     @Test("A keychain opens at its first use, not before")

@@ -2,9 +2,11 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, OmitExplicitReturns
 
 import Foundation
+import SignetStorage
 import SignetTesting
 // The samples' classes are public, so the modules of their types are imported publicly.
 public import Storage
+import TestSupport
 import Testing
 
 struct Dog: Codable, Equatable {
@@ -99,6 +101,15 @@ struct StorageSamples {
         try await customStorage.save(item: lucky)
         let stored = try await customStorage.get()
         #expect(stored == lucky)
+
+        // A storage without a cache has none to be out of date.
+        let uncached = KeychainStorage<Dog>(account: "myStorageId")
+        let rex = Dog(name: "Rex", breed: "Boxer")
+        try await uncached.save(item: rex)
+        let fromCache = try await customStorage.get()
+        let fromKeychain = try await uncached.get()
+        #expect(fromCache == lucky && fromKeychain == rex)
+
         try await customStorage.delete()
         let gone = try await customStorage.get()
         #expect(gone == nil)
@@ -109,9 +120,53 @@ struct StorageSamples {
         let storage = KeychainStorage<Dog>(account: "securedStorageId", encryptor: SecuredKeyEncryptor() ?? NoEncryptor())
         try await storage.save(item: lucky)
         #expect(try await storage.get() == lucky)
-        #expect(SecuredKey.isAvailable() == (SecuredKeyEncryptor() != nil))
         try await storage.delete()
     }
+
+    @Test("Without hardware there is no secured key", .enabled(if: !hasHardware, "this machine has a TPM"))
+    func securedKeyNeedsHardware() {
+        #expect(!SecuredKey.isAvailable())
+        #expect(SecuredKeyEncryptor() == nil)
+        #expect(SecuredKey(applicationTag: SecuredKey.defaultTag) == nil)
+    }
+
+    /// True on a machine with a TPM, and where a test run is given one.
+    private static var hasHardware: Bool {
+        FileManager.default.fileExists(atPath: "/dev/tpmrm0")
+            || ProcessInfo.processInfo.environment[HardwareKeys.tctiVariable] != nil
+    }
+
+    #if os(Linux) && TPM
+    @Test(
+        "With a TPM, the item is sealed to a key that never leaves it",
+        .enabled(if: SoftwareTPM.missing() == nil, "\(SoftwareTPM.missing() ?? "")"))
+    func storesItemSealedByTPM() async throws {
+        try await TemporaryDirectory.with { directory in
+            try await SoftwareTPM.with { tpm in
+                let hardware = HardwareKeys(tcti: tpm.tcti)
+                #expect(hardware.availability() == .usable)
+                let place = VaultDirectory(path: directory.file("home"))
+                let key = try SecuredKey(tag: SecuredKey.defaultTag, in: place, of: hardware)
+                let storage = KeychainStorage<Dog>(account: "securedStorageId", encryptor: SecuredKeyEncryptor(key))
+                try await storage.save(item: lucky)
+                #expect(try await storage.get() == lucky)
+                let unopened = KeychainStorage<Dog>(account: "securedStorageId")
+                await #expect(throws: StoreError.self) { try await unopened.get() }
+                try await storage.delete()
+
+                let data = Data("Test data".utf8)
+                let sealed = try #require(key.encrypt(data: data))
+                #expect(sealed != data && key.decrypt(data: sealed) == data)
+                #expect(key.decrypt(data: data) == nil)
+                // The key is found again by its tag.
+                let again = try SecuredKey(tag: SecuredKey.defaultTag, in: place, of: hardware)
+                #expect(again.decrypt(data: sealed) == data)
+                await tpm.stop()
+                #expect(again.decrypt(data: sealed) == nil)
+            }
+        }
+    }
+    #endif
 
     @Test("KeychainStorage works with the app's own encryptor and with NoEncryptor")
     func storesItemWithCustomEncryptor() async throws {

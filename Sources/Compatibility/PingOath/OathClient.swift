@@ -156,8 +156,8 @@ public final class OathClient: Sendable {
         } catch {
             let failure = OathError.translating(error, credentialId: id)
             let isOurs = failure is OathError || failure is OathStorageError
-            logger.e(
-                "Failed to \(call)\(id.map { " \($0)" } ?? ""): \(ClientLog.name(of: error))", error: isOurs ? failure : nil)
+            let reason = (error as? OathError)?.description ?? ClientLog.name(of: error)
+            logger.e("Failed to \(call)\(id.map { " \($0)" } ?? ""): \(reason)", error: isOurs ? failure : nil)
             throw failure
         }
     }

@@ -147,7 +147,8 @@ extension OathCredential {
     func mechanism(over stored: Mechanism?) throws(OathError) -> Mechanism {
         if let fault = details.fault { throw .invalidParameterValue(fault) }
         guard let digits = OTPDigits(digits) else { throw .invalidParameterValue("digits is a number from 4 to 8") }
-        guard let length = OTPPeriod(seconds: period), period <= OathURI.maxPeriod || stored?.oath?.factor == .time(period: length)
+        guard let length = OTPPeriod(seconds: period),
+            period <= OathURI.maxPeriod || stored?.oath?.factor == .time(period: length)
         else { throw .invalidParameterValue("period is a number of seconds from 1 to \(OathURI.maxPeriod)") }
         guard counter >= 0 else { throw .invalidParameterValue("counter is 0 or more") }
         if let stored {

@@ -25,8 +25,9 @@ enum OathURI {
             throw .invalidParameterValue("period: it is longer than \(maxPeriod) seconds")
         }
         let issuer = label(of: uri).prefix { $0 != ":" }
-        guard issuer.count == label(of: uri).count || issuer.isEmpty
-            || issuer.trimmingWhitespace().lowercased() == enrollment.account.issuer.lowercased()
+        guard
+            issuer.count == label(of: uri).count || issuer.isEmpty
+                || issuer.trimmingWhitespace().lowercased() == enrollment.account.issuer.lowercased()
         else { throw .invalidUri("the issuer differs from the one in the label") }
         return enrollment
     }
@@ -40,7 +41,9 @@ enum OathURI {
 
     private static func checkText(_ uri: String) throws(OathError) {
         guard uri.count <= maxLength else { throw .invalidUri("the URI is longer than \(maxLength) characters") }
-        guard !uri.hasHiddenCharacters else { throw .invalidUri("the URI has control characters, or changes the direction of text") }
+        guard !uri.hasHiddenCharacters else {
+            throw .invalidUri("the URI has control characters, or changes the direction of text")
+        }
         guard !uri.hasScript else { throw .invalidUri("the URI contains a script") }
         guard let start = uri.firstRange(of: "://")?.upperBound else { throw .invalidUri("this is not an enrollment URI") }
         try checkLabel(label(of: uri))

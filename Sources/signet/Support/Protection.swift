@@ -42,7 +42,7 @@ struct KeyProtectors {
     }
 
     /// The environment variable with a TPM connection (TCTI) that replaces the kernel's device, for tests.
-    static let tctiVariable = "SIGNET_TCTI"
+    static let tctiVariable = HardwareKeys.tctiVariable
 
     func protector(_ protection: Protection) -> any KeyProtector {
         switch protection {

@@ -68,7 +68,11 @@ struct ClientOptionTests {
                 await #expect {
                     _ = try await OathClient.createClient { $0.storage = store }
                 } throws: { error in
-                    if case OathError.initializationFailed(_, let cause as StoreError) = error { cause.code == .denied } else { false }
+                    if case OathError.initializationFailed(_, let cause as StoreError) = error {
+                        cause.code == .denied
+                    } else {
+                        false
+                    }
                 }
                 await #expect(throws: PushError.self) { _ = try await PushClient.createClient { $0.storage = store } }
                 let client = try await OathClient.createClient { config in
@@ -265,7 +269,8 @@ struct ClientOptionTests {
         for call in [
             "Successfully added credential: \(credential.id)", "Successfully generated code for credential: \(credential.id)",
             "Failed to add credential from URI: duplicateMechanism",
-            "Failed to generate code for credential nobody: unknownMechanism", "secret: ", "denyNotification \(notification.id): done", "alreadyAnswered",
+            "Failed to generate code for credential nobody: unknownMechanism", "secret: ",
+            "denyNotification \(notification.id): done", "alreadyAnswered",
             "setDeviceToken \(push.id): notSupported (HTTP 400)", "close: done",
         ] {
             let isLogged = lines.contains { $0.contains(call) }
