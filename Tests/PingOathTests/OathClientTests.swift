@@ -220,6 +220,40 @@ struct OathClientTests {
         }
     }
 
+    @Test("Each call logs its result with ids, and a failed call its error")
+    func logsEachCall() async throws {
+        let logger = RecordingLogger()
+        let client = try await OathClient.createClient { config in
+            config.storage = MemoryStorage()
+            config.logger = logger
+        }
+        let credential = try await client.addCredentialFromUri(Sample.totp)
+        try await client.saveCredential(credential)
+        _ = try await client.getCredentials()
+        _ = try await client.getCredential(credential.id)
+        _ = try await client.getCredential("none")
+        _ = try await client.generateCode(credential.id)
+        _ = try? await client.generateCode("none")
+        _ = try? await client.addCredentialFromUri("none")
+        try await client.deleteCredential(credential.id)
+        try await client.deleteCredential("none")
+        try await client.close()
+        let id = credential.id
+        let expected = [
+            "OATH client initialized successfully", "Successfully added credential: \(id)", "Successfully saved credential: \(id)",
+            "Retrieved 1 credentials", "Found credential: \(id)", "Credential not found: none",
+            "Successfully generated code for credential: \(id)", "Failed to generate code for credential none: ",
+            "Failed to add credential from URI: ", "Successfully deleted credential: \(id)",
+            "Credential not found for deletion: none", "OATH client closed successfully",
+        ]
+        let lines = logger.lines
+        #expect(lines.count == expected.count)
+        for (line, start) in zip(lines, expected) {
+            #expect(line.text.hasPrefix(start))
+            #expect(line.level == (start.hasPrefix("Failed") ? .error : .debug))
+        }
+    }
+
     @Test("The OATH and push clients each enroll their part of a combined URI in one account")
     func enrollsCombinedURI() async throws {
         let store = AccountRecords(unsealed: MemoryStore())

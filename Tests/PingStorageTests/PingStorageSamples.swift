@@ -51,6 +51,15 @@ struct PingStorageSamples {
         }
     }
 
+    @Test("An item may be a collection")
+    func keepsCollection() async throws {
+        let dogs = [Dog(name: "Lucky"), Dog(name: "Rex")]
+        let storage = MemoryStorage<[Dog]>()
+        try await storage.save(item: dogs)
+        let stored = try await storage.get()
+        #expect(stored == dogs)
+    }
+
     @Test("The types below the Ping SDK's storages exist under their names")
     func namesInnerStorages() async throws {
         let lucky = Dog(name: "Lucky")
