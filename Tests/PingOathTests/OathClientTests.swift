@@ -240,7 +240,8 @@ struct OathClientTests {
         try await client.close()
         let id = credential.id
         let expected = [
-            "OATH client initialized successfully", "Successfully added credential: \(id)", "Successfully saved credential: \(id)",
+            "OATH client initialized successfully", "Successfully added credential: \(id)",
+            "Successfully saved credential: \(id)",
             "Retrieved 1 credentials", "Found credential: \(id)", "Credential not found: none",
             "Successfully generated code for credential: \(id)", "Failed to generate code for credential none: ",
             "Failed to add credential from URI: ", "Successfully deleted credential: \(id)",

@@ -116,7 +116,8 @@ public final class OathClient: Sendable {
     /// Generates the current code of a credential.
     ///
     /// For HOTP, the incremented counter is stored durably before the code is returned, and no counter is used twice.
-    /// - Throws: ``OathError/credentialNotFound(_:)``, ``OathError/credentialLocked(_:)``, ``OathError/codeGenerationFailed(_:_:)``
+    /// - Throws: ``OathError/credentialNotFound(_:)``, ``OathError/credentialLocked(_:)``,
+    ///   ``OathError/codeGenerationFailed(_:_:)``
     ///   when the counter has reached its end.
     public func generateCode(_ credentialId: String) async throws -> String {
         try await generateCodeWithValidity(credentialId).code

@@ -14,8 +14,8 @@ public import SignetStorage
 ///     }
 ///     let client = try await OathClient(configuration: config)
 ///
-/// One task creates a configuration and hands it over to the client, which owns the storage from then on. A storage of one item may
-/// therefore be a plain class that isn't `Sendable`.
+/// One task creates a configuration and hands it over to the client, which owns the storage from then on. A storage of one item
+/// may therefore be a plain class that isn't `Sendable`.
 public final class OathConfiguration: AccountStoreTaking, AccountItemTaking {
     private enum Place {
         case vault
@@ -36,9 +36,9 @@ public final class OathConfiguration: AccountStoreTaking, AccountItemTaking {
 
     /// True when accounts may be kept only in a sealed form.
     ///
-    /// The default is true. When it is true, a database that keeps accounts in plain text (`AccountRecords(unsealed:)` over SQLite
-    /// or PostgreSQL) is rejected. A vault seals its records in both cases. The app itself must protect a storage that it
-    /// implements.
+    /// The default is true. When it is true, a database that keeps accounts in plain text (`AccountRecords(unsealed:)` over
+    /// SQLite or PostgreSQL) is rejected. A vault seals its records in both cases. The app itself must protect a storage that
+    /// it implements.
     public var encryptionEnabled = true
 
     /// The timeout in *seconds* for each call of a storage that the app implements.
@@ -72,7 +72,9 @@ public final class OathConfiguration: AccountStoreTaking, AccountItemTaking {
         return configuration
     }
 
-    /// The storage of the credentials. The property is overloaded: the last assignment counts.
+    /// The storage of the credentials.
+    ///
+    /// The property is overloaded, and the last assignment counts.
     ///
     /// When it is nil, the accounts are in the user's vault at the default location, `VaultProvider.default`.
     ///

@@ -1,7 +1,7 @@
 /// The protection of the credentials of an ``OathKeychainStorage``, with the API of the Ping SDK.
 ///
-/// The vault seals all credentials, whatever the options are. Options that the vault does not have are refused by the first call of
-/// the storage, and never ignored.
+/// The vault seals all credentials, whatever the options are. Options that the vault does not have are refused by the first
+/// call of the storage, and never ignored.
 public struct OathKeychainSecurityOptions: Sendable, Hashable {
     /// The name of the keychain's accessibility class.
     ///

@@ -117,7 +117,7 @@ public final class OathKeychainStorage: OathStorage {
 
     /// Stores and removes credentials in one transaction.
     ///
-    /// - Throws: ``StoreError/Code/busy`` when one of them is no longer as `read` has it.
+    /// - Throws: ``StoreError/Code/busy`` when one of them differs from the one in `read`.
     func apply(_ changes: CredentialChanges) async throws {
         guard let item else { return try await accounts().apply(changes) }
         try await keychain.write { records throws(StoreError) in

@@ -12,7 +12,9 @@ enum OathURI {
     /// The maximum period in seconds.
     static let maxPeriod = 300
 
-    /// Reads the account of a URI and its settings for one-time codes. A part for push is ignored.
+    /// Reads the account of a URI and its settings for one-time codes.
+    ///
+    /// A part for push is ignored.
     static func enrollment(of uri: String) throws(OathError) -> Enrollment {
         try checkText(uri)
         let enrollment: Enrollment
