@@ -63,6 +63,7 @@ let package = Package(
         .library(name: "PingCommons", targets: ["PingCommons"]),
         .library(name: "PingOath", targets: ["PingOath"]),
         .library(name: "PingPush", targets: ["PingPush"]),
+        .library(name: "FRCore", targets: ["FRCore"]),
         .library(name: "FRAuth", targets: ["FRAuth"]),
         .library(name: "FRAuthenticator", targets: ["FRAuthenticator"]),
         .executable(name: "signet", targets: ["signet"]),
@@ -152,11 +153,16 @@ let package = Package(
             name: "PingPush", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
             path: "Sources/Compatibility/PingPush", swiftSettings: rules),
         .target(
+            name: "FRCore",
+            dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", crypto, logging],
+            path: "Sources/Compatibility/FRCore", swiftSettings: rules),
+        .target(
             name: "FRAuthenticator",
             dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", logging],
             path: "Sources/Compatibility/FRAuthenticator", swiftSettings: rules),
         .target(
-            name: "FRAuth", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetJourney", "SignetOAuth"],
+            name: "FRAuth",
+            dependencies: ["FRCore", "SignetCore", "SignetStorage", "SignetNetwork", "SignetJourney", "SignetOAuth"],
             path: "Sources/Compatibility/FRAuth", swiftSettings: rules),
 
         .target(name: "SignetTesting", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage"], swiftSettings: rules),
@@ -299,9 +305,13 @@ let package = Package(
         .testTarget(name: "YAMLTextTests", dependencies: ["YAMLText", "SignetCore"], swiftSettings: rules),
         .testTarget(name: "SignetYAMLTests", dependencies: ["SignetYAML", "SignetOAuth", "SignetCore"], swiftSettings: rules),
         .testTarget(
+            name: "FRCoreTests",
+            dependencies: ["FRCore", "SignetCore", "SignetNetwork", "SignetStorage", "SignetTesting"], swiftSettings: rules),
+        .testTarget(
             name: "FRAuthTests",
             dependencies: [
-                "FRAuth", "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage",
+                "FRAuth", "FRCore", "SignetJourney", "SignetOAuth", "SignetCore", "SignetNetwork", "SignetServer",
+                "SignetStorage",
                 "SignetTesting", "TestSupport",
             ],
             swiftSettings: rules),

@@ -28,8 +28,9 @@ extension HTTPTransport {
         return try await send(request)
     }
 
+    /// Checks that this transport can check the pins of a request.
     /// - Throws: ``TransportError/Code/cannotPin`` when the request has pins that this transport cannot check.
-    func checkPins(of request: HTTPRequest) throws(TransportError) {
+    package func checkPins(of request: HTTPRequest) throws(TransportError) {
         guard request.pins.isEmpty || canPin else {
             throw TransportError(
                 .cannotPin, host: TransportError.host(of: request.url),

@@ -69,7 +69,7 @@ public struct TransportError: RetryableError, Hashable, CustomStringConvertible 
     }
 
     /// Returns the host of an address, for use in an error.
-    static func host(of url: String) -> String {
+    package static func host(of url: String) -> String {
         guard let slashes = url.firstRange(of: "://") else { return "?" }
         let authority = url[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" }
         return String(authority.split(separator: "@").last ?? "?")
