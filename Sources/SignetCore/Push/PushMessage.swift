@@ -55,9 +55,9 @@ public enum PushKind: Sendable, Hashable {
     /// Reads the claims `k` and `n`.
     ///
     /// An unknown kind is answered by a tap.
-    init(wireName: String?, numbers: JSONValue?) throws(PushMessageError) {
+    init(wireName: String?, numbers: JSONValue?) {
         switch wireName?.lowercased() {
-        case "challenge": self = .number(choices: try Self.choices(numbers))
+        case "challenge": self = .number(choices: Self.choices(numbers))
         case "biometric": self = .biometric
         default: self = .tap
         }
@@ -65,14 +65,11 @@ public enum PushKind: Sendable, Hashable {
 
     /// Parses `34,56,82`, or an array.
     ///
-    /// Elements that are not numbers are ignored, as in the SDKs. A claim without any number is an error, because without choices
-    /// any number would be accepted.
-    private static func choices(_ numbers: JSONValue?) throws(PushMessageError) -> [Int] {
-        guard let numbers else { return [] }
-        let items = numbers.array ?? numbers.string?.split(separator: ",").map { .string($0.trimmingWhitespace()) } ?? []
-        let choices = items.compactMap { $0.wholeNumber.map { Int($0) } }
-        guard !choices.isEmpty else { throw .claim("n") }
-        return choices
+    /// Elements that are not numbers are ignored, as in the SDKs. Without choices the user types the number, which the server
+    /// compares with the one that it shows.
+    private static func choices(_ numbers: JSONValue?) -> [Int] {
+        let items = numbers?.array ?? numbers?.string?.split(separator: ",").map { .string($0.trimmingWhitespace()) } ?? []
+        return items.compactMap { $0.wholeNumber.map { Int($0) } }
     }
 }
 

@@ -23,19 +23,15 @@ extension PushMessage {
         guard let timeToLive = seconds.wholeNumber, (1...86_400).contains(timeToLive) else { throw .claim("t") }
         self.timeToLive = Int(timeToLive)
 
-        if let sent = claim("i") {
-            guard let milliseconds = sent.wholeNumber, milliseconds >= 0 else { throw .claim("i") }
-            sentAt = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-        } else {
-            sentAt = nil
-        }
+        // As in the SDKs, a sending time that isn't a number counts as absent: the time of the arrival takes its place.
+        sentAt = claim("i")?.wholeNumber.flatMap { $0 < 0 ? nil : Date(timeIntervalSince1970: Double($0) / 1000) }
         if let cookie = claim("l")?.string, !cookie.isEmpty {
             guard let text = LoadBalancerCookie.text(from: cookie) else { throw .claim("l") }
             loadBalancerCookie = text
         } else {
             loadBalancerCookie = nil
         }
-        kind = try PushKind(wireName: claim("k")?.string, numbers: claim("n"))
+        kind = PushKind(wireName: claim("k")?.string, numbers: claim("n"))
         text = claim("m")?.string
         customPayload = claim("p").map(Self.text)
         contextInfo = claim("x").map(Self.text)
