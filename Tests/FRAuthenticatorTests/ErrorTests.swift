@@ -109,7 +109,7 @@ struct ErrorTests {
     @Test("Push message errors and unknown errors map to documented codes")
     func mapsMessageAndUnknownErrorsToDocumentedCodes() {
         struct Strange: Error {}
-        #expect(LegacyErrors.error(PushMessageError.form).code == 7_000_000)
+        #expect(LegacyErrors.error(PushMessageError.form).code == 1_200_002)
         #expect(LegacyErrors.error(PushMessageError.claim("c")).code == 7_000_000)
         #expect(LegacyErrors.error(PushMessageError.algorithm).code == 1_200_003)
         #expect(LegacyErrors.error(PushMessageError.signature).code == 1_200_002)

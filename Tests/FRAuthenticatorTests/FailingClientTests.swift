@@ -56,8 +56,7 @@ struct FailingClientTests {
 
     static let lookups: [Lookup] = [
         Lookup("getNotification") { fixture, push in
-            fixture.client.getNotification(
-                identifier: SignetCore.PushNotification.id(mechanismUID: push.mechanismUUID, messageID: "AUTHENTICATE:1"))
+            fixture.client.getNotification(identifier: "\(push.mechanismUUID)-1735689600000")
         },
         Lookup("getAllNotifications()") { fixture, _ in fixture.client.getAllNotifications().first },
         Lookup("getAllNotifications(mechanism:)") { fixture, push in fixture.client.getAllNotifications(mechanism: push).first },

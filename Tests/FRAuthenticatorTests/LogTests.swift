@@ -19,14 +19,16 @@ struct LogTests {
         settings.logger = Logger(label: "test") { _ in LineLog(lines: lines) }
         try FRAProcess.$current.withValue(FRAProcess(settings)) {
             if let level { FRALog.setLogLevel(level) }
-            try FRAClient.setStorage(storage: RecordingClient(ClientRecording())).get()
+            try FRAClient.setStorage(storage: RecordingClient(ClientRecording()))
             FRAClient.start()
             FRALog.v("v")
             FRALog.i("i")
             FRALog.w("w")
             FRALog.e("e")
             // The client has started: the change is refused and logged.
-            FRAClient.setStorage(storage: RecordingClient(ClientRecording()))
+            #expect(throws: FRAError.invalidStateForChangingStorage) {
+                try FRAClient.setStorage(storage: RecordingClient(ClientRecording()))
+            }
         }
         let beginnings = lines.all.map { String($0.split(separator: ":")[0]) }
         #expect(beginnings == expected)

@@ -182,9 +182,9 @@ struct ModelTests {
         }
         for row in try #require(vectors["mechanisms"]?.array) {
             try compare(row) {
-                try (Mechanisms.fromJson($0) as? any MechanismState)?.core
+                try Mechanisms.fromJson($0).core
             } with: {
-                try SignetCore.Mechanism(forgeRock: $0)
+                try SignetCore.Mechanism(forgeRock: $0, defaultTime: Date(timeIntervalSince1970: 0))
             }
         }
         for row in try #require(vectors["notifications"]?.array) {

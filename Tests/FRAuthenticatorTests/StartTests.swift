@@ -22,14 +22,14 @@ struct StartTests {
     private func begin() throws {
         #expect(FRAClient.shared == nil)
         let recording = ClientRecording()
-        #expect(throws: Never.self) { try FRAClient.setStorage(storage: RecordingClient(recording)).get() }
+        try FRAClient.setStorage(storage: RecordingClient(recording))
         try FRAClient.setPolicyEvaluator(policyEvaluator: FRAPolicyEvaluator())
         FRAClient.start()
         let client = try #require(FRAClient.shared)
 
         let other = ClientRecording()
         #expect(throws: FRAError.invalidStateForChangingStorage) {
-            try FRAClient.setStorage(storage: RecordingClient(other)).get()
+            try FRAClient.setStorage(storage: RecordingClient(other))
         }
         #expect(FRAClient.lastStorageError as? FRAError == .invalidStateForChangingStorage)
         #expect(throws: FRAError.invalidStateForChangingPolicyEvaluator) {
@@ -48,7 +48,7 @@ struct StartTests {
     func startFixesTransportAndInterceptors() async throws {
         let transport = ScriptedTransport(ClientFixture.accept)
         try await FRAProcess.$current.withValue(Self.process(ScriptedTransport { _ in HTTPResponse(status: 500) })) {
-            #expect(throws: Never.self) { try FRAClient.setStorage(storage: RecordingClient(ClientRecording())).get() }
+            try FRAClient.setStorage(storage: RecordingClient(ClientRecording()))
             try FRAClient.setTransport(transport: transport)
             try FRAClient.setInterceptors(interceptors: [HeaderInterceptor()])
             await FRAClient.start()
@@ -126,7 +126,7 @@ struct StartTests {
 
     private func handOver(_ transport: ScriptedTransport) async throws {
         let recording = ClientRecording()
-        FRAClient.setStorage(storage: RecordingClient(recording))
+        try FRAClient.setStorage(storage: RecordingClient(recording))
         #expect(FRAPushHandler.shared.deviceToken == nil)
         await FRAClient.start()
         let handler = FRAPushHandler.shared
@@ -154,18 +154,6 @@ struct StartTests {
         handler.application(application, didFailToRegisterForRemoteNotificationsWithError: Unexpected())
         #expect(handler.deviceToken == nil)
         #expect(recording.content.token == nil)
-    }
-
-    @Test("A mechanism decoded from JSON throws an error when there is no shared client")
-    func decodedMechanismThrowsWithoutSharedClient() throws {
-        try FRAProcess.$current.withValue(Self.process()) { try stray() }
-    }
-
-    private func stray() throws {
-        let json =
-            #"{"type":"otpauth","oathType":"totp","mechanismUID":"u","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1}"#
-        let mechanism = try #require(try Mechanisms.fromJson(json) as? TOTPMechanism)
-        #expect(throws: FRAError.self) { try mechanism.generateCode() }
     }
 }
 

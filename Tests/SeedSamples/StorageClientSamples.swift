@@ -114,11 +114,12 @@ struct Missing: Error {}
 struct StorageClientSamples {
     /// The app of the document for iOS, which makes no asynchronous call.
     private struct App {
-        func start() {
+        func start() throws {
             // Initiate your custom StorageClient
             let customStorageClient = CustomStorageClient()
             // Register it with your FRAClient
-            FRAClient.setStorage(storage: customStorageClient)
+            // The document leaves out `try`, which the function of the SDK needs.
+            try FRAClient.setStorage(storage: customStorageClient)
             // Initiate the SDK
             FRAClient.start()
         }
@@ -126,7 +127,7 @@ struct StorageClientSamples {
 
     @Test("On iOS the app registers a storage client and starts the SDK")
     func registersStorageClientOnIOS() async throws {
-        App().start()
+        try App().start()
         let client = try #require(FRAClient.shared)
         #expect(client.getAllAccounts().isEmpty)
         _ = try await client.createMechanismFromUri(
@@ -136,23 +137,21 @@ struct StorageClientSamples {
 
     @Test("On iOS the app cannot change the storage client after the start of the SDK")
     func rejectsStorageChangeAfterStart() throws {
-        FRAClient.setStorage(storage: CustomStorageClient())
+        try FRAClient.setStorage(storage: CustomStorageClient())
         FRAClient.start()
         #expect(throws: FRAError.invalidStateForChangingStorage) {
-            try FRAClient.setStorage(storage: CustomStorageClient()).get()
+            try FRAClient.setStorage(storage: CustomStorageClient())
         }
     }
 
     /// The activity of the document for Android.
-    ///
-    /// The server given to the builder is an addition of the test.
     private final class Activity {
         func onCreate() throws -> FRAClient {
             //Initiate your custom StorageClient
             let customStorageClient = CustomStorageClient()
 
             //Register it to FRAClient
-            let fraClient = try FRAClient.FRAClientBuilder(SampleApp.settings)
+            let fraClient = try FRAClient.FRAClientBuilder()
                 .withContext(self)
                 .withStorage(customStorageClient)
                 .start()

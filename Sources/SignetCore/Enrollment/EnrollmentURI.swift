@@ -25,6 +25,13 @@ public enum EnrollmentURI {
         try EnrollmentURIReader(text, policy: .secure).readCodes()
     }
 
+    /// Reads an enrollment URI as ``parse(_:policy:)`` does, but ignores policies that can't be read, as the ForgeRock SDKs do.
+    package static func parse(
+        ignoringDamagedPoliciesOf text: String, policy: EndpointPolicy
+    ) throws(EnrollmentError) -> Enrollment {
+        try EnrollmentURIReader(text, policy: policy, ignoresDamagedPolicies: true).read()
+    }
+
     /// Writes `enrollment` with the narrowest scheme that can express it.
     ///
     /// ``parse(_:policy:)`` returns an equal value, unless the result is longer than ``maxLength``: percent-encoding can triple

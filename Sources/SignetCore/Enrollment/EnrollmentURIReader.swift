@@ -2,10 +2,12 @@
 struct EnrollmentURIReader {
     private let parts: EnrollmentURIParts
     private let policy: EndpointPolicy
+    private let ignoresDamagedPolicies: Bool
 
-    init(_ text: String, policy: EndpointPolicy) throws(EnrollmentError) {
+    init(_ text: String, policy: EndpointPolicy, ignoresDamagedPolicies: Bool = false) throws(EnrollmentError) {
         parts = try EnrollmentURIParts(text)
         self.policy = policy
+        self.ignoresDamagedPolicies = ignoresDamagedPolicies
     }
 
     private enum Scheme: String {
@@ -211,11 +213,12 @@ struct EnrollmentURIReader {
 
     /// Returns the policies.
     ///
-    /// Invalid policies are an error and are never ignored, because they protect the account.
+    /// Invalid policies are an error unless the caller ignores them, because they protect the account.
     private func policies() throws(EnrollmentError) -> [String: JSONValue] {
         guard let value = parts.optional("policies") else { return [:] }
         let bytes = value.hasPrefix("{") ? Array(value.utf8) : (try? Base64.decode(value)) ?? []
         guard let json = try? JSON.value(of: bytes), let policies = json.object, json.isStorable else {
+            if ignoresDamagedPolicies { return [:] }
             throw EnrollmentError(.invalid, "policies", "not the base64 of a JSON object")
         }
         return policies

@@ -5,6 +5,7 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
+import Synchronization
 
 @testable import FRAuthenticator
 
@@ -14,6 +15,8 @@ import SignetTesting
 struct LegacyFamily: Family {
     private let client: FRAClient
     private let failures = Tally()
+    /// The identifiers of the received notifications, by the engine's ids, which the cases compare.
+    private let identifiers = Identifiers()
 
     init(_ kind: StoreKind, _ transport: any HTTPTransport, _ clock: any WallClock) {
         var settings = ClientFixture.settings(transport, ManualClock(Sample.start))
@@ -35,7 +38,7 @@ struct LegacyFamily: Family {
             for mechanism in account.mechanisms {
                 listing.mechanisms.append("\(mechanism.mechanismUUID) \(mechanism.type)")
                 listing.notifications += ((mechanism as? PushMechanism)?.notifications ?? []).map {
-                    "\($0.identifier) \($0.isPending ? "pending" : $0.isApproved ? "approved" : "denied")"
+                    "\($0.core.id) \($0.isPending ? "pending" : $0.isApproved ? "approved" : "denied")"
                 }
             }
         }
@@ -62,7 +65,11 @@ struct LegacyFamily: Family {
     }
 
     private func notification(_ id: String) throws -> PushNotification {
-        try given { client.getNotification(identifier: id) }
+        let identifier = identifiers.all.withLock { $0[id] }
+        return try given {
+            guard let identifier else { return client.getAllNotifications().first { $0.core.id == id } }
+            return client.getNotification(identifier: identifier)
+        }
     }
 
     private func mechanism(_ kind: SignetCore.Mechanism.KindName, of id: AccountID) throws -> Mechanism {
@@ -78,7 +85,11 @@ struct LegacyFamily: Family {
     }
 
     func receive(_ delivery: PushDelivery) async throws -> String {
-        try await APIError.translating { try client.handleMessage(delivery.messageId, delivery.message).identifier }
+        try await APIError.translating {
+            let notification = try client.handleMessage(delivery.messageId, delivery.message)
+            identifiers.all.withLock { $0[notification.core.id] = notification.identifier }
+            return notification.core.id
+        }
     }
 
     func approve(_ id: String, number: Int?) async throws {
@@ -147,6 +158,10 @@ struct LegacyFamily: Family {
     }
 
     func token() async throws -> String? { try await APIError.translating { try client.engine.token()?.token } }
+}
+
+private final class Identifiers: Sendable {
+    let all = Mutex<[String: String]>([:])
 }
 
 /// Counts the lines that are logged.

@@ -5,8 +5,12 @@ import SignetStorage
 extension FRAClient {
     /// The client that `start()` created.
     ///
-    /// Nil before the start, and when the store could not be opened; then ``lastStorageError-type.property`` has the error.
-    public static var shared: FRAClient? { FRAProcess.current.started }
+    /// Nil before the start, and when the store could not be opened; then ``lastStorageError-type.property`` has the error. An app
+    /// that sets it to nil can change the settings and start again.
+    public static var shared: FRAClient? {
+        get { FRAProcess.current.started }
+        set { FRAProcess.current.replace(newValue) }
+    }
 
     /// The error from opening the store in `start()`, or the last error of ``shared``.
     public static var lastStorageError: (any Error)? { FRAProcess.current.lastError }
@@ -28,14 +32,11 @@ extension FRAClient {
     ///
     /// The client is handed over: only the SDK may use it from now on.
     ///
-    /// The sample in the ForgeRock documentation calls this function without `try`, so it returns its error: `try
-    /// FRAClient.setStorage(storage: client).get()` throws the error.
-    /// - Returns: ``FRAError/invalidStateForChangingStorage`` when the SDK has started.
-    @discardableResult
-    public static func setStorage(storage: sending any StorageClient) -> Result<Void, FRAError> {
-        guard shared == nil else { return refuse(.invalidStateForChangingStorage) }
+    /// - Throws: ``FRAError/invalidStateForChangingStorage`` when the SDK has started.
+    public static func setStorage(storage: sending any StorageClient) throws {
+        guard shared == nil else { throw refused(.invalidStateForChangingStorage) }
         let box = ClientBox(storage)
-        return FRAProcess.current.setUp { $0.storage = box } ? .success(()) : refuse(.invalidStateForChangingStorage)
+        guard FRAProcess.current.setUp({ $0.storage = box }) else { throw refused(.invalidStateForChangingStorage) }
     }
 
     /// Sets an evaluator with other policies than ``FRAPolicyEvaluator/defaultPolicies``.
@@ -65,12 +66,21 @@ extension FRAClient {
         try change { $0.interceptors = interceptors }
     }
 
+    /// Allows `http` addresses with these hosts in enrollment URIs, for a test network.
+    ///
+    /// Without it, only `https` addresses and those of this machine are used. The names replace those of an earlier call.
+    /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
+    public static func allowPlainHTTP(to hosts: Set<String>) throws {
+        try change { $0.endpoints = .allowingPlainHTTP(to: hosts) }
+    }
+
     private static func change(_ change: (inout LegacySettings) -> Void) throws {
         guard FRAProcess.current.setUp(change) else { throw FRAError.invalidStateForChangingPolicyEvaluator }
     }
 
-    private static func refuse(_ refusal: FRAError) -> Result<Void, FRAError> {
+    /// Logs and returns the error for a setting that comes too late.
+    private static func refused(_ refusal: FRAError) -> FRAError {
         shared?.engine.log(refusal, "set up")
-        return .failure(refusal)
+        return refusal
     }
 }

@@ -14,11 +14,12 @@ import Synchronization
 /// with callbacks and as `async` functions. When a function reports an error only as a `Bool` or nil, the error is logged (with
 /// the label `signet.frauthenticator`) and kept in ``lastStorageError-swift.property``. Thrown errors have types that conform to
 /// ``FRError``.
-public final class FRAClient: Sendable {
+public final class FRAClient: NSObject, Sendable {
     let engine: LegacyEngine
 
     init(_ engine: LegacyEngine) {
         self.engine = engine
+        super.init()
     }
 
     /// The last error that a `Bool`, nil or an empty list stood for; nil before the first error.
@@ -93,7 +94,7 @@ public final class FRAClient: Sendable {
             let (value, objects, token) = account.snapshot
             let store = engine.store(token) { cache in
                 cache.accounts[value.id] = .present(value)
-                if let objects { cache.add(objects.compactMap { ($0 as? any MechanismState)?.core }, of: value.id) }
+                if let objects { cache.add(objects.map(\.core), of: value.id) }
             }
             return try store.perform(.removeAccount(value.id))
         }
@@ -137,7 +138,7 @@ public final class FRAClient: Sendable {
     public func getMechanismByUUID(_ mechanismUID: String) -> Mechanism? {
         engine.perform("read a mechanism", otherwise: nil) {
             let store = engine.store()
-            return try store.fetch(.mechanism(mechanismUID)).map { Mechanisms.object(for: $0, engine.token(of: store)) }
+            return try store.fetch(.mechanism(mechanismUID)).map { Mechanism.make($0, engine.token(of: store)) }
         }
     }
 
@@ -147,7 +148,7 @@ public final class FRAClient: Sendable {
     /// store fails.
     @discardableResult public func removeMechanism(mechanism: Mechanism) -> Bool {
         engine.perform("remove a mechanism", otherwise: false) {
-            guard let (value, store) = (mechanism as? any MechanismState).map({ engine.store(for: $0) }) else { return false }
+            let (value, store) = engine.store(for: mechanism)
             return try store.perform(.removeMechanism(value.uid, keepingAccount: engine.settings.platform == .iOS))
         }
     }
@@ -174,8 +175,11 @@ public final class FRAClient: Sendable {
     public func getNotification(identifier: String) -> PushNotification? {
         engine.perform("read a notification", otherwise: nil) {
             let store = engine.store()
-            return try engine.read(.notification(identifier), in: store)
-                .map { PushNotification($0, engine.token(of: store)) }
+            let query = AccountQuery<SignetCore.PushNotification?, any Error> { records in
+                if let direct = records as? ClientRecords { return direct.notification(identifier: identifier) }
+                return try records.notifications().first { $0.legacyIdentifier == identifier }
+            }
+            return try engine.read(query, in: store).map { PushNotification($0, engine.token(of: store)) }
         }
     }
 

@@ -20,6 +20,7 @@ public final class FRAClientBuilder {
     private var replacing: PolicyList?
     private var policies: [PolicyList] = []
     private var settings: LegacySettings
+    private var deviceToken: String?
 
     /// Creates a builder for a client with the user's own vault and the default policies.
     public init() {
@@ -46,6 +47,22 @@ public final class FRAClientBuilder {
     /// Sets the transport to servers, for example for a proxy or for pinned certificates.
     public func withTransport(_ transport: any HTTPTransport) -> FRAClientBuilder {
         settings.transport = transport
+        return self
+    }
+
+    /// Allows `http` addresses with these hosts in enrollment URIs, for a test network.
+    ///
+    /// Without it, only `https` addresses and those of this machine are used.
+    public func withPlainHTTP(to hosts: Set<String>) -> FRAClientBuilder {
+        settings.endpoints = .allowingPlainHTTP(to: hosts)
+        return self
+    }
+
+    /// Sets the push token of this device.
+    ///
+    /// The start stores it, and sends a changed token to the servers of all push mechanisms in the background.
+    public func withDeviceToken(_ deviceToken: String) -> FRAClientBuilder {
+        self.deviceToken = deviceToken
         return self
     }
 
@@ -82,7 +99,7 @@ public final class FRAClientBuilder {
     private static func named(_ policies: sending [any FRAPolicy]) throws -> PolicyList {
         let policies = PolicyList(policies)
         guard policies.names.allSatisfy({ !$0.isEmpty }) else {
-            throw FRAError.invalidPolicyRegisteredWithPolicyEvaluator("it has no name")
+            throw FRAError.invalidPolicyRegisteredWithPolicyEvaluator("a policy of the builder")
         }
         return policies
     }
@@ -109,7 +126,7 @@ public final class FRAClientBuilder {
     @available(*, noasync, message: "opening a vault holds the thread up: await start()")
     public func start() throws -> FRAClient {
         do {
-            return FRAClient(try LegacyEngine(opening: try finished()))
+            return client(try LegacyEngine(opening: try finished()))
         } catch {
             throw LegacyErrors.error(error)
         }
@@ -119,10 +136,15 @@ public final class FRAClientBuilder {
     /// - Throws: ``FRAError/failToSaveIntoStorageClient(_:)`` when the vault cannot be opened.
     public func start() async throws -> FRAClient {
         do {
-            return FRAClient(try await LegacyEngine(opening: try finished()))
+            return client(try await LegacyEngine(opening: try finished()))
         } catch {
             throw LegacyErrors.error(error)
         }
+    }
+
+    private func client(_ engine: LegacyEngine) -> FRAClient {
+        if let deviceToken { engine.take(.token(deviceToken)) }
+        return FRAClient(engine)
     }
 
     /// Returns the settings with the builder's policies, unless the app gave an evaluator.

@@ -4,31 +4,34 @@ import SignetCore
 
 /// Handles the callbacks from the system's push service.
 ///
-/// It works with ``FRAClient/shared``, so start the SDK first.
+/// It works with ``FRAClient/shared``. Before the start of the SDK, a device token is kept until the start, and a message is
+/// received with the storage client that the app has set, or with the user's own vault.
 ///
 /// The first parameter of the `application` methods is the system's application object. It is ignored, so that no user interface
 /// library is needed.
-public final class FRAPushHandler: Sendable {
+public final class FRAPushHandler: NSObject, Sendable {
     /// The handler of ``FRAClient/shared``.
     public static let shared = FRAPushHandler()
 
-    private init() {}
+    private override init() { super.init() }
 
     /// The push token of this device, in uppercase hexadecimal; nil before the app got one.
     public var deviceToken: String? {
-        guard let engine = FRAClient.shared?.engine else { return nil }
+        let process = FRAProcess.current
+        if let handed = process.handedToken { return handed }
+        guard let engine = process.openEngine else { return nil }
         return engine.perform("read the device token", otherwise: nil) { try engine.token()?.token }
     }
 
     /// Takes the device's push token.
     ///
     /// A changed token is stored and sent to the servers of all push mechanisms in the background. A server that could not be
-    /// reached gets it when the app passes the token again.
+    /// reached gets it when the app passes the token again. Before the start of the SDK the token is kept, and stored and sent by
+    /// the start.
     public func application<Application>(
         _ application: Application, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
     ) {
-        guard let engine = FRAClient.shared?.engine else { return }
-        engine.perform("store the device token", otherwise: ()) { try engine.take(token: Hexadecimal.text(of: deviceToken)) }
+        FRAProcess.current.tell(.token(Hexadecimal.text(of: deviceToken)))
     }
 
     /// Removes the device's push token, because the system could not provide one.
@@ -42,14 +45,14 @@ public final class FRAPushHandler: Sendable {
     /// - Parameters:
     ///   - application: The application, which is ignored.
     ///   - userInfo: A dictionary with `aps`, which contains `data` and `messageId`.
-    /// - Returns: The notification; nil without a client, for a dictionary without a message, for a message that doesn't come
-    ///   from the AM server of a mechanism in this store, and when the store fails. In the last two cases,
-    ///   ``FRAClient/lastStorageError-swift.property`` has the error.
+    /// - Returns: The notification; nil for a dictionary without a message, for a message that doesn't come from the AM server of
+    ///   a mechanism in this store, and when the store fails. In the last two cases, ``FRAClient/lastStorageError-type.property``
+    ///   has the error.
     public func application<Application>(
         _ application: Application, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) -> PushNotification? {
-        guard let engine = FRAClient.shared?.engine, let service = userInfo["aps"] as? [AnyHashable: Any],
-            let message = service["data"] as? String, let messageID = service["messageId"] as? String
+        guard let service = userInfo["aps"] as? [AnyHashable: Any], let message = service["data"] as? String,
+            let messageID = service["messageId"] as? String, let engine = try? FRAProcess.current.engine()
         else { return nil }
         return engine.perform("receive a push message", otherwise: nil) {
             try engine.receive(messageID: messageID, message: message)
@@ -103,7 +106,6 @@ public final class FRAPushHandler: Sendable {
     ///
     /// The servers are not notified.
     public func clearDeviceToken() {
-        guard let engine = FRAClient.shared?.engine else { return }
-        engine.perform("remove the device token", otherwise: ()) { try engine.store().perform(.removeDeviceToken()) }
+        FRAProcess.current.tell(.removed)
     }
 }

@@ -23,7 +23,7 @@ extension LegacyEngine {
         // Android's order is that of the URI schemes: otpauth before pushauth.
         let mechanisms = (settings.platform == .android ? oath + push : snapshot.mechanisms).map { mechanism, notifications in
             mechanism.push == nil
-                ? Mechanisms.object(for: mechanism, token)
+                ? Mechanism.make(mechanism, token)
                 : PushMechanism(mechanism, token, notifications: objects(for: notifications, token))
         }
         return Account(
@@ -89,23 +89,51 @@ extension LegacyEngine {
     /// Returns the current code.
     ///
     /// For HOTP, it stores the new counter before it returns the code.
-    func generateCode(_ mechanism: any MechanismState) throws -> OathTokenCode {
+    func generateCode(_ mechanism: OathMechanism) throws -> OathTokenCode {
         let (value, store) = store(for: mechanism)
         do {
-            let source = try store.fetch(.codeSource(value.uid))
+            guard let shown = mechanism.core.oath else { throw MechanismError.invalidType }
+            let source = try codeSource(of: value, isStored: mechanism.box.token != nil, in: store)
             try refuseIfLocked(source.account)
             let now = settings.clock.now
             guard case .counter = source.settings.factor else {
-                return OathTokenCode(source.settings.code(at: now), madeAt: now)
+                return OathTokenCode(source.settings.shown(as: shown).code(at: now), madeAt: now)
             }
             let reserved = try store.perform(.reserveCounter(value.uid))
-            mechanism.box.take(reserved.mechanism, token(of: store))
-            return OathTokenCode(reserved.settings.code(at: now), madeAt: now)
+            mechanism.take(reserved.mechanism, token(of: store))
+            return OathTokenCode(reserved.settings.shown(as: shown).code(at: now), madeAt: now)
         } catch let error as StoreError {
             log(error, "make a code")
             throw MechanismError.failedToUpdateInformation(value.legacyIdentifier)
         } catch {
             throw LegacyErrors.error(error, identifier: value.legacyIdentifier)
+        }
+    }
+
+    /// Returns the settings from which a code is made, and the account that may lock it.
+    ///
+    /// A mechanism that was decoded, and that the store doesn't have, gives codes as in the ForgeRock SDK: a time-based one from
+    /// its own values, and a counter-based one after it was stored, because its counter must be.
+    private func codeSource(
+        of value: SignetCore.Mechanism, isStored: Bool, in store: ClientStore
+    ) throws -> (settings: OATHSettings, account: SignetCore.Account?) {
+        do {
+            let source = try store.fetch(.codeSource(value.uid))
+            return (source.settings, source.account)
+        } catch let error as AuthenticatorError where error.code == .unknownMechanism && !isStored {
+            guard let settings = value.oath else { throw error }
+            if case .time = settings.factor { return (settings, try store.fetch(.account(value.account))) }
+            let account = try store.perform(
+                AccountOperation { records in
+                    let account = try records.account(value.account)
+                    // An account has one mechanism of a type; another one would take its place in a storage client.
+                    let others = try account.map { try records.mechanisms(of: $0.id) } ?? []
+                    guard !others.contains(where: { $0.kindName == value.kindName }) else { throw error }
+                    try records.save(value)
+                    if account == nil { try records.save(SignetCore.Account(id: value.account, timeAdded: value.timeAdded)) }
+                    return account
+                })
+            return (settings, account)
         }
     }
 }

@@ -11,7 +11,11 @@ extension LegacyEngine {
     /// For a combined URI it returns the push mechanism.
     func enroll(uri: String) async throws -> Mechanism {
         do {
-            let enrollment = try EnrollmentURI.parse(uri, policy: settings.endpoints)
+            let enrollment = try EnrollmentURI.parse(ignoringDamagedPoliciesOf: uri, policy: settings.endpoints)
+            // The ForgeRock SDK has codes of 6 and of 8 digits only.
+            if let digits = enrollment.oath?.digits.count, ![6, 8].contains(digits) {
+                throw MechanismError.invalidInformation("digits (\(digits))")
+            }
             if enrollment.push != nil, try token() == nil { throw PushNotificationError.missingDeviceToken }
             let store = store()
             do {
@@ -20,7 +24,7 @@ extension LegacyEngine {
                 guard let made = enrolled.mechanisms.first(where: { $0.kindName == wanted }) else {
                     throw MechanismError.invalidType
                 }
-                return Mechanisms.object(for: made, token(of: store))
+                return Mechanism.make(made, token(of: store))
             } catch let error as AuthenticatorError where error.code == .duplicateMechanism {
                 let existing = try await store.fetch(.mechanisms(of: enrollment.account))
                 throw LegacyErrors.error(error, identifier: existing.first { $0.uid == error.mechanismUID }?.legacyIdentifier)
@@ -44,6 +48,8 @@ extension LegacyEngine {
             let store = store()
             let received = try authenticator.receive(PushDelivery(messageId: messageID, message: message), in: store)
             return PushNotification(received, token(of: store))
+        } catch let error as PushMessageError where error.code == .form {
+            throw LegacyErrors.form(of: message)
         } catch {
             throw logged(error, "receive a push message")
         }
@@ -134,6 +140,18 @@ extension LegacyEngine {
             } catch {
                 self.log(error, "update the device token")
             }
+        }
+    }
+
+    /// Follows the news that the system has of the device token.
+    ///
+    /// An empty token changes nothing: no push service sends messages to it.
+    func take(_ news: FRAProcess.TokenNews) {
+        switch news {
+        case .token(let token) where token.isEmpty:
+            settings.log(PushNotificationError.missingDeviceToken, "store an empty device token")
+        case .token(let token): perform("store the device token", otherwise: ()) { try take(token: token) }
+        case .removed: perform("remove the device token", otherwise: ()) { try store().perform(.removeDeviceToken()) }
         }
     }
 

@@ -44,14 +44,15 @@ final class LegacyEngine: Sendable {
         self.init(settings, try await Blocking.run { () throws(StoreError) in try StoreKind(opening: settings) })
     }
 
-    /// Returns the engine that created an object, or the engine of the started client.
-    /// - Throws: ``FRAError/failToSaveIntoStorageClient(_:)`` when no client is started.
-    static func of(_ token: CacheToken?) throws -> LegacyEngine {
+    /// Returns the engine that created an object, or that of the process; see ``FRAProcess/engine()``.
+    /// - Throws: ``FRAError/failToSaveIntoStorageClient(_:)`` when the SDK has not started and its store can't be opened.
+    static func of(_ token: CacheToken?) async throws -> LegacyEngine {
         if let token { return token.engine }
-        guard let started = FRAClient.shared else {
-            throw FRAError.failToSaveIntoStorageClient("the SDK has not started; call FRAClient.start() first")
+        do {
+            return try await Blocking.run { [process = FRAProcess.current] () throws(StoreError) in try process.engine() }
+        } catch {
+            throw LegacyErrors.error(error)
         }
-        return started.engine
     }
 
     // MARK: Operations
@@ -70,7 +71,7 @@ final class LegacyEngine: Sendable {
     }
 
     /// Returns the value of a mechanism's object, and the store for one operation on it.
-    func store(for object: any MechanismState) -> (value: SignetCore.Mechanism, store: ClientStore) {
+    func store(for object: Mechanism) -> (value: SignetCore.Mechanism, store: ClientStore) {
         let (value, token) = object.box.content
         return (value, store(token) { $0.mechanisms[value.uid] = .present(value) })
     }

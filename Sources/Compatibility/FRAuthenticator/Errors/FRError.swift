@@ -1,13 +1,28 @@
+public import Foundation
+
 /// An error of this module.
 ///
-/// It has the ForgeRock SDK's code and a description without secrets.
-public protocol FRError: Error, Sendable, CustomStringConvertible {
+/// It has the ForgeRock SDK's domain and code, also as an `NSError`, and a description without secrets.
+public protocol FRError: CustomNSError, LocalizedError, Sendable, CustomStringConvertible {
     /// The ForgeRock SDK's code for this kind of error. It never changes.
     var code: Int { get }
     /// The ForgeRock SDK's error domain, for example `com.forgerock.ios.frauthenticator.mechanism`.
     static var domain: String { get }
     /// A description of the problem and, if one exists, of the remedy.
     var description: String { get }
+}
+
+extension FRError {
+    /// The same as ``domain``.
+    public static var errorDomain: String { domain }
+    /// The same as ``code``.
+    public var errorCode: Int { code }
+    /// The ``description``, under `NSLocalizedDescriptionKey`.
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+    /// The ``description``.
+    public var errorDescription: String? { description }
+    /// Returns the ``code``.
+    public func parseErrorCode() -> Int { code }
 }
 
 /// An error from creating or changing a mechanism.
@@ -39,8 +54,8 @@ public enum MechanismError: FRError, Hashable {
         switch self {
         case .invalidQRCode: (6_000_000, "this is no otpauth, pushauth or mfauth URI, or it offers nothing")
         case .invalidType: (6_000_001, "the URI is for neither totp, hotp nor push")
-        case .missingInformation(let part): (6_000_002, "missing: \(part)")
-        case .invalidInformation(let part): (6_000_003, "not usable: \(part)")
+        case .missingInformation(let part): (6_000_002, "Missing information: \(part)")
+        case .invalidInformation(let part): (6_000_003, "Invalid information: \(part)")
         case .alreadyExists(let identifier): (6_000_004, "\(identifier) is enrolled already; remove it first to enroll it again")
         case .failedToUpdateInformation(let identifier): (6_000_005, "\(identifier) could not be stored; nothing was changed")
         }

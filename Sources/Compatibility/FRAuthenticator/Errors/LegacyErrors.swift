@@ -32,8 +32,18 @@ enum LegacyErrors {
         case ("scheme", .unsupported), ("type", .unsupported): .invalidType
         case ("scheme", _), ("type", _), ("query", .missing): .invalidQRCode
         case (let part, .missing): .missingInformation(part)
+        case (let part, .unsafe) where error.reason.hasPrefix("plain http to "):
+            .invalidInformation(
+                "\(part): \(error.reason) (FRAClient.allowPlainHTTP(to:), FRAClientBuilder.withPlainHTTP(to:))")
         default: .invalidInformation(error.part + ": " + error.reason)
         }
+    }
+
+    /// Returns the documented error for a message that isn't a signed JSON object.
+    ///
+    /// The ForgeRock SDK first counts the parts of the text, and then decodes them.
+    static func form(of message: String) -> CryptoError {
+        message.split(separator: ".").count == 3 ? .failToConvertData : .invalidJWT
     }
 
     private static func authenticator(_ error: AuthenticatorError, identifier: String?) -> any FRError {
@@ -62,7 +72,7 @@ enum LegacyErrors {
     private static func message(_ error: PushMessageError) -> any FRError {
         switch error.code {
         case .algorithm: CryptoError.unsupportedJWTType
-        case .signature: CryptoError.invalidJWT
+        case .signature, .form: CryptoError.invalidJWT
         default: NotificationError.invalidPayload(error.description)
         }
     }

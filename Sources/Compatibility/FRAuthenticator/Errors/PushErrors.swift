@@ -1,3 +1,4 @@
+import Foundation
 public import SignetCore
 
 /// An error from answering a notification or changing the device token.
@@ -26,11 +27,12 @@ public enum PushNotificationError: FRError {
         case .missingDeviceToken: (1_100_000, "no device token is known: register for remote notifications first")
         case .notificationInvalidStatus:
             (1_100_001, "the notification was answered before, is being answered, or its time is over")
-        case .storageError(let reason): (1_100_002, reason)
+        case .storageError(let reason): (1_100_002, "Storage error: \(reason)")
         case .updateFailed(let errors):
             (
                 1_100_003,
-                "\(errors.count) servers did not take the device token: " + errors.map { "\($0)" }.joined(separator: "; ")
+                "\(errors.count) servers did not take the device token: "
+                    + errors.map(\.localizedDescription).joined(separator: "; ")
             )
         }
     }
@@ -52,7 +54,7 @@ public enum NotificationError: FRError, Hashable {
     /// A description of the problem.
     public var description: String {
         switch self {
-        case .invalidPayload(let reason): reason
+        case .invalidPayload(let reason): "Invalid notification payload: \(reason)"
         }
     }
 }

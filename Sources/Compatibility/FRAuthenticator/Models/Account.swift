@@ -4,9 +4,9 @@ import Synchronization
 
 /// An account in the authenticator: its names, its appearance and its lock.
 ///
-/// It is an object, as in the ForgeRock SDK, and tasks may share it. Changes to the object are stored only by
-/// ``FRAClient/updateAccount(account:)`` and similar functions.
-public final class Account: Sendable, Codable {
+/// It is an object, as in the ForgeRock SDK, and tasks may share it. Two objects are equal when they are the same object. Changes
+/// to the object are stored only by ``FRAClient/updateAccount(account:)`` and similar functions.
+public final class Account: NSObject, NSSecureCoding, Codable, Sendable {
     private let state: Mutex<State>
 
     private struct State {
@@ -28,6 +28,7 @@ public final class Account: Sendable, Codable {
             State(
                 value: value, stored: value, areMechanismsRead: token != nil, violatedPolicy: violatedPolicy,
                 mechanisms: mechanisms, token: token))
+        super.init()
     }
 
     /// The account as a value of the engine.
@@ -139,5 +140,20 @@ public final class Account: Sendable, Codable {
     /// - Throws: `DecodingError`.
     public convenience init(from decoder: any Decoder) throws {
         self.init(try LegacyJSON.read("account", from: decoder) { try SignetCore.Account(forgeRock: $0) })
+    }
+
+    // MARK: NSSecureCoding
+
+    /// True: an unarchiver can require the class.
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Writes the account under the keys of the ForgeRock SDK for iOS.
+    public func encode(with coder: NSCoder) { LegacyArchive.account.write(members, [("timeAdded", timeAdded)], to: coder) }
+
+    /// Reads an account from an archive of this SDK or of the ForgeRock SDK for iOS; nil when a value is missing or damaged.
+    public convenience init?(coder: NSCoder) {
+        let members = JSONMembers(LegacyArchive.account.read(coder))
+        guard let value = try? SignetCore.Account(forgeRock: members) else { return nil }
+        self.init(value)
     }
 }

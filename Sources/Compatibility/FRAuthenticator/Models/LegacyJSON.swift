@@ -31,7 +31,8 @@ enum LegacyJSON {
         }
     }
 
-    private static func unreadable(_ model: String, _ reason: String) -> DecodingError {
+    /// Returns the error for a model that can't be read.
+    static func unreadable(_ model: String, _ reason: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: "\(model): \(reason)"))
     }
 }

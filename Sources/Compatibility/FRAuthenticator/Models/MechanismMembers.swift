@@ -1,3 +1,4 @@
+import Foundation
 import SignetCore
 
 /// The members of a mechanism's JSON (protocol/authenticator.md section 7.2).
@@ -41,9 +42,23 @@ extension SignetCore.Mechanism {
         return members
     }
 
-    /// Reads a mechanism from its members and checks its kind.
-    init(legacy members: JSONMembers, _ kind: KindName) throws {
-        try self.init(forgeRock: members)
-        guard kindName == kind else { throw JSONMemberError(name: "type") }
+    /// Reads a mechanism from its members, in the iOS or the Android form.
+    ///
+    /// The ForgeRock SDK for Android stores no time with some mechanisms; such a mechanism sorts before all others.
+    init(legacy members: JSONMembers) throws(JSONMemberError) {
+        try self.init(forgeRock: members, defaultTime: Date(timeIntervalSince1970: 0))
+    }
+
+    /// `issuer-accountName-type`.
+    var legacyIdentifier: String { "\(account.legacyIdentifier)-\(kindName.rawValue)" }
+}
+
+extension OATHSettings {
+    /// Returns these settings, with the digits and the period that the app gave an object.
+    func shown(as shown: OATHSettings) -> OATHSettings {
+        var settings = self
+        settings.digits = shown.digits
+        if case .time = settings.factor, case .time = shown.factor { settings.factor = shown.factor }
+        return settings
     }
 }

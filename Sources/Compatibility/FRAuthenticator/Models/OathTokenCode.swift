@@ -2,7 +2,9 @@ public import Foundation
 public import SignetCore
 
 /// A one-time code to show, with the names of the ForgeRock SDK.
-public struct OathTokenCode: Sendable, Hashable {
+///
+/// Two codes are equal when all their values are.
+public final class OathTokenCode: NSObject, Codable, Sendable {
     /// `totp` or `hotp`.
     public let tokenType: String
     /// The digits.
@@ -25,7 +27,22 @@ public struct OathTokenCode: Sendable, Hashable {
             start = date.timeIntervalSince1970
             until = nil
         }
+        super.init()
     }
+
+    private init(_ tokenType: String, _ code: String, _ start: TimeInterval, _ until: TimeInterval?) {
+        (self.tokenType, self.code, self.start, self.until) = (tokenType, code, start, until)
+        super.init()
+    }
+
+    /// Returns true when another object is a code with the same values.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? OathTokenCode else { return false }
+        return (tokenType, code, start) == (other.tokenType, other.code, other.start) && until == other.until
+    }
+
+    /// The hash of the code.
+    public override var hash: Int { code.hashValue ^ start.hashValue }
 
     /// True when the code is valid now.
     public var isValid: Bool { isValid(at: SystemWallClock().now) }
@@ -46,11 +63,28 @@ public struct OathTokenCode: Sendable, Hashable {
         return Float(min(1, max(0, (date.timeIntervalSince1970 - start) / (until - start))))
     }
 
-    /// Returns the code as JSON text with `tokenType`, `code`, `start` and `until`.
-    public func toJson() -> String? {
+    private var members: [String: JSONValue] {
         var members: [String: JSONValue] = ["tokenType": .string(tokenType), "code": .string(code)]
         members["start"] = .number(start)
         members["until"] = until.map { JSONValue.number($0) } ?? .null
-        return LegacyJSON.text(of: members)
+        return members
+    }
+
+    /// Returns the code as JSON text with `tokenType`, `code`, `start` and `until`.
+    public func toJson() -> String? { LegacyJSON.text(of: members) }
+
+    /// Writes the members of ``toJson()``.
+    public func encode(to encoder: any Encoder) throws { try JSONValue.object(members).encode(to: encoder) }
+
+    /// Reads the members of ``toJson()``.
+    /// - Throws: `DecodingError`.
+    public convenience init(from decoder: any Decoder) throws {
+        let read = try LegacyJSON.read("one-time code", from: decoder) { members in
+            (
+                try members.text("tokenType"), try members.text("code"), try members.number("start"),
+                try members.optionalNumber("until")
+            )
+        }
+        self.init(read.0, read.1, read.2, read.3)
     }
 }

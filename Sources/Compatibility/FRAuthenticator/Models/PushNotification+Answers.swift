@@ -71,7 +71,7 @@ extension PushNotification {
     ///   ``FRAError/failToSaveIntoStorageClient(_:)``.
     public func accept(title: String, allowDeviceCredentials: Bool) async throws {
         try check(.biometric, "accept(title:allowDeviceCredentials:)")
-        let engine = try engine()
+        let engine = try await engine()
         let presence = engine.settings.presence.map {
             Prompt(presence: $0, title: title, allowDeviceCredentials: allowDeviceCredentials, notification: self)
         }
@@ -88,7 +88,7 @@ extension PushNotification {
         try await engine().answer(self) { authenticator, id in try await authenticator.deny(id) }
     }
 
-    private func engine() throws -> LegacyEngine { try LegacyEngine.of(box.token) }
+    private func engine() async throws -> LegacyEngine { try await LegacyEngine.of(box.token) }
 
     private func check(_ type: PushType, _ method: String) throws(MechanismError) {
         guard pushType == type else {

@@ -3,13 +3,15 @@ import SignetCore
 
 /// A push message that was verified and stored: a login that the user is asked to approve.
 ///
-/// It is an object, as in the ForgeRock SDK, and tasks may share it. After an answer, the object with which it was answered has
-/// the new state. Other objects for the same message keep their state until they are read again.
-public final class PushNotification: Sendable, Codable {
+/// It is an object, as in the ForgeRock SDK, and tasks may share it. Two objects are equal when they are the same object. After an
+/// answer, the object with which it was answered has the new state. Other objects for the same message keep their state until
+/// they are read again.
+public final class PushNotification: NSObject, NSSecureCoding, Codable, Sendable {
     let box: Box<SignetCore.PushNotification>
 
     init(_ value: SignetCore.PushNotification, _ token: CacheToken? = nil) {
         box = Box(value, token)
+        super.init()
     }
 
     var core: SignetCore.PushNotification { box.value }
@@ -18,17 +20,25 @@ public final class PushNotification: Sendable, Codable {
     public var messageId: String { core.messageID }
     /// The identifier of the mechanism that the message is for.
     public var mechanismUUID: String { core.message.mechanismUID }
-    /// The notification's identifier in this store.
+    /// `mechanismUUID-timeAdded`, with the time in milliseconds since 1970, as in the ForgeRock SDK.
     ///
-    /// A mechanism and a message identifier together give one identifier, even when the message arrives several times.
-    ///
-    /// The ForgeRock SDK builds it from the mechanism and a time, so that two messages of the same millisecond are treated as
-    /// one.
-    public var identifier: String { core.id }
+    /// Two messages that a server sends to one mechanism in the same millisecond have the same identifier: a storage client that
+    /// stores notifications by it keeps the one that arrived last.
+    public var identifier: String { core.legacyIdentifier }
     /// The number of seconds that the server waits for the answer.
-    public var ttl: Double { Double(core.message.timeToLive) }
+    ///
+    /// A new value changes this object only, and is rounded to a whole number. A value outside 1 to 86,400 changes nothing.
+    public var ttl: Double {
+        get { Double(core.message.timeToLive) }
+        set { if let seconds = Int64(exactly: newValue.rounded()) { change("t", to: .integer(seconds)) } }
+    }
     /// The time at which the server sent the message; the time of its arrival if the server does not say.
-    public var timeAdded: Date { core.message.sentAt ?? core.receivedAt }
+    ///
+    /// A new value changes this object only, and is rounded to a millisecond.
+    public var timeAdded: Date {
+        get { core.timeAdded }
+        set { change("i", to: .milliseconds(newValue)) }
+    }
     /// The time at which the server stops waiting.
     public var timeExpired: Date { core.expiresAt }
     /// The text to show.
@@ -45,12 +55,19 @@ public final class PushNotification: Sendable, Codable {
         case .biometric: .biometric
         }
     }
-    /// The numbers to choose from for ``PushType/challenge``; nil for the other types.
+    /// The numbers to choose from for ``PushType/challenge``; nil for the other types, and when the server sent none.
+    ///
+    /// Parts of ``numbersChallenge`` that aren't numbers are left out, as in the ForgeRock SDK.
     public var numbersChallengeArray: [Int]? {
-        if case .number(let choices) = core.message.kind { choices } else { nil }
+        guard case .number(let choices) = core.message.kind, numbersChallenge != nil else { return nil }
+        return choices
     }
-    /// ``numbersChallengeArray`` as a string, separated by commas.
-    public var numbersChallenge: String? { numbersChallengeArray?.map(String.init).joined(separator: ",") }
+    /// The numbers to choose from as the server sent them, separated by commas; nil for the other types.
+    public var numbersChallenge: String? {
+        let message = core.message
+        guard case .number(let choices) = message.kind, let claim = message.claims["n"], claim != .null else { return nil }
+        return claim.string ?? choices.map(String.init).joined(separator: ",")
+    }
 
     /// True while the notification is not answered.
     ///
@@ -63,19 +80,31 @@ public final class PushNotification: Sendable, Codable {
     /// True when the server no longer waits for an answer.
     public var isExpired: Bool { (box.token?.engine.settings.clock ?? SystemWallClock()).now > core.expiresAt }
 
+    /// Changes a claim of the message that this object shows, unless no message can have the value.
+    private func change(_ claim: String, to value: JSONValue) {
+        box.change { notification in
+            var claims = notification.message.claims
+            claims[claim] = value
+            guard let message = try? PushMessage(claims: claims) else { return }
+            notification = SignetCore.PushNotification(
+                messageID: notification.messageID, message: message, receivedAt: notification.receivedAt,
+                decision: notification.decision, clockOffset: notification.clockOffset)
+        }
+    }
+
     // MARK: JSON
 
     private var members: [String: JSONValue] {
         let value = core
         let message = value.message
         var members = Dictionary(textsOrNull: [
-            "id": value.id, "mechanismUID": message.mechanismUID, "messageId": value.messageID,
+            "id": value.legacyIdentifier, "mechanismUID": message.mechanismUID, "messageId": value.messageID,
             "challenge": Base64.encode(message.challenge, as: .standard), "amlbCookie": message.loadBalancerCookie,
             "message": message.text, "customPayload": message.customPayload, "contextInfo": message.contextInfo,
             "numbersChallenge": numbersChallenge, "pushType": pushType.rawValue,
         ])
         members["ttl"] = .integer(Int64(message.timeToLive))
-        members["timeAdded"] = .milliseconds(message.sentAt ?? value.receivedAt)
+        members["timeAdded"] = .milliseconds(value.timeAdded)
         members["timeExpired"] = .milliseconds(value.expiresAt)
         members["pending"] = .bool(value.decision == nil)
         members["approved"] = .bool(value.decision == .approved)
@@ -104,5 +133,33 @@ public final class PushNotification: Sendable, Codable {
     public convenience init(from decoder: any Decoder) throws {
         self.init(
             try LegacyJSON.read("push notification", from: decoder) { try SignetCore.PushNotification(forgeRock: $0) })
+    }
+
+    // MARK: NSSecureCoding
+
+    /// True: an unarchiver can require the class.
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Writes the notification under the keys of the ForgeRock SDK for iOS.
+    public func encode(with coder: NSCoder) {
+        LegacyArchive.notification.write(members, [("timeAdded", timeAdded)], to: coder)
+    }
+
+    /// Reads a notification from an archive of this SDK or of the ForgeRock SDK for iOS; nil when a value is missing or damaged.
+    public convenience init?(coder: NSCoder) {
+        let members = JSONMembers(LegacyArchive.notification.read(coder))
+        guard let value = try? SignetCore.PushNotification(forgeRock: members) else { return nil }
+        self.init(value)
+    }
+}
+
+extension SignetCore.PushNotification {
+    /// The time at which the server sent the message; the time of its arrival if the server does not say.
+    var timeAdded: Date { message.sentAt ?? receivedAt }
+
+    /// `mechanismUUID-timeAdded`, the identifier in the ForgeRock SDKs.
+    var legacyIdentifier: String {
+        let time = (timeAdded.timeIntervalSince1970 * 1000).rounded()
+        return "\(message.mechanismUID)-\(Int64(exactly: time) ?? 0)"
     }
 }

@@ -26,7 +26,9 @@ open class FRAPolicyEvaluator {
     }
 
     /// The registered policies.
-    public private(set) var policies: [any FRAPolicy]
+    ///
+    /// It is an optional as in the ForgeRock SDK, and never nil.
+    public private(set) var policies: [any FRAPolicy]?
 
     /// Creates an evaluator with ``defaultPolicies``.
     public init() {
@@ -39,16 +41,14 @@ open class FRAPolicyEvaluator {
     /// Registers policies, which replace the registered ones or follow them.
     /// - Throws: ``FRAError/invalidPolicyRegisteredWithPolicyEvaluator(_:)`` when a policy has no name; none is registered then.
     open func registerPolicies(policies: [any FRAPolicy], shouldOverride: Bool = true) throws {
-        guard policies.allSatisfy({ !$0.name.isEmpty }) else {
-            throw FRAError.invalidPolicyRegisteredWithPolicyEvaluator("it has no name")
-        }
-        self.policies = shouldOverride ? policies : self.policies + policies
+        if let nameless = policies.first(where: \.name.isEmpty) { throw FRAError.nameless(nameless) }
+        self.policies = shouldOverride ? policies : (self.policies ?? []) + policies
     }
 
     /// Evaluates the policies of an enrollment URI.
     /// - Returns: The result. A URI that can't be read counts as compliant, because its enrollment fails anyway.
     open func evaluate(uri: URL) -> Result {
-        evaluate((try? EnrollmentURI.parse(uri.absoluteString))?.policies ?? [:])
+        evaluate((try? EnrollmentURI.parse(ignoringDamagedPoliciesOf: uri.absoluteString, policy: .secure))?.policies ?? [:])
     }
 
     /// Evaluates an account's policies.
@@ -58,12 +58,19 @@ open class FRAPolicyEvaluator {
     open func isPolicyAttached(account: Account, policyName: String) -> Bool { account.core.policies[policyName] != nil }
 
     func evaluate(_ accountPolicies: [String: JSONValue]) -> Result {
-        for policy in policies {
+        for policy in policies ?? [] {
             guard let parameters = accountPolicies[policy.name] else { continue }
             var policy = policy
             policy.data = parameters.any
             if !policy.evaluate() { return Result(comply: false, nonCompliancePolicy: policy) }
         }
         return Result(comply: true, nonCompliancePolicy: nil)
+    }
+}
+
+extension FRAError {
+    /// Returns the error for a policy without a name, with the name of its type.
+    static func nameless(_ policy: any FRAPolicy) -> FRAError {
+        .invalidPolicyRegisteredWithPolicyEvaluator("\(type(of: policy))")
     }
 }

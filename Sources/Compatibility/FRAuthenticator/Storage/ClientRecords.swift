@@ -32,9 +32,9 @@ final class ClientRecords: AccountWriter {
         $0.removeAccount(account: Account($1))
     }
     private static let mechanism = Calls<SignetCore.Mechanism>(name: "a mechanism") {
-        $0.setMechanism(mechanism: Mechanisms.object(for: $1))
+        $0.setMechanism(mechanism: Mechanism.make($1))
     } remove: {
-        $0.removeMechanism(mechanism: Mechanisms.object(for: $1))
+        $0.removeMechanism(mechanism: Mechanism.make($1))
     }
     private static let notification = Calls<SignetCore.PushNotification>(name: "a notification") {
         $0.setNotification(notification: PushNotification($1))
@@ -97,7 +97,7 @@ final class ClientRecords: AccountWriter {
 
     func mechanism(_ uid: String) throws(StoreError) -> SignetCore.Mechanism? {
         if let entry = cache.mechanisms[uid] { return entry.value }
-        let found = try state.client.getMechanismForUUID(uuid: uid).map { object throws(StoreError) in try value(object) }
+        let found = state.client.getMechanismByUUID(uid)?.core
         cache.mechanisms[uid] = ReadCache.Entry(found)
         return found
     }
@@ -105,12 +105,8 @@ final class ClientRecords: AccountWriter {
     func mechanisms(of account: AccountID) throws(StoreError) -> [SignetCore.Mechanism] {
         if let uids = cache.mechanismsOfAccount[account] { return uids.compactMap { cache.mechanisms[$0]?.value } }
         let owner = cache.accounts[account]?.value ?? SignetCore.Account(id: account, timeAdded: .distantPast)
-        var mechanisms: [SignetCore.Mechanism] = []
-        for object in state.client.getMechanismsForAccount(account: Account(owner)) {
-            let mechanism = try value(object)
-            if mechanism.account == account { mechanisms.append(mechanism) }
-        }
-        mechanisms.sort(by: SignetCore.Mechanism.isBefore)
+        let mechanisms = state.client.getMechanismsForAccount(account: Account(owner)).map(\.core)
+            .filter { $0.account == account }.sorted(by: SignetCore.Mechanism.isBefore)
         cache.add(mechanisms, of: account)
         return mechanisms
     }
@@ -136,23 +132,18 @@ final class ClientRecords: AccountWriter {
         cache.mechanismsOfAccount[mechanism.account]?.removeAll { $0 == uid }
     }
 
-    /// Returns the engine's value of a mechanism that the client returned.
-    private func value(_ object: Mechanism) throws(StoreError) -> SignetCore.Mechanism {
-        guard let state = object as? any MechanismState else {
-            throw StoreError(
-                .typeMismatch, "read a mechanism",
-                "the storage client returned an object of a type that this module does not have")
-        }
-        return state.core
-    }
-
     // MARK: Notifications
 
     func notification(id: String) throws(StoreError) -> SignetCore.PushNotification? {
         if let entry = cache.notifications[id] { return entry.value }
-        let found = state.client.getNotification(notificationIdentifier: id)?.core
+        let found = find(id)
         cache.notifications[id] = ReadCache.Entry(found)
         return found
+    }
+
+    /// Returns the notification with an identifier of the ForgeRock SDK.
+    func notification(identifier: String) -> SignetCore.PushNotification? {
+        state.client.getNotification(notificationIdentifier: identifier).map { seen($0.core) }
     }
 
     func notification(messageID: String, mechanismUID: String) throws(StoreError) -> SignetCore.PushNotification? {
@@ -160,34 +151,54 @@ final class ClientRecords: AccountWriter {
         if let entry = cache.notifications[id] { return entry.value }
         var found = state.client.getNotificationByMessageId(messageId: messageID)?.core
         // The client may have returned another mechanism's message with the same identifier.
-        if let other = found, other.id != id { found = state.client.getNotification(notificationIdentifier: id)?.core }
+        if let other = found, other.id != id { found = find(id) }
+        if let found { seen(found) }
         cache.notifications[id] = ReadCache.Entry(found)
         return found
+    }
+
+    /// Returns the notification with an id of the engine.
+    ///
+    /// The client knows other identifiers. A notification that was never seen is searched among all.
+    private func find(_ id: String) -> SignetCore.PushNotification? {
+        if let identifier = state.identifiers[id],
+            let found = state.client.getNotification(notificationIdentifier: identifier)?.core, found.id == id
+        {
+            return found
+        }
+        return state.client.getAllNotifications().map { seen($0.core) }.first { $0.id == id }
+    }
+
+    /// Remembers the identifier under which the client knows a notification.
+    @discardableResult private func seen(_ notification: SignetCore.PushNotification) -> SignetCore.PushNotification {
+        state.identifiers[notification.id] = notification.legacyIdentifier
+        return notification
     }
 
     func notifications() throws(StoreError) -> [SignetCore.PushNotification] { newestFirst(state.client.getAllNotifications()) }
 
     func notifications(of mechanismUID: String) throws(StoreError) -> [SignetCore.PushNotification] {
         guard let mechanism = try mechanism(mechanismUID) else { return [] }
-        return newestFirst(state.client.getAllNotificationsForMechanism(mechanism: Mechanisms.object(for: mechanism)))
+        return newestFirst(state.client.getAllNotificationsForMechanism(mechanism: Mechanism.make(mechanism)))
             .filter { $0.message.mechanismUID == mechanismUID }
     }
 
     private func newestFirst(_ objects: [PushNotification]) -> [SignetCore.PushNotification] {
         let notifications = objects.map(\.core)
-        for notification in notifications { cache.notifications[notification.id] = .present(notification) }
+        for notification in notifications { cache.notifications[notification.id] = .present(seen(notification)) }
         return notifications.sorted { ($0.receivedAt, $0.id) > ($1.receivedAt, $1.id) }
     }
 
     func save(_ notification: SignetCore.PushNotification) throws(StoreError) {
         try store(notification, over: cache.notifications[notification.id], Self.notification)
-        cache.notifications[notification.id] = .present(notification)
+        cache.notifications[notification.id] = .present(seen(notification))
     }
 
     func remove(notification id: String) throws(StoreError) {
         guard let notification = try notification(id: id) else { return }
         try remove(notification, Self.notification)
         cache.notifications[id] = .absent
+        state.identifiers[id] = nil
     }
 
     // MARK: Device token and sent answers

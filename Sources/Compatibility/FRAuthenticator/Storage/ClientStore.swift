@@ -31,6 +31,8 @@ final class ClientBox: Sendable {
         /// was lost, the server rejects the repeated answer. Only with this record does the engine know that the rejection
         /// doesn't mean failure.
         var sentAnswers: [String: SentAnswer] = [:]
+        /// The identifiers under which the client knows the notifications that were seen, by the engine's ids.
+        var identifiers: [String: String] = [:]
     }
 
     init(_ client: sending any StorageClient) {
@@ -52,6 +54,7 @@ final class ClientBox: Sendable {
             let outcome = Result { () throws(StoreError) in try body(records) }.mapError { records.undo(after: $0) }
             let hasChanged = records.hasCalledSetter
             (state.token, state.sentAnswers) = (records.state.token, records.state.sentAnswers)
+            state.identifiers = records.state.identifiers
             if hasChanged { state.generation += 1 }
             var cache = records.cache
             cache.generation = state.generation

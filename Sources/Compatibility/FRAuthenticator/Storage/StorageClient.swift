@@ -38,6 +38,12 @@ public protocol StorageClient {
     /// Returns the mechanism with this identifier on the server; nil when it doesn't exist.
     func getMechanismForUUID(uuid: String) -> Mechanism?
 
+    /// Returns the mechanism with this identifier on the server; nil when it doesn't exist.
+    ///
+    /// It is the name in the ForgeRock SDK for Android, and the one that the SDK calls. The default implementation calls
+    /// ``getMechanismForUUID(uuid:)``.
+    func getMechanismByUUID(_ mechanismUID: String) -> Mechanism?
+
     /// Stores a notification.
     @discardableResult func setNotification(notification: PushNotification) -> Bool
 
@@ -98,6 +104,6 @@ extension StorageClient {
     /// Does nothing and returns true.
     @discardableResult public func removePushDeviceToken() -> Bool { true }
 
-    /// Returns the result of ``getMechanismForUUID(uuid:)``, under its name in the ForgeRock SDK for Android.
+    /// Returns the result of ``getMechanismForUUID(uuid:)``.
     public func getMechanismByUUID(_ mechanismUID: String) -> Mechanism? { getMechanismForUUID(uuid: mechanismUID) }
 }
