@@ -52,6 +52,21 @@ struct ErrorTests {
         #expect(Set(Self.documented.map(\.1)).count == Self.documented.count)
     }
 
+    @Test("As an NSError, an error has the documented domain and code, and its description as the text")
+    func bridgesErrorsToNSError() {
+        for (error, code, domain) in Self.documented {
+            #expect(error.errorCode == code && error.parseErrorCode() == code)
+            #expect(type(of: error).errorDomain == "com.forgerock.ios." + domain)
+            #expect(error.errorUserInfo[NSLocalizedDescriptionKey] as? String == error.description)
+            #expect(error.localizedDescription == error.description && error.errorDescription == error.description)
+            let bridged = error as NSError
+            #expect(bridged.code == code && bridged.domain == "com.forgerock.ios." + domain)
+            #expect(bridged.localizedDescription == error.description)
+        }
+        let update = PushNotificationError.updateFailed(errors: [MechanismError.invalidType, CancellationError()])
+        #expect(update.localizedDescription.contains(MechanismError.invalidType.localizedDescription))
+    }
+
     /// The documented code for each code of `AuthenticatorError`; a new code fails the test until it is listed here.
     static let authenticator: [AuthenticatorError.Code: Int] = [
         .duplicateMechanism: 6_000_004, .nothingOffered: 6_000_000, .policyViolation: 6_100_005, .registeredNotStored: 8_000_001,

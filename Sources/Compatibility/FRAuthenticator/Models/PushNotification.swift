@@ -34,10 +34,10 @@ public final class PushNotification: NSObject, NSSecureCoding, Codable, Sendable
     }
     /// The time at which the server sent the message; the time of its arrival if the server does not say.
     ///
-    /// A new value changes this object only, and is rounded to a millisecond.
+    /// A new value changes this object only, and is rounded to a millisecond. It counts as a time of this machine's clock.
     public var timeAdded: Date {
         get { core.timeAdded }
-        set { change("i", to: .milliseconds(newValue)) }
+        set { change("i", to: .milliseconds(newValue), receivedAt: newValue) }
     }
     /// The time at which the server stops waiting.
     public var timeExpired: Date { core.expiresAt }
@@ -81,14 +81,14 @@ public final class PushNotification: NSObject, NSSecureCoding, Codable, Sendable
     public var isExpired: Bool { (box.token?.engine.settings.clock ?? SystemWallClock()).now > core.expiresAt }
 
     /// Changes a claim of the message that this object shows, unless no message can have the value.
-    private func change(_ claim: String, to value: JSONValue) {
+    private func change(_ claim: String, to value: JSONValue, receivedAt: Date? = nil) {
         box.change { notification in
             var claims = notification.message.claims
             claims[claim] = value
             guard let message = try? PushMessage(claims: claims) else { return }
             notification = SignetCore.PushNotification(
-                messageID: notification.messageID, message: message, receivedAt: notification.receivedAt,
-                decision: notification.decision, clockOffset: notification.clockOffset)
+                messageID: notification.messageID, message: message, receivedAt: receivedAt ?? notification.receivedAt,
+                decision: notification.decision, clockOffset: receivedAt == nil ? notification.clockOffset : nil)
         }
     }
 

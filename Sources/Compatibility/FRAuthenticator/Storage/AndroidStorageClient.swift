@@ -59,6 +59,10 @@ extension AndroidStorageClient {
     /// Stores nothing and returns true.
     @discardableResult public func setPushDeviceToken(_ pushDeviceToken: PushDeviceToken) -> Bool { true }
 
+    /// Makes a client without its own method a compile-time error: the labeled method calls this one.
+    @available(*, unavailable, message: "implement getMechanismByUUID(_:)")
+    public func getMechanismByUUID(_ mechanismUID: String) -> Mechanism? { nil }
+
     // MARK: The labeled methods
 
     /// Returns the account with this identifier.
