@@ -158,7 +158,7 @@ let package = Package(
             path: "Sources/Compatibility/FRCore", swiftSettings: rules),
         .target(
             name: "FRAuthenticator",
-            dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", logging],
+            dependencies: ["FRCore", "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", logging],
             path: "Sources/Compatibility/FRAuthenticator", swiftSettings: rules),
         .target(
             name: "FRAuth",
@@ -264,8 +264,8 @@ let package = Package(
         .testTarget(
             name: "FRAuthenticatorTests",
             dependencies: [
-                "FRAuthenticator", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage", "SignetServer",
-                "SignetTesting", "TestSupport", grdb, logging,
+                "FRAuthenticator", "FRCore", "SignetAuthenticator", "SignetCore", "SignetNetwork", "SignetStorage",
+                "SignetServer", "SignetTesting", "TestSupport", grdb, logging,
             ], swiftSettings: rules),
         // The keyring is found by a process's environment, so its tests run as processes.
         .executableTarget(

@@ -99,6 +99,27 @@ struct BeforeStartTests {
         }
     }
 
+    @Test("A message that lacks a part, or that no mechanism of the store is for, gives nil and is not stored")
+    func refusesUnusableMessages() throws {
+        let claims: [String: JSONValue] = ["c": "Y2hhbGxlbmdl", "t": "120", "u": "unknown", "l": "YW1sYmNvb2tpZT0wMQ=="]
+        func message(without name: String?) throws -> String {
+            let payload = JSONValue.object(claims.filter { $0.key != name })
+            return CompactJWS.sign(JSON.encode(payload), with: Secret(try Base64.decode(Sample.secret)))
+        }
+        var deliveries: [[String: Any]] = [["data": try message(without: nil)], ["messageId": "1", "data": "non-jwt"]]
+        for name in [nil, "c", "t", "u", "l"] { deliveries.append(["messageId": "1", "data": try message(without: name)]) }
+        try FRAProcess.$current.withValue(FRAProcess(Self.settings())) {
+            let recording = ClientRecording()
+            try FRAClient.setStorage(storage: RecordingClient(recording))
+            for delivery in deliveries {
+                let received = FRAPushHandler.shared.application(
+                    Self.application, didReceiveRemoteNotification: ["aps": delivery])
+                #expect(received == nil)
+            }
+            #expect(recording.content.notifications.isEmpty)
+        }
+    }
+
     @Test("A decoded time-based mechanism gives codes without a vault, and respects a lock that the storage client has")
     func generatesCodeOfDecodedTOTP() throws {
         let mechanism = try #require(try Mechanisms.fromJson(Self.totp) as? TOTPMechanism)

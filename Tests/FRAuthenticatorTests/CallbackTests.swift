@@ -1,4 +1,5 @@
 import FRAuthenticator
+import FRCore
 import Foundation
 import SignetCore
 import SignetNetwork
@@ -25,7 +26,7 @@ struct CallbackTests {
 
         func failed(_ error: any Error) {
             failures.add()
-            codes.withLock { _ = $0.insert((error as? any FRError)?.code ?? 0) }
+            codes.withLock { _ = $0.insert((error as? any CodedFRError)?.code ?? 0) }
             called.yield()
         }
 

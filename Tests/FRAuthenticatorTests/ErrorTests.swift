@@ -1,3 +1,4 @@
+import FRCore
 import Foundation
 import SignetAuthenticator
 import SignetCore
@@ -10,7 +11,7 @@ import Testing
 @Suite("Error codes and domains")
 struct ErrorTests {
     /// protocol/authenticator.md section 8.5.
-    static let documented: [(any FRError, Int, String)] = [
+    static let documented: [(any CodedFRError, Int, String)] = [
         (PushNotificationError.missingDeviceToken, 1_100_000, "frauthenticator.pushnotification"),
         (PushNotificationError.notificationInvalidStatus, 1_100_001, "frauthenticator.pushnotification"),
         (PushNotificationError.storageError("x"), 1_100_002, "frauthenticator.pushnotification"),
@@ -19,9 +20,9 @@ struct ErrorTests {
         (CryptoError.failToConvertData, 1_200_001, "frauthenticator.crypto"),
         (CryptoError.invalidJWT, 1_200_002, "frauthenticator.crypto"),
         (CryptoError.unsupportedJWTType, 1_200_003, "frauthenticator.crypto"),
-        (NetworkError.invalidResponseDataType("x"), 5_000_003, "frcore.network"),
-        (NetworkError.invalidURL("x"), 5_000_005, "frcore.network"),
-        (NetworkError.apiRequestFailure("x", isRetryable: true), 5_000_010, "frcore.network"),
+        (NetworkError.invalidResponseDataType, 5_000_003, "frcore.network"),
+        (NetworkError.invalidRequest("x"), 5_000_005, "frcore.network"),
+        (NetworkError.apiRequestFailure(nil, nil, nil), 5_000_010, "frcore.network"),
         (MechanismError.invalidQRCode, 6_000_000, "frauthenticator.mechanism"),
         (MechanismError.invalidType, 6_000_001, "frauthenticator.mechanism"),
         (MechanismError.missingInformation("x"), 6_000_002, "frauthenticator.mechanism"),
@@ -52,19 +53,27 @@ struct ErrorTests {
         #expect(Set(Self.documented.map(\.1)).count == Self.documented.count)
     }
 
-    @Test("As an NSError, an error has the documented domain and code, and its description as the text")
+    @Test("As an NSError, an error has the documented domain and code, and a short and a long text")
     func bridgesErrorsToNSError() {
         for (error, code, domain) in Self.documented {
             #expect(error.errorCode == code && error.parseErrorCode() == code)
             #expect(type(of: error).errorDomain == "com.forgerock.ios." + domain)
-            #expect(error.errorUserInfo[NSLocalizedDescriptionKey] as? String == error.description)
-            #expect(error.localizedDescription == error.description && error.errorDescription == error.description)
+            #expect(error.errorUserInfo[NSLocalizedDescriptionKey] as? String == error.message)
+            #expect(error.localizedDescription == error.message && error.errorDescription == error.message)
+            #expect(error.recoverySuggestion == error.description && !error.message.isEmpty)
             let bridged = error as NSError
             #expect(bridged.code == code && bridged.domain == "com.forgerock.ios." + domain)
-            #expect(bridged.localizedDescription == error.description)
+            #expect(bridged.localizedDescription == error.message)
         }
         let update = PushNotificationError.updateFailed(errors: [MechanismError.invalidType, CancellationError()])
-        #expect(update.localizedDescription.contains(MechanismError.invalidType.localizedDescription))
+        #expect(update.description.contains(MechanismError.invalidType.description))
+        let payloads: [any CodedFRError] = [
+            MechanismError.missingInformation("x"), MechanismError.invalidInformation("x"),
+            PushNotificationError.storageError("x"), NotificationError.invalidPayload("x"),
+        ]
+        let texts = payloads.map { $0.localizedDescription }
+        #expect(
+            texts == ["Missing information: x", "Invalid information: x", "Storage error: x", "Invalid notification payload: x"])
     }
 
     /// The documented code for each code of `AuthenticatorError`; a new code fails the test until it is listed here.
@@ -84,7 +93,7 @@ struct ErrorTests {
 
     @Test("Mapped errors keep the identifier, the policy and whether a retry helps")
     func mappedErrorsKeepTheirContext() {
-        func error(_ code: AuthenticatorError.Code, status: Int? = nil, policy: String? = nil) -> any FRError {
+        func error(_ code: AuthenticatorError.Code, status: Int? = nil, policy: String? = nil) -> any CodedFRError {
             LegacyErrors.error(
                 AuthenticatorError(code, "why", status: status, policy: policy), identifier: "Harbor Bank-mira-totp")
         }

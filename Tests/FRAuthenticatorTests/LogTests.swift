@@ -1,4 +1,5 @@
 import FRAuthenticator
+import FRCore
 import Logging
 import SignetTesting
 import Synchronization
@@ -6,14 +7,14 @@ import Testing
 
 @Suite("Log of the SDK")
 struct LogTests {
-    static let levels: [(FRALog.LogLevel?, [String])] = [
-        (nil, ["warning w", "error e", "warning set up"]), (FRALog.LogLevel.none, []),
+    static let levels: [(LogLevel?, [String])] = [
+        (nil, ["warning w", "error e", "warning set up"]), (LogLevel.none, []),
         (.all, ["debug v", "info i", "warning w", "error e", "warning set up"]), (.error, ["error e"]),
         ([.verbose, .info], ["debug v", "info i"]),
     ]
 
     @Test("The log has the lines of the levels that the app sets, and the SDK's failures as warnings", arguments: levels)
-    func logsLinesOfChosenLevels(level: FRALog.LogLevel?, expected: [String]) throws {
+    func logsLinesOfChosenLevels(level: LogLevel?, expected: [String]) throws {
         let lines = Lines()
         var settings = ClientFixture.settings(ScriptedTransport(ClientFixture.accept), ManualClock(Sample.start))
         settings.logger = Logger(label: "test") { _ in LineLog(lines: lines) }

@@ -278,6 +278,40 @@ struct PolicyTests {
         #expect(evaluator.evaluate(uri: plain).comply)
     }
 
+    /// The policies of an evaluator after two registrations, by the first and by whether the second replaces it.
+    static let registrations: [(first: [String]?, second: [String], replaces: Bool, names: [String])] = [
+        (nil, ["dummy"], true, ["dummy"]),
+        (["dummy"], ["biometricAvailable", "deviceTampering"], true, ["biometricAvailable", "deviceTampering"]),
+        (["dummy"], ["biometricAvailable", "deviceTampering"], false, ["dummy", "biometricAvailable", "deviceTampering"]),
+        (nil, [], false, ["biometricAvailable", "deviceTampering"]), (nil, [], true, []),
+        (nil, ["deviceTampering"], false, ["biometricAvailable", "deviceTampering", "deviceTampering"]),
+    ]
+
+    @Test("Registered policies replace the former ones or follow them", arguments: registrations.indices)
+    func registersPolicies(index: Int) throws {
+        let (first, second, replaces, names) = Self.registrations[index]
+        let evaluator = FRAPolicyEvaluator()
+        #expect(evaluator.policies?.count == FRAPolicyEvaluator.defaultPolicies.count)
+        if let first { try evaluator.registerPolicies(policies: first.map { NamedPolicy(name: $0) }) }
+        try evaluator.registerPolicies(policies: second.map { NamedPolicy(name: $0) }, shouldOverride: replaces)
+        #expect(evaluator.policies?.map(\.name) == names)
+    }
+
+    @Test(
+        "The policies of a combined URI are evaluated when they are registered",
+        arguments: [
+            (#"{"dummy": { }}"#, nil), (#"{"dummy": { }, "failing": { }}"#, "failing"), (#"{"unknown": { }}"#, nil),
+        ] as [(String, String?)])
+    func evaluatesURIPolicies(policies: String, violated: String?) throws {
+        let evaluator = FRAPolicyEvaluator()
+        let uri = try #require(URL(string: Sample.combined(policies: policies)))
+        try evaluator.registerPolicies(policies: [NamedPolicy(name: "dummy")])
+        #expect(evaluator.evaluate(uri: uri).comply)
+        try evaluator.registerPolicies(policies: [NamedPolicy(name: "failing", isMet: false)], shouldOverride: false)
+        let result = evaluator.evaluate(uri: uri)
+        #expect(result.comply == (violated == nil) && result.nonCompliancePolicy?.name == violated)
+    }
+
     /// A policy that counts its calls by the parameters it was given.
     private final class Parameters: FRAPolicy {
         let name: String

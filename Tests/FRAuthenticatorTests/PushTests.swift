@@ -1,4 +1,5 @@
 import FRAuthenticator
+import FRCore
 import Foundation
 import SignetCore
 import SignetNetwork
@@ -41,10 +42,10 @@ struct PushTests {
         let forged = try Sample.message(to: uid, secret: Sample.challenge)
         #expect(throws: CryptoError.invalidJWT) { try fixture.client.handleMessage("3", forged) }
         let foreign = try Sample.message(to: "somebody else")
-        #expect { try fixture.client.handleMessage("3", foreign) } throws: { ($0 as? any FRError)?.code == 1_100_002 }
+        #expect { try fixture.client.handleMessage("3", foreign) } throws: { ($0 as? any CodedFRError)?.code == 1_100_002 }
         #expect(throws: CryptoError.invalidJWT) { try fixture.client.handleMessage("3", "a.b") }
         #expect(throws: CryptoError.failToConvertData) { try fixture.client.handleMessage("3", "a.b.c") }
-        #expect { try fixture.client.handleMessage([:]) } throws: { ($0 as? any FRError)?.code == 7_000_000 }
+        #expect { try fixture.client.handleMessage([:]) } throws: { ($0 as? any CodedFRError)?.code == 7_000_000 }
         #expect(fixture.client.getAllNotifications().count == 2)
     }
 
@@ -69,16 +70,16 @@ struct PushTests {
         let number = try fixture.receive("1", kind: .number(choices: [34, 56, 82]))
         for wrong in ["35", "", "thirty-four"] {
             await #expect { try await number.accept(challengeResponse: wrong) } throws: {
-                ($0 as? any FRError)?.code == 6_000_003
+                ($0 as? any CodedFRError)?.code == 6_000_003
             }
         }
-        await #expect { try await number.accept() } throws: { ($0 as? any FRError)?.code == 6_000_003 }
+        await #expect { try await number.accept() } throws: { ($0 as? any CodedFRError)?.code == 6_000_003 }
         try await number.accept(challengeResponse: "34")
         #expect(number.isApproved)
         await #expect(throws: PushNotificationError.self) { try await number.deny() }
 
         let biometric = try fixture.receive("2", kind: .biometric)
-        await #expect { try await biometric.accept() } throws: { ($0 as? any FRError)?.code == 6_000_003 }
+        await #expect { try await biometric.accept() } throws: { ($0 as? any CodedFRError)?.code == 6_000_003 }
         try await biometric.accept(title: "Harbor Bank", allowDeviceCredentials: true)
         #expect(sensor.prompts == ["Harbor Bank"])
         #expect(biometric.isApproved)
@@ -91,7 +92,7 @@ struct PushTests {
         let notification = try fixture.receive(kind: .biometric)
         let before = fixture.transport.requests.count
         await #expect { try await notification.accept(title: "", allowDeviceCredentials: false) } throws: {
-            ($0 as? any FRError)?.code == 6_000_003
+            ($0 as? any CodedFRError)?.code == 6_000_003
         }
         #expect(fixture.transport.requests.count == before)
         #expect(notification.isPending)
@@ -120,15 +121,15 @@ struct PushTests {
         let recording = ClientRecording()
         let fixture = try ClientFixture(RecordingClient(recording))
         await #expect { try await fixture.client.createMechanismFromUri(Sample.combined) } throws: {
-            ($0 as? any FRError)?.code == 1_100_000
+            ($0 as? any CodedFRError)?.code == 1_100_000
         }
         #expect(fixture.transport.requests.isEmpty)
         await #expect { try await fixture.client.updateDeviceToken("token-1") } throws: {
-            ($0 as? any FRError)?.code == 1_100_002
+            ($0 as? any CodedFRError)?.code == 1_100_002
         }
         try fixture.client.registerForRemoteNotifications("token-1")
         #expect { try fixture.client.registerForRemoteNotifications("token-2") } throws: {
-            ($0 as? any FRError)?.code == 1_100_002
+            ($0 as? any CodedFRError)?.code == 1_100_002
         }
         _ = try await fixture.client.createMechanismFromUri(Sample.combined)
         try await fixture.client.updateDeviceToken("token-2")
@@ -149,7 +150,7 @@ struct PushTests {
         try await fixture.enrollBoth()
         fails.add()
         await #expect { try await fixture.client.updateDeviceToken("token-2") } throws: {
-            ($0 as? any FRError)?.code == 1_100_003
+            ($0 as? any CodedFRError)?.code == 1_100_003
         }
         let next = try ClientFixture(RecordingClient(recording))
         try await next.client.updateDeviceToken("token-2")
@@ -209,7 +210,7 @@ struct PushTests {
         }
         try fixture.client.registerForRemoteNotifications("token-1")
         await #expect { try await fixture.client.createMechanismFromUri(Sample.combined) } throws: {
-            ($0 as? any FRError)?.code == 5_000_010
+            ($0 as? any CodedFRError)?.code == 5_000_010
         }
         #expect(recording.content.accounts.isEmpty)
         #expect(recording.content.mechanisms.isEmpty)

@@ -165,6 +165,37 @@ struct PushSamples {
         #expect(notification.isApproved)
     }
 
+    @Test("On iOS the app accepts or denies a message with two closures", arguments: [true, false])
+    func answersWithTwoClosures(accepts: Bool) async throws {
+        let (client, _) = try started()
+        let mechanism = try await client.createMechanismFromUri(SampleApp.uri)
+        let notification = try client.handleMessage("AUTHENTICATE:1", try SampleApp.message(to: mechanism.mechanismUUID))
+        let ending = Ending()
+
+        if accepts {
+            notification.accept(
+                onSuccess: {
+                    // called when the answer was sent
+                    ending.succeed()
+                },
+                onError: { (error) in
+                    // called when the answer could not be sent
+                    ending.fail()
+                })
+        } else {
+            notification.deny(
+                onSuccess: {
+                    ending.succeed()
+                },
+                onError: { (error) in
+                    ending.fail()
+                })
+        }
+
+        #expect(await ending.wait())
+        #expect(notification.isApproved == accepts && notification.isDenied != accepts)
+    }
+
     @Test("On iOS a push notification exposes its payload, message and context")
     func exposesNotificationContent() async throws {
         let (client, _) = try started()
@@ -216,9 +247,9 @@ struct PushSamples {
         let choice = "34"
         let activity = UIApplication()
 
-        if notification.getPushType() == PushType.challenge {
+        if notification.getPushType() == PushType.CHALLENGE {
             notification.accept(choice, listener)
-        } else if notification.getPushType() == PushType.biometric {
+        } else if notification.getPushType() == PushType.BIOMETRIC {
             notification.accept(nil, nil, true, activity, listener)
         } else {
             notification.accept(listener)

@@ -166,4 +166,57 @@ struct StorageClientSamples {
             "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")
         #expect(fraClient.getMechanismByUUID(mechanism.mechanismUUID)?.identifier == mechanism.identifier)
     }
+
+    /// The document's interface for Android, as an app implements it.
+    private final class LabelFreeStorageClient: AndroidStorageClient {
+        private var accounts: [String: Account] = [:]
+        private var mechanisms: [String: Mechanism] = [:]
+        private var notifications: [String: PushNotification] = [:]
+
+        func getAccount(_ accountId: String) -> Account? { accounts[accountId] }
+        func getAllAccounts() -> [Account] { Array(accounts.values) }
+        func removeAccount(_ account: Account) -> Bool {
+            accounts[account.identifier] = nil
+            return true
+        }
+        func setAccount(_ account: Account) -> Bool {
+            accounts[account.identifier] = account
+            return true
+        }
+        func getMechanismsForAccount(_ account: Account) -> [Mechanism] {
+            mechanisms.values.filter { $0.accountIdentifier == account.identifier }
+        }
+        func getMechanismByUUID(_ mechanismUID: String) -> Mechanism? {
+            mechanisms.values.first { $0.mechanismUUID == mechanismUID }
+        }
+        func removeMechanism(_ mechanism: Mechanism) -> Bool {
+            mechanisms[mechanism.identifier] = nil
+            return true
+        }
+        func setMechanism(_ mechanism: Mechanism) -> Bool {
+            mechanisms[mechanism.identifier] = mechanism
+            return true
+        }
+        func getAllNotificationsForMechanism(_ mechanism: Mechanism) -> [PushNotification] {
+            notifications.values.filter { $0.mechanismUUID == mechanism.mechanismUUID }
+        }
+        func removeNotification(_ pushNotification: PushNotification) -> Bool {
+            notifications[pushNotification.identifier] = nil
+            return true
+        }
+        func setNotification(_ pushNotification: PushNotification) -> Bool {
+            notifications[pushNotification.identifier] = pushNotification
+            return true
+        }
+        func isEmpty() -> Bool { accounts.isEmpty && mechanisms.isEmpty && notifications.isEmpty }
+    }
+
+    @Test("On Android a storage client has the methods of the document, without labels")
+    func storesInLabelFreeClient() async throws {
+        let fraClient = try await FRAClient.FRAClientBuilder().withStorage(LabelFreeStorageClient()).start()
+        let mechanism = try await fraClient.createMechanismFromUri(
+            "otpauth://totp/Harbor%20Bank:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD")
+        #expect(fraClient.getMechanismByUUID(mechanism.mechanismUUID)?.identifier == mechanism.identifier)
+        #expect(fraClient.getAllAccounts().map(\.issuer) == ["Harbor Bank"])
+    }
 }

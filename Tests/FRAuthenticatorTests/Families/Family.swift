@@ -1,3 +1,4 @@
+import FRCore
 import Foundation
 import SignetAuthenticator
 import SignetCore

@@ -13,7 +13,7 @@ import Synchronization
 /// A client may be used from any thread. Synchronous functions answer from the store at once. Functions that need a server exist
 /// with callbacks and as `async` functions. When a function reports an error only as a `Bool` or nil, the error is logged (with
 /// the label `signet.frauthenticator`) and kept in ``lastStorageError-swift.property``. Thrown errors have types that conform to
-/// ``FRError``.
+/// ``CodedFRError``.
 public final class FRAClient: NSObject, Sendable {
     let engine: LegacyEngine
 

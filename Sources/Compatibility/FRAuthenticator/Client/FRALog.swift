@@ -1,3 +1,4 @@
+public import FRCore
 import Logging
 
 /// The SDK's log, which has the SDK's errors as warnings, and the app's own messages.
@@ -5,55 +6,69 @@ import Logging
 /// It uses swift-log with the label `signet.frauthenticator`. The SDK logs no secrets; the app is responsible for its own
 /// messages.
 public enum FRALog {
-    /// The set of levels that are logged.
-    public struct LogLevel: OptionSet, Sendable, Hashable {
-        /// The bit set, with one bit for each level.
-        public let rawValue: Int
-
-        /// Creates a set of levels from its bits.
-        public init(rawValue: Int) { self.rawValue = rawValue }
-
-        /// No level.
-        public static let none: LogLevel = []
-        /// The level of ``FRALog/v(_:)``.
-        public static let verbose = LogLevel(rawValue: 1)
-        /// The level of ``FRALog/i(_:)``.
-        public static let info = LogLevel(rawValue: 2)
-        /// The level of ``FRALog/w(_:)`` and of the SDK's own errors.
-        public static let warning = LogLevel(rawValue: 4)
-        /// The level of ``FRALog/e(_:)``.
-        public static let error = LogLevel(rawValue: 8)
-        /// All levels.
-        public static let all: LogLevel = [.verbose, .info, .warning, .error]
-    }
-
     /// Sets the levels that are logged.
     ///
     /// The default is warnings and errors.
     public static func setLogLevel(_ logLevel: LogLevel) { FRAProcess.current.set(logLevel) }
 
     /// Logs a message that helps with debugging.
-    public static func v(_ message: String) { FRAProcess.current.write(.verbose, message) }
-    /// Logs an informational message.
-    public static func i(_ message: String) { FRAProcess.current.write(.info, message) }
-    /// Logs a warning.
-    public static func w(_ message: String) { FRAProcess.current.write(.warning, message) }
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - includeCallStack: True to log the place of the call too.
+    ///   - file: The file of the call.
+    ///   - line: The line of the call.
+    ///   - function: The function of the call.
+    public static func v(
+        _ message: String, _ includeCallStack: Bool? = false, file: String = #file, line: Int = #line,
+        function: String = #function
+    ) {
+        write(.verbose, message, includeCallStack == true ? (file, line, function) : nil)
+    }
+
+    /// Logs an informational message; see ``v(_:_:file:line:function:)`` for the parameters.
+    public static func i(
+        _ message: String, _ includeCallStack: Bool? = false, file: String = #file, line: Int = #line,
+        function: String = #function
+    ) {
+        write(.info, message, includeCallStack == true ? (file, line, function) : nil)
+    }
+
+    /// Logs a warning; see ``v(_:_:file:line:function:)`` for the parameters.
+    public static func w(
+        _ message: String, _ includeCallStack: Bool? = false, file: String = #file, line: Int = #line,
+        function: String = #function
+    ) {
+        write(.warning, message, includeCallStack == true ? (file, line, function) : nil)
+    }
+
     /// Logs an error.
-    public static func e(_ message: String) { FRAProcess.current.write(.error, message) }
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - file: The file of the call, which is ignored, as the other places are.
+    ///   - line: The line of the call.
+    ///   - function: The function of the call.
+    public static func e(_ message: String, file: String = #file, line: Int = #line, function: String = #function) {
+        write(.error, message, nil)
+    }
+
+    private static func write(_ level: LogLevel, _ message: String, _ call: (file: String, line: Int, function: String)?) {
+        let place = call.map { " [\($0.file.split(separator: "/").last ?? ""):\($0.line) : \($0.function)]" } ?? ""
+        FRAProcess.current.write(level, message + place)
+    }
 }
 
 extension FRAProcess {
     /// Logs a message if its level is enabled.
     ///
     /// Without a `logger`, the logger of the process is used.
-    func write(_ level: FRALog.LogLevel, _ message: String, to logger: Logger? = nil) {
+    func write(_ level: LogLevel, _ message: String, to logger: Logger? = nil) {
         let (levels, usual) = logging
-        guard levels.contains(level) else { return }
+        guard levels.includes(level) else { return }
         (logger ?? usual).log(level: level.name, "\(message)")
     }
 }
 
-extension FRALog.LogLevel {
+extension LogLevel {
     /// The corresponding level in swift-log.
     fileprivate var name: Logger.Level {
         switch self {

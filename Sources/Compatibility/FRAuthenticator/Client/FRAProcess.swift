@@ -1,3 +1,4 @@
+import FRCore
 import Logging
 import SignetAuthenticator
 import SignetCore
@@ -25,7 +26,7 @@ package final class FRAProcess: Sendable {
         /// Each start uses the settings that were present when it began.
         var startsUnderWay = 0
         var failure: (any Error)?
-        var logLevel: FRALog.LogLevel = [.warning, .error]
+        var logLevel: LogLevel = [.warning, .error]
     }
 
     /// Creates a process without settings.
@@ -109,10 +110,10 @@ package final class FRAProcess: Sendable {
         return state.failure ?? state.started?.lastStorageError
     }
 
-    func set(_ logLevel: FRALog.LogLevel) { state.withLock { $0.logLevel = logLevel } }
+    func set(_ logLevel: LogLevel) { state.withLock { $0.logLevel = logLevel } }
 
     /// The levels that are logged, and the logger.
-    var logging: (FRALog.LogLevel, Logger) { state.withLock { ($0.logLevel, $0.settings.logger) } }
+    var logging: (LogLevel, Logger) { state.withLock { ($0.logLevel, $0.settings.logger) } }
 
     /// Changes the settings for the next start.
     /// - Returns: False, with nothing changed, when the client has started or is about to start.
@@ -130,7 +131,7 @@ package final class FRAProcess: Sendable {
         let (settings, waiting) = begin()
         end(
             settings,
-            Result { () throws(StoreError) in
+            Swift.Result { () throws(StoreError) in
                 if let waiting { waiting } else { try LegacyEngine(opening: settings) }
             })
     }
@@ -157,7 +158,7 @@ package final class FRAProcess: Sendable {
         }
     }
 
-    private func end(_ settings: LegacySettings, _ engine: Result<LegacyEngine, StoreError>) {
+    private func end(_ settings: LegacySettings, _ engine: Swift.Result<LegacyEngine, StoreError>) {
         defer { state.withLock { $0.startsUnderWay -= 1 } }
         switch engine {
         case .success(let engine):

@@ -1,3 +1,4 @@
+import FRCore
 import SignetAuthenticator
 import SignetCore
 import SignetNetwork
@@ -35,7 +36,7 @@ extension LegacyEngine {
     }
 
     /// Logs and keeps a store's error, and returns the documented error for it.
-    func logged(_ error: any Error, _ operation: String) -> any FRError {
+    func logged(_ error: any Error, _ operation: String) -> any CodedFRError {
         if error is StoreError || (error as? AuthenticatorError)?.storeError != nil { log(error, operation) }
         return LegacyErrors.error(error)
     }
@@ -174,7 +175,7 @@ extension LegacyEngine {
 
 extension DeviceTokenUpdate {
     /// The error for a server that doesn't have the token; nil for one that does.
-    fileprivate var error: (any FRError)? {
+    fileprivate var error: (any CodedFRError)? {
         switch outcome {
         case .done, .unchanged: nil
         case .notSupported(let error), .refused(let error): LegacyErrors.error(error)

@@ -1,3 +1,4 @@
+import FRCore
 import SignetAuthenticator
 import SignetCore
 import SignetNetwork
@@ -11,19 +12,24 @@ enum LegacyErrors {
     /// - Parameters:
     ///   - error: The error to convert.
     ///   - identifier: The identifier of the mechanism, if the caller knows it.
-    /// - Returns: The documented error. An error of an unknown type becomes ``NetworkError/apiRequestFailure(_:isRetryable:)``
-    ///   with the name of the type.
-    static func error(_ error: any Error, identifier: String? = nil) -> any FRError {
+    /// - Returns: The documented error. An error of an unknown type becomes
+    ///   ``NetworkError/apiRequestFailure(_:_:_:)`` with the name of the type.
+    static func error(_ error: any Error, identifier: String? = nil) -> any CodedFRError {
         switch error {
-        case let error as any FRError: error
+        case let error as any CodedFRError: error
         case let error as EnrollmentError: enrollment(error)
         case let error as AuthenticatorError: authenticator(error, identifier: identifier)
         case let error as PushMessageError: message(error)
         case let error as StoreError: FRAError.failToSaveIntoStorageClient(error.description)
         case let error as TransportError: transport(error)
-        case is CancellationError: NetworkError.apiRequestFailure("the caller gave up", isRetryable: false)
-        default: NetworkError.apiRequestFailure("\(type(of: error))", isRetryable: false)
+        case is CancellationError: NetworkError.apiRequestFailure(nil, nil, error)
+        default: NetworkError.apiRequestFailure(nil, nil, UnknownError(description: "\(type(of: error))"))
         }
+    }
+
+    /// An error of which only the type is told, because its text may contain secrets.
+    private struct UnknownError: Error, CustomStringConvertible {
+        let description: String
     }
 
     private static func enrollment(_ error: EnrollmentError) -> MechanismError {
@@ -46,7 +52,7 @@ enum LegacyErrors {
         message.split(separator: ".").count == 3 ? .failToConvertData : .invalidJWT
     }
 
-    private static func authenticator(_ error: AuthenticatorError, identifier: String?) -> any FRError {
+    private static func authenticator(_ error: AuthenticatorError, identifier: String?) -> any CodedFRError {
         let policy = error.policy ?? error.reason
         return switch error.code {
         case .duplicateMechanism: MechanismError.alreadyExists(identifier ?? error.mechanismUID ?? error.reason)
@@ -62,14 +68,13 @@ enum LegacyErrors {
         case .invalidPolicy: AccountError.failToLockInvalidPolicy
         case .counterExhausted, .counterBackwards: MechanismError.failedToUpdateInformation(identifier ?? error.reason)
         case .alreadyAnswered, .expired: PushNotificationError.notificationInvalidStatus
-        case .refusedByServer, .notSupported: NetworkError.apiRequestFailure(error.description, isRetryable: false)
-        case .serverMisbehaved where (error.status ?? 0) < 300: NetworkError.invalidResponseDataType(error.description)
-        case .serverMisbehaved: NetworkError.apiRequestFailure(error.description, isRetryable: error.isRetryable)
+        case .serverMisbehaved where (error.status ?? 0) < 300: NetworkError.invalidResponseDataType
+        case .refusedByServer, .notSupported, .serverMisbehaved: NetworkError.apiRequestFailure(nil, nil, error)
         default: MechanismError.invalidInformation(error.reason)
         }
     }
 
-    private static func message(_ error: PushMessageError) -> any FRError {
+    private static func message(_ error: PushMessageError) -> any CodedFRError {
         switch error.code {
         case .algorithm: CryptoError.unsupportedJWTType
         case .signature, .form: CryptoError.invalidJWT
@@ -79,9 +84,9 @@ enum LegacyErrors {
 
     private static func transport(_ error: TransportError) -> NetworkError {
         switch error.code {
-        case .invalidRequest: .invalidURL(error.description)
-        case .notHTTP, .tooLarge: .invalidResponseDataType(error.description)
-        default: .apiRequestFailure(error.description, isRetryable: error.isRetryable)
+        case .invalidRequest: .invalidRequest(error.description)
+        case .notHTTP, .tooLarge: .invalidResponseDataType
+        default: .apiRequestFailure(nil, nil, error)
         }
     }
 }

@@ -1,0 +1,7 @@
+// One import suffices for the types that the signatures of this module name.
+@_exported public import Foundation
+
+@_exported public import protocol FRCore.CodedFRError
+@_exported public import protocol FRCore.FRError
+@_exported public import struct FRCore.LogLevel
+@_exported public import enum FRCore.NetworkError
