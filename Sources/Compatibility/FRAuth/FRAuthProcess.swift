@@ -39,6 +39,8 @@ package final class FRAuthProcess: Sendable {
 
     let state: Mutex<State>
     let settings: LegacyAuthSettings
+    /// The collector of the device's profile.
+    let deviceCollector = FRDeviceCollector(SectionCollector.all)
 
     struct State: Sendable {
         var started: FRAuth?

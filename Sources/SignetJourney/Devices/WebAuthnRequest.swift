@@ -189,7 +189,10 @@ private enum WebAuthnMembers {
         for name in names {
             guard let written = data[name], written != .null else { continue }
             guard let text = written.string else { return nil }
-            if !text.trimmingWhitespace().isEmpty { return ScriptText(text.drop { $0 != "[" }).credentials }
+            if text.trimmingWhitespace().isEmpty { continue }
+            // AM 7.0 writes excluded credentials without the brackets of the list.
+            let list = text.drop { $0 != "[" && $0 != "{" }
+            return list.hasPrefix("{") ? ScriptText("[\(list)]").credentials : ScriptText(list).credentials
         }
         return []
     }

@@ -71,11 +71,15 @@ public struct JourneyError: RetryableError, Hashable, CustomStringConvertible {
     /// True when the same step may succeed later without a change: the server failed, or the response isn't from the server, for
     /// example the login page of a captive portal.
     public let isRetryable: Bool
+    /// True when the step contains a callback that can't be read, for example one without a type.
+    package let isInvalidCallback: Bool
 
     /// The message and the status.
     public var description: String { message + (status.map { " (HTTP \($0))" } ?? "") }
 
-    init(_ code: Code, status: Int? = nil, message: String, isRetryable: Bool = false) {
+    init(
+        _ code: Code, status: Int? = nil, message: String, isRetryable: Bool = false, isInvalidCallback: Bool = false
+    ) {
         self.code = code
         self.status = status
         self.message = message
@@ -84,6 +88,7 @@ public struct JourneyError: RetryableError, Hashable, CustomStringConvertible {
         failedPolicies = []
         retryAfter = nil
         self.isRetryable = isRetryable
+        self.isInvalidCallback = isInvalidCallback
     }
 
     /// Creates the error for an unsuccessful response.
@@ -98,6 +103,7 @@ public struct JourneyError: RetryableError, Hashable, CustomStringConvertible {
         failedPolicies = PolicyFailure.list(body["detail"])
         retryAfter = response.retryAfter(now: SystemWallClock().now)
         isRetryable = code == .serverFailed || !isReadable && (200..<400).contains(response.status)
+        isInvalidCallback = false
         self.message =
             switch response.status {
             case 300..<400: "the server sends to another address; is this one right?"

@@ -44,7 +44,9 @@ extension JourneyState {
             do {
                 self = .step(try JourneyStep(json: json).proposing())
             } catch {
-                throw JourneyError(.serverMisbehaved, status: status, message: "the step cannot be read: \(error)")
+                throw JourneyError(
+                    .serverMisbehaved, status: status, message: "the step cannot be read: \(error)",
+                    isInvalidCallback: error.name.hasPrefix("callbacks["))
             }
             return
         }

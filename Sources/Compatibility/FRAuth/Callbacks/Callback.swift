@@ -1,70 +1,138 @@
+public import Foundation
 public import SignetCore
-public import SignetJourney
+import SignetJourney
 
 /// A callback of a ``Node``.
 ///
-/// A callback type that has no class of its own is an instance of this class: the app reads it with ``output(_:)`` and fills it
-/// in with ``setInput(_:_:)``.
+/// A callback type without a registered class is an instance of this class: the app reads it with ``output(_:)`` and fills it in
+/// with ``setInput(_:_:)``. A class of an app reads the server's JSON in ``init(json:)`` and returns the answer from
+/// ``buildResponse()``; ``CallbackFactory/registerCallback(callbackType:callbackClass:)`` registers it.
 ///
 /// Callbacks belong to the task that has the node. They are not Sendable, as in the ForgeRock SDK.
-open class Callback {
+open class Callback: NSObject {
     /// The type's name in the server's JSON, for example `NameCallback`.
-    public final let type: String
-    /// The callback in the form that the server sent, with the values that the app filled in so far.
-    package final var callback: JourneyCallback
-
-    /// The name endings of the inputs that the callback must have.
-    class var inputs: [String] { [] }
+    open var type: String = ""
+    /// The callback in the form that the server sent.
+    open var response: [String: Any] = [:]
 
     /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback lacks a part that its type needs.
-    public required init(_ callback: JourneyCallback) throws {
-        guard callback.hasInputs(Self.inputs) else { throw Self.invalid(callback) }
-        type = callback.type
-        self.callback = callback
+    /// - Parameter json: The callback as the server sent it; an empty dictionary for a class that sets ``response`` and ``type``.
+    /// - Throws: A class throws ``AuthError/invalidCallbackResponse(_:)`` when the callback lacks a part that it needs.
+    public required init(json: [String: Any]) throws {
+        response = json
+        type = json["type"] as? String ?? ""
+        super.init()
     }
 
+    /// Returns the callback as the app sends it back: a dictionary with `type`, `output`, `input` and `_id`.
+    ///
+    /// An empty dictionary leaves the callback out of the answer.
+    open func buildResponse() -> [String: Any] { response }
+
     /// Returns the output with a name; nil when the callback lacks it.
-    public final func output(_ name: String) -> JSONValue? { callback.output(name) }
+    public final func output(_ name: String) -> JSONValue? { (try? JourneyCallback(untyped: response))?.output(name) }
 
     /// Fills in the input that has this name.
     ///
     /// Returns false when the callback lacks it.
     @discardableResult
     public final func setInput(_ name: String, _ value: JSONValue) -> Bool {
-        guard let index = callback.input?.firstIndex(where: { $0.name == name }) else { return false }
-        callback.input?[index].value = value
+        guard (response["input"] as? [[String: Any]])?.contains(where: { $0["name"] as? String == name }) == true else {
+            return false
+        }
+        enter(value, as: name)
         return true
     }
 
-    /// Returns the callback as the app sends it back, in the ForgeRock SDK's form: a dictionary with `type`, `output`, `input`
-    /// and `_id`.
-    public final func buildResponse() -> [String: Any] { callback.json.dictionary }
+    /// The callback as it is sent, which by default is ``buildResponse()``.
+    var sent: [String: Any] { buildResponse() }
 
-    /// Returns the error for a callback that lacks a part.
-    final class func invalid(_ callback: JourneyCallback) -> AuthError { .invalidCallbackResponse(callback.description) }
+    /// Fills in an input that exists.
+    func enter(_ value: JSONValue, as name: String) { replaceInputs { $0 == name ? .some(value.any) : nil } }
+
+    /// Replaces the values of the inputs for which `value` returns one.
+    final func replaceInputs(_ value: (String) -> Any??) {
+        response = Self.replacingInputs(of: response, value)
+    }
+
+    /// Returns a callback with other values of the inputs for which `value` returns one; `.some(nil)` removes the value.
+    final class func replacingInputs(of response: [String: Any], _ value: (String) -> Any??) -> [String: Any] {
+        guard var inputs = response["input"] as? [[String: Any]] else { return response }
+        for index in inputs.indices {
+            guard let name = inputs[index]["name"] as? String, let value = value(name) else { continue }
+            inputs[index]["value"] = value
+        }
+        var response = response
+        response["input"] = inputs
+        return response
+    }
+
+    /// Returns the callback of the engine, with the values that the app filled in; nil when it is left out of the answer.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when a class of the app returned something else than a callback.
+    final func filled() throws(AuthError) -> JourneyCallback? {
+        let sent = sent
+        return sent.isEmpty ? nil : try JourneyCallback(untyped: sent)
+    }
+
+    /// Enters what the engine changed in the inputs.
+    final func take(_ changed: JourneyCallback, after former: JourneyCallback) {
+        for (new, old) in zip(changed.input ?? [], former.input ?? []) where new.value != old.value {
+            enter(new.value, as: new.name)
+        }
+    }
 }
 
 /// A callback with one input.
 open class SingleValueCallback: Callback {
     /// The name that the server gave the input.
-    public final var inputName: String { callback.inputIndex("").flatMap { callback.input?[$0].name } ?? "" }
-    /// The prompt to show, in the user's language.
-    public final var prompt: String { callback.text("prompt") }
+    public final var inputName: String?
+    /// The prompt to show, in the user's language; nil when the server sends none.
+    public final var prompt: String?
     /// The index in the step, which newer servers send.
-    public final var _id: Int? { callback._id }
+    public final var _id: Int?
+    /// The value to send.
+    final var value: Any?
+    /// True when the app entered a value, which may be nil.
+    private final var isEntered = false
 
-    override class var inputs: [String] { [""] }
+    /// Reads a callback.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no type or no input.
+    public required init(json: [String: Any]) throws {
+        let callback = try JourneyCallback(untyped: json)
+        inputName = try callback.inputName("")
+        prompt = callback.output("prompt")?.string
+        _id = callback._id
+        try super.init(json: json)
+        value = adapted(callback.value()?.untyped)
+    }
 
     /// Fills in the input with a string, a number or a Boolean value.
     ///
-    /// A value that JSON cannot express is ignored.
-    open func setValue(_ value: Any?) {
-        if let value = JSONValue(any: value) { callback.set(value) }
+    /// Nil removes the value. A value that JSON cannot express is ignored.
+    open func setValue(_ val: Any?) {
+        guard let json = JSONValue(untyped: val) else { return }
+        value = adapted(json.untyped)
+        isEntered = true
     }
 
     /// Returns the value that is filled in; nil when the input has no value.
-    open func getValue() -> Any? { callback.value().flatMap { $0 == .null ? nil : $0.any } }
+    open func getValue() -> Any? { value }
+
+    /// Returns the value in the type that the class uses for it.
+    func adapted(_ value: Any?) -> Any? { value }
+
+    /// Returns the callback with the value that is filled in.
+    open override func buildResponse() -> [String: Any] {
+        Self.replacingInputs(of: response) { name in
+            name == inputName && (isEntered || value != nil) ? .some(value) : nil
+        }
+    }
+
+    override func enter(_ value: JSONValue, as name: String) {
+        guard name == inputName else { return super.enter(value, as: name) }
+        self.value = adapted(value.untyped)
+        isEntered = true
+    }
 }
 
 /// A callback with several inputs.
@@ -72,35 +140,30 @@ open class SingleValueCallback: Callback {
 /// All inputs are sent back, in the server's order.
 open class MultipleValuesCallback: Callback {
     /// The names that the server gave the inputs.
-    public final var inputNames: [String] { (callback.input ?? []).map(\.name) }
-    /// The values that are filled in, by input name.
-    public final var inputValues: [String: Any] {
-        Dictionary((callback.input ?? []).map { ($0.name, $0.value.any) }, uniquingKeysWith: { $1 })
-    }
-    /// The prompt to show, in the user's language.
-    public final var prompt: String { callback.text("prompt") }
+    public final var inputNames: [String]
+    /// The values that the app filled in, by input name.
+    public final var inputValues: [String: Any] = [:]
+    /// The prompt to show, in the user's language; nil when the server sends none.
+    public final var prompt: String?
     /// The index in the step, which newer servers send.
-    public final var _id: Int? { callback._id }
+    public final var _id: Int?
 
-    /// Fills in the input with a name that ends in `ending`.
-    final func set(_ ending: String, _ value: String) { callback.set(ending, .string(value)) }
-}
+    /// Reads a callback.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no type.
+    public required init(json: [String: Any]) throws {
+        let callback = try JourneyCallback(untyped: json)
+        inputNames = (callback.input ?? []).map(\.name)
+        prompt = callback.output("prompt")?.string
+        _id = callback._id
+        try super.init(json: json)
+    }
 
-/// A callback with one input, over a view of the engine, which has the rules for the callback's outputs and input.
-public class TypedValueCallback<View: TypedCallback>: SingleValueCallback {
-    /// The view.
-    final var view: View { View(unchecked: callback) }
-    override class var inputs: [String] { View.inputs }
-}
+    /// Returns the callback with the values that are filled in.
+    ///
+    /// Other inputs keep the server's value.
+    open override func buildResponse() -> [String: Any] {
+        Self.replacingInputs(of: response) { name in inputValues[name].map { .some($0) } }
+    }
 
-/// A callback with several inputs, over a view of the engine, which has the rules for the callback's outputs and inputs.
-public class TypedValuesCallback<View: TypedCallback>: MultipleValuesCallback {
-    /// The view.
-    final var view: View { View(unchecked: callback) }
-    override class var inputs: [String] { View.inputs }
-}
-
-extension JSONValue {
-    /// The members of an object in the types of the ForgeRock SDK; empty for any other value.
-    var dictionary: [String: Any] { object?.mapValues(\.any) ?? [:] }
+    override func enter(_ value: JSONValue, as name: String) { inputValues[name] = value.any }
 }

@@ -1,21 +1,36 @@
-public import SignetCore
-public import SignetJourney
+public import Foundation
+import SignetCore
+import SignetJourney
 
 /// An identity provider that the user can log in with.
 public struct IdPValue: Sendable, Hashable {
     /// The provider's name, for example `google`; `localAuthentication` for an account on the server itself.
     public let provider: String
-    /// The settings for the button, such as `buttonDisplayName` and `buttonImage`.
-    ///
-    /// May be empty.
-    public let uiConfig: [String: String]
+    /// The settings for the button, such as `buttonDisplayName` and `buttonImage`; nil when the server sends none.
+    public let uiConfig: [String: String]?
+
+    /// Creates an identity provider.
+    public init(provider: String, uiConfig: [String: String]?) {
+        self.provider = provider
+        self.uiConfig = uiConfig
+    }
 }
 
 /// Asks the user to select an identity provider.
-public final class SelectIdPCallback: TypedValueCallback<SignetJourney.SelectIdPCallback> {
+public class SelectIdPCallback: SingleValueCallback {
     /// The providers that the server offers.
-    public var providers: [IdPValue] {
-        view.providers.map { IdPValue(provider: $0.name, uiConfig: $0.look.compactMapValues(\.string)) }
+    public final var providers: [IdPValue]
+
+    /// Reads a callback.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no input, or a provider has no name.
+    public required init(json: [String: Any]) throws {
+        let callback = try JourneyCallback(untyped: json)
+        providers = try (callback.output("providers")?.array ?? []).map { provider in
+            IdPValue(
+                provider: try callback.required(provider["provider"]?.string, "provider attribute"),
+                uiConfig: provider["uiConfig"]?.object?.compactMapValues(\.string))
+        }
+        try super.init(json: json)
     }
 
     /// Selects a provider.
@@ -24,10 +39,9 @@ public final class SelectIdPCallback: TypedValueCallback<SignetJourney.SelectIdP
     /// Selects a provider by name.
     ///
     /// A provider that the server does not offer is ignored, because this method cannot throw in the ForgeRock SDK.
-    public override func setValue(_ value: Any?) {
-        var view = view
-        guard let name = value as? String, (try? view.select(name)) != nil else { return }
-        callback = view.callback
+    public override func setValue(_ val: Any?) {
+        guard let name = val as? String, providers.contains(where: { $0.provider == name }) else { return }
+        super.setValue(name)
     }
 }
 
@@ -50,127 +64,123 @@ public struct IdPClient: Sendable, Hashable {
     /// The URI of the signed request object; nil when the server sends none.
     public let requestUri: String?
     /// True when the server accepts JSON with the token and the user's data from the provider, as Sign in with Apple returns it.
-    public let acceptsJSON: Bool
+    public var acceptsJSON: Bool
+
+    /// Creates the parameters.
+    public init(
+        provider: String, clientId: String, redirectUri: String, scopes: [String]?, nonce: String?, acrValues: [String]?,
+        request: String?, requestUri: String?, acceptsJSON: Bool = false
+    ) {
+        self.provider = provider
+        self.clientId = clientId
+        self.redirectUri = redirectUri
+        self.scopes = scopes
+        self.nonce = nonce
+        self.acrValues = acrValues
+        self.request = request
+        self.requestUri = requestUri
+        self.acceptsJSON = acceptsJSON
+    }
+}
+
+/// A handler that logs the user in with an identity provider.
+///
+/// An app implements it with the provider's SDK or a browser; this package has no implementation.
+public protocol IdPHandler {
+    /// The type of the token that ``signIn(idpClient:completion:)`` returns: `id_token`, `access_token` or `authorization_code`.
+    var tokenType: String { get }
+
+    /// Lets the user log in.
+    /// - Parameters:
+    ///   - idpClient: The provider and the parameters of the request.
+    ///   - completion: Takes the provider's token or code and its type, or the error, once. When ``IdPClient/acceptsJSON`` is true,
+    ///     the token may be JSON that contains it.
+    func signIn(idpClient: IdPClient, completion: @escaping SocialLoginCompletionCallback)
+}
+
+/// A handler for Sign in with Apple, which exists only on Apple's systems.
+///
+/// This package doesn't contain Apple's login window: every login fails with ``SocialLoginError/notSupported(_:)``. An app passes a
+/// handler of its own to `signIn`.
+public class AppleSignInHandler: NSObject, IdPHandler {
+    /// The type of the token, `id_token`.
+    public var tokenType = "id_token"
+
+    /// Creates a handler.
+    public override init() { super.init() }
+
+    /// Fails with ``SocialLoginError/notSupported(_:)``.
+    public func signIn(idpClient: IdPClient, completion: @escaping SocialLoginCompletionCallback) {
+        completion(nil, nil, SocialLoginError.notSupported("Sign in with Apple needs a handler of the app"))
+    }
+
+    /// Returns the view of the login button, which doesn't exist here: nil.
+    public func getProviderButtonView() -> NSObject? { nil }
 }
 
 /// Asks for a login with an identity provider and for the token that the provider returns.
-public final class IdPCallback: TypedValuesCallback<SignetJourney.IdPCallback> {
+public class IdPCallback: MultipleValuesCallback {
     /// The parameters of the request to the provider.
-    public var idpClient: IdPClient {
-        IdPClient(
-            provider: view.provider, clientId: view.clientID, redirectUri: view.redirectURI,
-            scopes: output("scopes").map { _ in view.scopes }, nonce: output("nonce")?.string,
-            acrValues: output("acrValues").map { _ in view.acrValues }, request: output("request")?.string,
-            requestUri: output("requestUri")?.string, acceptsJSON: view.acceptsJSON)
+    public final var idpClient: IdPClient
+    private let inputs: (token: String, type: String)
+
+    /// Reads a callback.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no provider, client identifier or redirect URI, or
+    ///   lacks an input.
+    public required init(json: [String: Any]) throws {
+        let callback = try JourneyCallback(untyped: json)
+        try callback.require("output", "input")
+        idpClient = IdPClient(
+            provider: try callback.required(callback.output("provider")?.string, "provider value"),
+            clientId: try callback.required(callback.output("clientId")?.string, "client_id value"),
+            redirectUri: try callback.required(callback.output("redirectUri")?.string, "redirect_uri value"),
+            scopes: callback.output("scopes").map { _ in callback.texts("scopes") }, nonce: callback.output("nonce")?.string,
+            acrValues: callback.output("acrValues").map { _ in callback.texts("acrValues") },
+            request: callback.output("request")?.string, requestUri: callback.output("requestUri")?.string,
+            acceptsJSON: callback.truth("acceptsJSON"))
+        inputs = (try callback.inputName("token"), try callback.inputName("token_type"))
+        try super.init(json: json)
     }
 
     /// Enters the token.
-    public func setToken(_ token: String) { set("token", token) }
+    public func setToken(_ token: String) { inputValues[inputs.token] = token }
     /// Enters the type of the token: `id_token`, `access_token` or `authorization_code`.
-    public func setTokenType(_ type: String) { set("token_type", type) }
-}
+    public func setTokenType(_ tokenType: String) { inputValues[inputs.type] = tokenType }
 
-/// Asks for a reCAPTCHA token, which shows that the user is human.
-public final class ReCaptchaCallback: TypedValueCallback<SignetJourney.ReCaptchaCallback> {
-    /// The site key.
-    public var recaptchaSiteKey: String { view.siteKey }
-}
-
-/// Asks for a reCAPTCHA Enterprise token, which shows that the user is human.
-public final class ReCaptchaEnterpriseCallback: TypedValuesCallback<SignetJourney.ReCaptchaEnterpriseCallback> {
-    /// The site key.
-    public var recaptchaSiteKey: String { view.siteKey }
-    /// Enters the token.
-    public func setToken(_ token: String) { set("token", token) }
-    /// Enters the action that the user is about to do; usually `login`.
-    public func setAction(_ action: String) { set("action", action) }
-    /// Enters the reason for a missing token: `INVALID_CAPTCHA_TOKEN` or `UNKNOWN_ERROR`.
-    public func setClientError(_ error: String) { set("clientError", error) }
-    /// Enters additional data, as JSON.
-    public func setPayload(_ payload: String) { set("payload", payload) }
-}
-
-/// The base class of the PingOne Protect callbacks.
-///
-/// Older servers send them as metadata; the answer then goes into the hidden values of the same step.
-public class PingOneProtectCallback: MultipleValuesCallback {
-    /// The hidden values of the same step.
-    final var hidden: [HiddenValueCallback] = []
-
-    /// Enters the reason for missing data.
-    public final func setClientError(_ error: String) { answer("clientError", hiddenAs: "clientError", error) }
-
-    final func answer(_ ending: String, hiddenAs id: String, _ value: String) {
-        if callback.inputIndex(ending) != nil {
-            set(ending, value)
-        } else {
-            hidden.first { $0.id == id }?.setValue(value)
+    /// Lets the user log in with the provider, and enters the token and its type.
+    ///
+    /// Nothing is entered when the login fails.
+    /// - Parameters:
+    ///   - handler: The handler of the app; nil for the SDK's own, which there is only for Apple.
+    ///   - completion: Takes the token and its type, or the error: the handler's, or ``SocialLoginError/missingIdPHandler``.
+    public func signIn(handler: (any IdPHandler)? = nil, completion: @escaping SocialLoginCompletionCallback) {
+        let isApple = idpClient.provider.lowercased().contains("apple")
+        guard let handler = handler ?? (isApple ? AppleSignInHandler() : nil) else {
+            return completion(nil, nil, SocialLoginError.missingIdPHandler)
+        }
+        handler.signIn(idpClient: idpClient) { [self] token, type, error in
+            guard error == nil, let token, !token.isEmpty else {
+                return completion(nil, nil, error ?? SocialLoginError.unsupportedCredentials("the handler gave no token"))
+            }
+            setToken(token)
+            setTokenType(type ?? handler.tokenType)
+            completion(token, type, nil)
         }
     }
 
-    final class func request(in callback: JourneyCallback) -> ProtectRequest? {
-        JourneyStep(authId: "", callbacks: [callback]).protectRequest
-    }
-}
-
-/// Asks to start PingOne Protect.
-public final class PingOneProtectInitializeCallback: PingOneProtectCallback {
-    private let settings: ProtectSettings
-
-    /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback asks for something else.
-    public required init(_ callback: JourneyCallback) throws {
-        guard case .initialize(let settings)? = Self.request(in: callback) else { throw Self.invalid(callback) }
-        self.settings = settings
-        try super.init(callback)
-    }
-
-    /// The identifier of the PingOne environment.
-    public var envId: String { settings.environmentID }
-    /// True when PingOne Protect logs to the console.
-    public var consoleLogEnabled: Bool { settings.logsToConsole }
-    /// The device attributes that PingOne Protect must not collect.
-    public var deviceAttributesToIgnore: [String] { settings.ignoredAttributes }
-    /// The host that replaces the default host; empty for the default host.
-    public var customHost: String { settings.customHost }
-    /// True when PingOne Protect collects the device's metadata only on request.
-    public var lazyMetadata: Bool { settings.isLazy }
-    /// True when PingOne Protect records how the user types and moves.
+    /// Lets the user log in with the provider, and enters the token and its type.
     ///
-    /// The default is true.
-    public var behavioralDataCollection: Bool { settings.collectsBehavioralData }
-    /// The number of days between two synchronizations of the device's key; 14 when the server does not say.
-    public var deviceKeyRsyncIntervals: Int { settings.keySyncDays }
-    /// True when the device's key is used.
-    public var enableTrust: Bool { settings.usesTrust }
-    /// True when tags are disabled.
-    public var disableTags: Bool { truth("disableTags") }
-    /// True when the hub is disabled.
-    public var disableHub: Bool { truth("disableHub") }
-    /// True when an agent on the device identifies the device.
-    public var agentIdentification: Bool { truth("agentIdentification") }
-    /// The timeout for the agent, in milliseconds; nil when the server does not say.
-    public var agentTimeout: Int? { number("agentTimeout") }
-    /// The port of the agent; nil when the server does not say.
-    public var agentPort: Int? { number("agentPort") }
-
-    private func truth(_ name: String) -> Bool { settings.all[name]?.truth ?? false }
-    private func number(_ name: String) -> Int? { settings.all[name]?.wholeNumber.flatMap { Int(exactly: $0) } }
-}
-
-/// Asks for the data that PingOne Protect has collected.
-public final class PingOneProtectEvaluationCallback: PingOneProtectCallback {
-    /// True when PingOne Protect must pause the collection of behavioral data from now on.
-    public let pauseBehavioralData: Bool
-
-    /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback asks for something else.
-    public required init(_ callback: JourneyCallback) throws {
-        guard case .evaluate(let pauses)? = Self.request(in: callback) else { throw Self.invalid(callback) }
-        pauseBehavioralData = pauses
-        try super.init(callback)
+    /// Nothing is entered when the login fails.
+    /// - Throws: The handler's error; ``SocialLoginError/unsupportedCredentials(_:)`` without a token.
+    public func signIn(handler: any IdPHandler) async throws {
+        let (token, type): (String, String) = try await withCheckedThrowingContinuation { done in
+            handler.signIn(idpClient: idpClient) { token, type, error in
+                if let error { return done.resume(throwing: error) }
+                done.resume(returning: (token ?? "", type ?? handler.tokenType))
+            }
+        }
+        guard !token.isEmpty else { throw SocialLoginError.unsupportedCredentials("the handler gave no token") }
+        setToken(token)
+        setTokenType(type)
     }
-
-    /// Enters the collected data.
-    public func setSignals(_ signals: String) { answer("signals", hiddenAs: "pingone_risk_evaluation_signals", signals) }
 }

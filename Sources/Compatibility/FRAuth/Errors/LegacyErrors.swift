@@ -32,6 +32,7 @@ enum LegacyErrors {
         case .timedOut: AuthApiError.authenticationTimout(error.message)
         case .suspensionExpired: AuthApiError.suspendedAuthSessionError(error.message)
         case .invalidResumeURI: AuthError.invalidResumeURI(error.message)
+        case .serverMisbehaved where error.isInvalidCallback: AuthError.invalidCallbackResponse(error.message)
         case .serverMisbehaved:
             (200..<300).contains(error.status ?? 0)
                 ? AuthError.invalidAuthServiceResponse(error.message) : NetworkError.invalidResponseDataType

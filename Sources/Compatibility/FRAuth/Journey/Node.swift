@@ -1,3 +1,4 @@
+public import Foundation
 public import SignetCore
 import SignetJourney
 
@@ -7,19 +8,19 @@ import SignetJourney
 public typealias NodeCompletion<T: Sendable> = @Sendable (_ result: T?, _ node: sending Node?, _ error: (any Error)?) -> Void
 
 /// A step of a journey: callbacks to show and to fill in, and a method that sends them.
-public final class Node {
+public final class Node: NSObject {
     /// The callbacks, in the server's order.
-    public let callbacks: [Callback]
+    public var callbacks: [Callback]
     /// The server's token for the state of the journey.
-    public var authId: String { step.authId }
+    public var authId: String
     /// The identifier of this run of the journey, generated on the client.
-    public let authServiceId: String
-    /// The stage of the page.
-    public var stage: String? { step.pageStage }
+    public var authServiceId: String
+    /// The stage of the page, which AM 6.5 sends in the data of a ``MetadataCallback``.
+    public var stage: String?
     /// The heading of the page.
-    public var pageHeader: String? { step.header }
+    public var pageHeader: String?
     /// The text of the page.
-    public var pageDescription: String? { step.description }
+    public var pageDescription: String?
 
     private let step: JourneyStep
     private let journey: LegacyJourney
@@ -27,16 +28,23 @@ public final class Node {
     init(_ step: JourneyStep, of journey: LegacyJourney) throws {
         self.step = step
         self.journey = journey
+        authId = step.authId
         authServiceId = journey.id
+        (stage, pageHeader, pageDescription) = (step.pageStage, step.header, step.description)
         callbacks = try step.callbacks.map { try journey.factory.callback($0) }
-        let hidden = callbacks.compactMap { $0 as? HiddenValueCallback }
-        for case let protect as PingOneProtectCallback in callbacks { protect.hidden = hidden }
+        super.init()
+        for case let protect as ProtectCallback in callbacks { protect.node = self }
     }
 
-    /// The step with the values that the app filled in.
-    private var filled: JourneyStep {
+    /// The step with the values that the app filled in, and for each callback its place among the sent ones.
+    private func filled() throws(AuthError) -> JourneyStep {
         var step = step
-        step.callbacks = callbacks.map(\.callback)
+        step.authId = authId
+        (step.stage, step.header, step.description) = (stage, pageHeader, pageDescription)
+        step.callbacks = []
+        for callback in callbacks {
+            if let filled = try callback.filled() { step.callbacks.append(filled) }
+        }
         return step
     }
 
@@ -47,10 +55,13 @@ public final class Node {
     ///
     /// - Parameter body: Fills in the step. It may answer callbacks, but must not add or remove any.
     /// - Returns: The value that `body` returns.
-    public func answer<R>(_ body: (inout JourneyStep) async throws -> R) async rethrows -> R {
-        var step = filled
+    /// - Throws: The error of `body`; ``AuthError/invalidCallbackResponse(_:)`` when a class of the app returns no valid callback.
+    public func answer<R>(_ body: (inout JourneyStep) async throws -> R) async throws -> R {
+        let sent = try callbacks.filter { try $0.filled() != nil }
+        let former = try filled()
+        var step = former
         let result = try await body(&step)
-        for (callback, filled) in zip(callbacks, step.callbacks) { callback.callback = filled }
+        for (callback, (new, old)) in zip(sent, zip(step.callbacks, former.callbacks)) { callback.take(new, after: old) }
         return result
     }
 
@@ -61,14 +72,14 @@ public final class Node {
     /// `T` is the type of the journey's result: a ``Token``, or a type that the process's session creates from one,
     /// ``AccessToken`` or ``FRUser``.
     public func next<T: Sendable>(completion: @escaping NodeCompletion<T>) {
-        let (step, journey) = (filled, journey)
-        journey.run(completion) { try await $0.next(step, of: journey.index, options: journey.options) }
+        let (step, journey) = (Result { try filled() }, journey)
+        journey.run(completion) { try await $0.next(try step.get(), of: journey.index, options: journey.options) }
     }
 
     /// Sends the values that are filled in, and returns the next step or the result.
     /// - Throws: ``AuthError``, ``AuthApiError``, ``NetworkError``.
     public func next<T: Sendable>(_ type: T.Type = T.self) async throws -> sending NodeResult<T> {
-        let (step, journey) = (filled, journey)
+        let (step, journey) = (try filled(), journey)
         return try await journey.result { try await $0.next(step, of: journey.index, options: journey.options) }
     }
 }

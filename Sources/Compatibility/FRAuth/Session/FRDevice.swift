@@ -1,28 +1,39 @@
 public import SignetJourney
 
+/// The identifier of the device that the app runs on.
+public struct FRDeviceIdentifier: Sendable, Hashable {
+    private let text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// Returns the identifier for the servers of this app.
+    ///
+    /// It is stable: it depends on the machine and on ``FRAuth/applicationName``.
+    @discardableResult
+    public func getIdentifier() -> String { text }
+}
+
 /// The device that the app runs on, as the app describes it to servers.
 public struct FRDevice: Sendable {
     /// The device's identifier for the servers of this app.
-    ///
-    /// It is stable: it depends on the machine and on ``FRAuth/applicationName``.
-    public let identifier: String
+    public let identifier: FRDeviceIdentifier
 
     /// The current device.
     ///
     /// Nil when the machine has no machine-id(5), because a generated identifier would differ each time.
     public static var currentDevice: FRDevice? {
-        DeviceProfileCollector.identifier(for: FRAuth.applicationName).map { FRDevice(identifier: $0) }
+        DeviceProfileCollector.identifier(for: FRAuth.applicationName).map { FRDevice(identifier: FRDeviceIdentifier($0)) }
     }
 
     /// Returns the device's profile, with the data that an unprivileged process can read.
     public func getProfile() async -> DeviceProfile { profile }
 
-    /// Collects the device's profile and calls the completion once.
-    public func getProfile(completion: @escaping @Sendable (DeviceProfile) -> Void) {
-        Task { completion(profile) }
+    /// Collects the device's profile with ``FRDeviceCollector/shared`` and calls the completion once.
+    public func getProfile(completion: @escaping DeviceCollectorCallback) {
+        FRDeviceCollector.shared.collect(completion: completion)
     }
 
-    var profile: DeviceProfile { DeviceProfileCollector(identifier: identifier).collect() }
+    var profile: DeviceProfile { DeviceProfileCollector(identifier: identifier.getIdentifier()).collect() }
 }
 
 extension DeviceProfileCallback {

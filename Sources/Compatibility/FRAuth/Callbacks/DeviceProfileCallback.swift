@@ -1,0 +1,52 @@
+import Foundation
+import SignetCore
+public import SignetJourney
+
+/// Asks for the device's profile: its metadata and its location.
+public class DeviceProfileCallback: HiddenValueCallback, ActionCallback {
+    /// True when the server asks for the device's metadata.
+    public var metadataRequired: Bool
+    /// True when the server asks for the device's location.
+    public var locationRequired: Bool
+    /// The message to show while the app collects the profile.
+    public var message: String
+    /// The app's collector for the location, which ``FRDeviceCollector/shared`` has under the name `location`; nil when the server does
+    /// not ask for it or the app has none.
+    public var locationCollector: (any DeviceCollector)?
+    /// The collector for the metadata.
+    public var profileCollector = ProfileCollector()
+    /// The collector for the whole profile, with the sections that the server asks for.
+    public var collector = FRDeviceCollector()
+
+    /// Reads a callback.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no outputs or no input.
+    public required init(json: [String: Any]) throws {
+        let callback = try JourneyCallback(untyped: json)
+        try callback.require("output")
+        let view = SignetJourney.DeviceProfileCallback(unchecked: callback)
+        (metadataRequired, locationRequired, message) = (view.wantsMetadata, view.wantsLocation, view.message)
+        let added = FRDeviceCollector.shared.collectors
+        locationCollector = view.wantsLocation ? added.first { $0.name == "location" } : nil
+        try super.init(json: json)
+        if let locationCollector { collector.collectors.append(locationCollector) }
+        if metadataRequired { collector.collectors.append(profileCollector) }
+    }
+
+    /// Collects the profile with ``collector``, enters it, and calls the completion once with the data.
+    public func execute(_ completion: @escaping JSONCompletionCallback) {
+        collector.collect { [self] profile in
+            setValue(JSONValue(untyped: profile).map { JSON.text(of: $0) })
+            completion(profile)
+        }
+    }
+
+    /// Enters a profile, which `DeviceProfileCollector` creates.
+    ///
+    /// Parts that the server did not ask for are left out.
+    public func setProfile(_ profile: DeviceProfile) {
+        guard let callback = try? JourneyCallback(untyped: response) else { return }
+        var view = SignetJourney.DeviceProfileCallback(unchecked: callback)
+        view.fill(profile)
+        setValue(view.callback.value()?.untyped)
+    }
+}

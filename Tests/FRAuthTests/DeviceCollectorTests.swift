@@ -1,0 +1,72 @@
+import FRAuth
+import Foundation
+import SignetCore
+import SignetTesting
+import Testing
+
+@Suite("Device collectors of FRAuth")
+struct DeviceCollectorTests {
+    /// A collector that calls its completion at once.
+    private struct Section: DeviceCollector {
+        let name: String
+        let data: [String: String]
+        func collect(completion: @escaping DeviceCollectorCallback) { completion(data) }
+    }
+
+    /// Returns what a collector collects.
+    private func profile(of collector: some DeviceCollector) throws -> [String: Any] {
+        var profiles: [[String: Any]] = []
+        collector.collect { profiles.append($0) }
+        #expect(profiles.count == 1)
+        return try #require(profiles.first)
+    }
+
+    @Test("The process's collector collects the version, the SDK's sections and those of the app")
+    func collectsSectionsOfApp() throws {
+        try FRAuthProcess.$current.withValue(FRAuthProcess()) {
+            FRDeviceCollector.shared.collectors.append(Section(name: "custom", data: ["custom-key": "custom-value"]))
+            let profile = try profile(of: FRDeviceCollector.shared)
+            #expect(profile["version"] as? String == "1.0")
+            #expect(profile["identifier"] as? String == FRDevice.currentDevice?.identifier.getIdentifier())
+            #expect((profile["custom"] as? [String: Any])?["custom-key"] as? String == "custom-value")
+            for name in ["platform", "hardware", "network", "bluetooth"] { #expect(profile[name] is [String: Any], "\(name)") }
+            var viaDevice: [String: Any] = [:]
+            FRDevice.currentDevice?.getProfile { viaDevice = $0 }
+            if FRDevice.currentDevice != nil { #expect(viaDevice["custom"] != nil) }
+        }
+        #expect(FRDeviceCollector().collectors.isEmpty)
+    }
+
+    @Test("DeviceProfileCallback collects the parts that the server asks for and enters them as JSON")
+    func entersCollectedProfile() throws {
+        try FRAuthProcess.$current.withValue(FRAuthProcess()) {
+            FRDeviceCollector.shared.collectors.append(Section(name: "location", data: ["latitude": "1"]))
+            let callback = try DeviceProfileCallback(
+                json: callbackJSON(
+                    "DeviceProfileCallback",
+                    output: ["metadata": .bool(true), "location": .bool(true), "message": .string("m")], inputs: [""]))
+            #expect(callback.metadataRequired && callback.locationRequired && callback.message == "m")
+            #expect(callback.locationCollector?.name == "location" && callback.collector.collectors.count == 2)
+            callback.profileCollector.collectors = [Section(name: "platform", data: ["p": "q"])]
+            var reported: [String: Any] = [:]
+            callback.execute { reported = $0 }
+            #expect((reported["location"] as? [String: Any])?["latitude"] as? String == "1")
+            let entered = try JSON.value(of: try #require(callback.getValue() as? String).utf8)
+            #expect(entered["metadata"]?["platform"]?["p"] == .string("q") && entered["location"]?["latitude"] == .string("1"))
+            #expect(entered["version"] == .string("1.0"))
+        }
+        let silent = try DeviceProfileCallback(
+            json: callbackJSON("DeviceProfileCallback", output: ["metadata": .bool(false)], inputs: [""]))
+        #expect(silent.collector.collectors.isEmpty && silent.locationCollector == nil)
+    }
+
+    @Test("The SDK's collectors name their sections")
+    func namesSections() throws {
+        let collectors: [any DeviceCollector] = [
+            PlatformCollector(), HardwareCollector(), NetworkCollector(), ProfileCollector(),
+        ]
+        #expect(collectors.map(\.name) == ["platform", "hardware", "network", "metadata"])
+        let sections = try profile(of: ProfileCollector())
+        #expect(sections["platform"] is [String: Any] && sections["hardware"] is [String: Any])
+    }
+}
