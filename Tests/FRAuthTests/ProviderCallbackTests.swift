@@ -257,7 +257,7 @@ struct ProviderCallbackTests {
         "SocialLoginError has the ForgeRock SDK's domain and codes",
         arguments: [
             (SocialLoginError.notSupported("why"), 1_600_000, "why"), (.unsupportedCredentials("why"), 1_600_001, "why"),
-            (.cancelled, 1_600_002, "canceled"), (.missingIdPHandler, 1_600_003, "IdPHandler"),
+            (.cancelled, 1_600_002, "Operation is cancelled"), (.missingIdPHandler, 1_600_003, "IdPHandler"),
         ])
     func numbersSocialLoginErrors(error: SocialLoginError, code: Int, text: String) {
         #expect(SocialLoginError.errorDomain == "com.forgerock.ios.frauth.sociallogin")

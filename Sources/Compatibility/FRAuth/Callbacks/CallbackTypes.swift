@@ -1,11 +1,5 @@
 // Names of closure types that the callback classes take.
 
-/// A closure that receives a JSON object.
-public typealias JSONCompletionCallback = (_ result: [String: Any]) -> Void
-
-/// A closure that receives a string.
-public typealias StringCompletionCallback = (_ result: String) -> Void
-
 /// A closure that receives the data of a ``DeviceCollector``.
 public typealias DeviceCollectorCallback = (_ result: [String: Any]) -> Void
 
@@ -24,5 +18,5 @@ public typealias ProtectResultCallback = (_ result: ProtectResult) -> Void
 /// A callback that an app answers with one call.
 public protocol ActionCallback {
     /// Collects the answer, enters it, and calls the completion once with the data.
-    func execute(_ completion: @escaping JSONCompletionCallback)
+    func execute(_ completion: @escaping DeviceCollectorCallback)
 }

@@ -33,7 +33,7 @@ public class DeviceProfileCallback: HiddenValueCallback, ActionCallback {
     }
 
     /// Collects the profile with ``collector``, enters it, and calls the completion once with the data.
-    public func execute(_ completion: @escaping JSONCompletionCallback) {
+    public func execute(_ completion: @escaping DeviceCollectorCallback) {
         collector.collect { [self] profile in
             setValue(JSONValue(untyped: profile).map { JSON.text(of: $0) })
             completion(profile)

@@ -34,7 +34,7 @@ public enum SocialLoginError: CustomNSError, LocalizedError, CustomStringConvert
         switch self {
         case .notSupported(let reason): (1_600_000, "this login provider can't be used here: \(reason)")
         case .unsupportedCredentials(let reason): (1_600_001, "the login provider's answer can't be used: \(reason)")
-        case .cancelled: (1_600_002, "the login at the provider was canceled")
+        case .cancelled: (1_600_002, "Operation is cancelled")
         case .missingIdPHandler: (1_600_003, "there is no handler for this login provider: pass an IdPHandler to signIn")
         }
     }
