@@ -39,8 +39,6 @@ package final class FRAuthProcess: Sendable {
 
     let state: Mutex<State>
     let settings: LegacyAuthSettings
-    /// The collector of the device's profile.
-    let deviceCollector = FRDeviceCollector(SectionCollector.all)
 
     struct State: Sendable {
         var started: FRAuth?
@@ -66,6 +64,9 @@ package final class FRAuthProcess: Sendable {
             state.store = store
         }
     }
+
+    /// The collector of the device's profile.
+    let deviceCollector = FRDeviceCollector(SectionCollector.all)
 
     // MARK: Browser
 
