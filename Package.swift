@@ -239,7 +239,7 @@ let package = Package(
         .testTarget(
             name: "SeedSamples",
             dependencies: [
-                "Storage", "FRAuthenticator", "FRAuth", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork",
+                "Storage", "FRAuthenticator", "FRAuth", "FRCore", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork",
                 "SignetServer", "SignetStorage", "SignetTesting", "TestSupport", logging,
             ],
             swiftSettings: rules),

@@ -1,4 +1,5 @@
 import FRAuth
+import FRCore
 import Foundation
 import SignetCore
 import SignetNetwork
@@ -24,7 +25,7 @@ struct BrowserTests {
     }
 
     private func options(_ fixture: FRAuthFixture) -> FROptions {
-        var options = fixture.options
+        let options = fixture.options
         options.oauthRedirectUri = "http://127.0.0.1/callback"
         return options
     }
@@ -126,12 +127,12 @@ struct BrowserTests {
                         _ = try await #require(browser).build().login()
                         return nil
                     } catch {
-                        return (error as? any FRAuthFailure)?.code
+                        return (error as? any CodedFRError)?.code
                     }
                 }
                 #expect(try await error(FRUser.browser()) == 1_400_000)
                 #expect(try await error(FRUser.browser()?.set(browserType: .ephemeralAuthSession)) == 1_400_000)
-                var elsewhere = fixture.options
+                let elsewhere = fixture.options
                 elsewhere.oauthRedirectUri = "https://app.example.com/callback"
                 try FRAuth.start(options: elsewhere)
                 #expect(try await error(FRUser.browser()) == 1_500_008)

@@ -1,4 +1,5 @@
 import FRAuth
+import FRCore
 import Foundation
 import SignetCore
 import SignetNetwork
@@ -6,7 +7,7 @@ import SignetStorage
 import SignetTesting
 import Testing
 
-import protocol FRAuth.RequestInterceptor
+import protocol FRCore.RequestInterceptor
 import struct SignetJourney.PolicyAdvice
 
 @Suite("Journeys of FRSession and Node")
@@ -39,7 +40,7 @@ struct NodeTests {
                     FRSession.authenticate(authIndexValue: "Login") { (_: Token?, node, error) in
                         guard let node else { return done.resume(throwing: error ?? Unexpected()) }
                         fill(node, password: "wrong")
-                        node.next { (_: Token?, _, error) in done.resume(returning: (error as? any FRAuthFailure)?.code) }
+                        node.next { (_: Token?, _, error) in done.resume(returning: (error as? any CodedFRError)?.code) }
                     }
                 }
                 #expect(code == 1_300_002)
@@ -119,7 +120,9 @@ struct NodeTests {
                 $0.headers["Accept-API-Version"] != "resource=2.1, protocol=1.0"
             }
             #expect(otherVersions.isEmpty)
-            let otherPrograms = transport.requests.filter { $0.headers["X-Requested-With"] != "forgerock-sdk" }
+            let otherPrograms = transport.requests.filter {
+                $0.headers.all("x-requested-with") != ["forgerock-sdk"] || $0.headers.all("x-requested-platform") != ["ios"]
+            }
             #expect(otherPrograms.isEmpty)
         }
     }
@@ -127,10 +130,14 @@ struct NodeTests {
     private struct Interceptor: RequestInterceptor {
         let log: Log
         func intercept(request: Request, action: Action) -> Request {
-            log.append("\(action.type) \(action.payload["tree"] ?? "") \(action.payload["type"] ?? "")")
-            var request = request
-            request.url += request.url.contains("?") ? "&x=1" : "?x=1"
-            return request
+            log.append("\(action.type) \(action.payload?["tree"] ?? "") \(action.payload?["type"] ?? "")")
+            var (headers, parameters) = (request.headers, request.urlParams)
+            headers["x-requested-with"] = "other"
+            headers["X-Requested-Platform"] = "other"
+            parameters["x"] = "1"
+            return Request(
+                url: request.url, method: request.method, headers: headers, bodyParams: request.bodyParams,
+                urlParams: parameters, requestType: request.requestType, responseType: request.responseType)
         }
     }
 
@@ -159,7 +166,7 @@ struct NodeTests {
             _ = try await service.next(Token.self)
             Issue.record("the journey did not fail")
         } catch {
-            #expect((error as? any FRAuthFailure)?.code == code, "\(error)")
+            #expect((error as? any CodedFRError)?.code == code, "\(error)")
         }
     }
 

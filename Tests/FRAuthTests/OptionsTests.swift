@@ -1,4 +1,5 @@
 import FRAuth
+import FRCore
 import Foundation
 import SignetCore
 import SignetNetwork
@@ -10,10 +11,12 @@ import Testing
 /// Tests of FROptions: protocol/journey.md sections 5.1 to 5.4.
 @Suite("Settings in FROptions")
 struct OptionsTests {
-    private static let documented = FROptions(
-        url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3", oauthClientId: "iosClient",
-        oauthRedirectUri: "frauth://com.forgerock.ios.frexample", oauthScope: "openid profile email address",
-        authServiceName: "Login", registrationServiceName: "Register")
+    private static var documented: FROptions {
+        FROptions(
+            url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3", oauthClientId: "iosClient",
+            oauthRedirectUri: "frauth://com.forgerock.ios.frexample", oauthScope: "openid profile email address",
+            authServiceName: "Login", registrationServiceName: "Register")
+    }
 
     @Test("FROptions accepts its arguments in the documents' order and in the ForgeRock SDK's order")
     func acceptsBothArgumentOrders() {
@@ -36,17 +39,17 @@ struct OptionsTests {
 
     @Test("FROptions keeps every setting in a round trip through its dictionary")
     func keepsSettingsInDictionary() throws {
-        var options = FROptions(
+        let options = FROptions(
             url: "u", realm: "r", enableCookie: false, cookieName: "c", timeout: "7", authorizeEndpoint: "a", tokenEndpoint: "t",
             revokeEndpoint: "v", userinfoEndpoint: "i", sessionEndpoint: "s", endSessionEndpoint: "e", oauthThreshold: "9",
             oauthClientId: "id", oauthRedirectUri: "x:y", oauthSignoutRedirectUri: "z:w", oauthScope: "openid",
             authServiceName: "In", registrationServiceName: "Up", keychainAccessGroup: "g", sslPinningPublicKeyHashes: ["h"])
         options.authenticateEndpoint = "n"
-        let dictionary = options.optionsDictionary()
+        let dictionary = try #require(options.optionsDictionary())
         #expect(dictionary.count == 21)
         #expect(FROptions(config: dictionary) == options)
         #expect(dictionary["forgerock_oauth_sign_out_redirect_uri"] as? String == "z:w")
-        #expect(FROptions(url: "u", realm: "r").optionsDictionary().count == 7)
+        #expect(FROptions(url: "u", realm: "r").optionsDictionary()?.count == 7)
     }
 
     @Test("FROptions reads numbers for text settings, and ignores values of other types")
@@ -60,7 +63,7 @@ struct OptionsTests {
 
     @Test("FROptions converts to the engine's profile")
     func convertsToProfile() throws {
-        var options = Self.documented
+        let options = Self.documented
         options.authorizeEndpoint = "/custom/authorize"
         options.tokenEndpoint = "custom/token"
         options.revokeEndpoint = "https://other.example.test/revoke"
@@ -130,22 +133,29 @@ struct OptionsTests {
                         .utf8))
         }
         let address = "\(issuer)/.well-known/openid-configuration"
-        var options = Self.documented
+        let options = Self.documented
         options.tokenEndpoint = "mine"
         let found = try await options.discover(discoveryURL: address, transport: transport)
-        #expect(found.authorizeEndpoint == "\(issuer)/a" && found.tokenEndpoint == "mine")
+        #expect(found === options)
+        #expect(found.authorizeEndpoint == "\(issuer)/a" && found.tokenEndpoint == "\(issuer)/t")
         #expect(found.endSessionEndpoint == "\(issuer)/p")
         options.oauthSignoutRedirectUri = "frauth://out"
-        #expect(
-            try await options.discover(discoveryURL: address, transport: transport).endSessionEndpoint == "\(issuer)/e")
-        let nothing = FROptions(url: "", realm: "")
-        let all = try await nothing.discover(discoveryURL: address, transport: transport)
+        try await options.discover(discoveryURL: address, transport: transport)
+        #expect(options.endSessionEndpoint == "\(issuer)/e")
+        let all = FROptions(url: "", realm: "")
+        try await all.discover(discoveryURL: address, transport: transport)
         #expect(all.url == "https://tenant.forgeblocks.com/am" && all.realm == "/alpha")
         #expect(try all.profile().address(of: .discovery) == address)
-        await #expect(throws: ConfigError.self) { try await nothing.discover(discoveryURL: "", transport: transport) }
+        for text in ["", "this is not an address"] {
+            let nothing = FROptions(url: "", realm: "")
+            let error = await #expect(throws: OAuth2Error.self) {
+                try await nothing.discover(discoveryURL: text, transport: transport)
+            }
+            #expect(error?.code == 1_500_098 && nothing == FROptions(url: "", realm: ""))
+        }
         // The document of one realm poses as another realm of the same host.
         let other = address.replacing("alpha", with: "bravo")
-        for options in [options, nothing] {
+        for options in [options, FROptions(url: "", realm: "")] {
             await #expect {
                 try await options.discover(discoveryURL: other, transport: transport)
             } throws: { error in
@@ -153,9 +163,92 @@ struct OptionsTests {
             }
         }
         // The pinned keys of the settings apply to this request too.
-        var pinned = nothing
+        let pinned = FROptions(url: "", realm: "")
         pinned.sslPinningPublicKeyHashes = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
         await #expect(throws: NetworkError.self) { try await pinned.discover(discoveryURL: address, transport: transport) }
+    }
+}
+
+@Suite("FROptions as an object")
+struct OptionsObjectTests {
+    @Test("FROptions are equal when all values are, and are read and written as JSON with the keys of FRAuthConfig")
+    func comparesAndEncodes() throws {
+        let changes: [(FROptions) -> Void] = [
+            { $0.url = "other" }, { $0.realm = "bravo" }, { $0.oauthClientId = "other" }, { $0.keychainAccessGroup = "group" },
+            { $0.timeout = "1" },
+        ]
+        let options = FROptions(url: "u", realm: "r", authenticateEndpoint: "a", oauthClientId: "c")
+        #expect(options == FROptions(url: "u", realm: "r", authenticateEndpoint: "a", oauthClientId: "c"))
+        for change in changes {
+            let other = FROptions(config: options.optionsDictionary() ?? [:])
+            #expect(other == options)
+            change(other)
+            #expect(other != options)
+        }
+        let json = try JSONEncoder().encode(options)
+        #expect(try JSONDecoder().decode(FROptions.self, from: json) == options)
+        #expect(String(decoding: json, as: UTF8.self).contains(#""forgerock_authenticate_endpoint":"a""#))
+        #expect(throws: ConfigError.self) { try JSONDecoder().decode(FROptions.self, from: Data(#"{"forgerock_url":[]}"#.utf8)) }
+    }
+
+    @Test("FROptions gives the endpoints that are set, and the server's own ones otherwise")
+    func givesEndpoints() {
+        let options = FROptions(url: "https://am.example.com/am", realm: "alpha")
+        let realm = "realms/root/realms/alpha"
+        let defaults = [
+            options.getAuthenticateEndpoint(), options.getAuthorizeEndpoint(), options.getTokenEndpoint(),
+            options.getRevokeEndpoint(),
+            options.getUserinfoEndpoint(), options.getSessionEndpoint(), options.getEndSessionEndpoint(),
+        ]
+        #expect(
+            defaults == [
+                "/json/\(realm)/authenticate", "/oauth2/\(realm)/authorize", "/oauth2/\(realm)/access_token",
+                "/oauth2/\(realm)/token/revoke", "/oauth2/\(realm)/userinfo", "/json/\(realm)/sessions",
+                "/oauth2/\(realm)/connect/endSession",
+            ])
+        options.tokenEndpoint = "mine"
+        #expect(options.getTokenEndpoint() == "mine")
+    }
+
+    @Test("Discovery without a URL takes the issuer of a provider that is no AM")
+    func discoversAnyProvider() async throws {
+        for issuer in ["https://gitlab.example.com", "https://auth.example.com/02fb4743/as", "https://id.example.com/oauth2x"] {
+            let transport = ScriptedTransport { _ in
+                HTTPResponse(
+                    status: 200,
+                    body: Array(
+                        #"{"issuer":"\#(issuer)","authorization_endpoint":"\#(issuer)/oauth/authorize","token_endpoint":"\#(issuer)/t"}"#
+                            .utf8))
+            }
+            let options = FROptions(config: ["forgerock_oauth_client_id": "client", "forgerock_authorize_endpoint": "test"])
+            try await options.discover(discoveryURL: "\(issuer)/.well-known/openid-configuration", transport: transport)
+            #expect(options.url == issuer && options.realm.isEmpty && options.oauthClientId == "client")
+            #expect(options.authorizeEndpoint == "\(issuer)/oauth/authorize" && options.tokenEndpoint == "\(issuer)/t")
+        }
+    }
+
+    @Test("Plain http is refused with the name of the setting, which allows hosts by name")
+    func allowsPlainHTTPByName() async throws {
+        let memory = MemoryStore()
+        try await TemporaryDirectory.with(inMemory: true) { directory in
+            let settings = LegacyAuthSettings {
+                $0.transport = ScriptedTransport { _ in HTTPResponse(status: 500) }
+                $0.keychain = VaultProvider { () throws(StoreError) in memory }
+                $0.lockFile = directory.file("lock")
+            }
+            try FRAuthProcess.$current.withValue(FRAuthProcess(settings, core: FRCoreProcess())) {
+                let options = FROptions(url: "http://am.example.test/am", realm: "alpha")
+                let error = #expect(throws: ConfigError.self) { try FRAuth.start(options: options) }
+                #expect(error?.description.contains("FRAuth.allowPlainHTTP(to:)") == true)
+                FRAuth.allowPlainHTTP(to: ["other.example.test"])
+                #expect(throws: ConfigError.self) { try FRAuth.start(options: options) }
+                FRAuth.allowPlainHTTP(to: ["am.example.test"])
+                try FRAuth.start(options: options)
+                #expect(FRAuth.shared?.options == options)
+                FRAuth.shared = nil
+                #expect(FRAuth.shared == nil)
+            }
+        }
     }
 }
 
@@ -174,14 +267,14 @@ struct StartTests {
         }
     }
 
-    private static let options = FROptions(url: "https://am.example.test/am", realm: "alpha")
+    private static var options: FROptions { FROptions(url: "https://am.example.test/am", realm: "alpha") }
 
     @Test("FRAuth.start with invalid settings fails and keeps the earlier settings")
     func keepsSettingsAfterInvalidStart() async throws {
         try await with {
             #expect(FRAuth.shared == nil)
             try FRAuth.start(options: Self.options)
-            var broken = Self.options
+            let broken = Self.options
             broken.url = "http://am.example.test/am"
             #expect(throws: ConfigError.self) { try FRAuth.start(options: broken) }
             #expect(FRAuth.shared?.options == Self.options)
@@ -196,8 +289,8 @@ struct StartTests {
                 let json = #"{"forgerock_url":"https://json.example.test/am","forgerock_realm":"alpha","forgerock_timeout":12}"#
                 try Data(json.utf8).write(to: URL(filePath: directory.file("FRAuthConfig.json")))
                 try FRAuth.start()
-                #expect(FRAuth.shared?.options.url == "https://json.example.test/am")
-                #expect(FRAuth.shared?.options.timeout == "12")
+                #expect(FRAuth.shared?.options?.url == "https://json.example.test/am")
+                #expect(FRAuth.shared?.options?.timeout == "12")
                 let plist: [String: Any] = [
                     "forgerock_url": "https://plist.example.test/am", "forgerock_realm": "", "forgerock_enable_cookie": false,
                     "forgerock_ssl_pinning_public_key_hashes": ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],

@@ -1,10 +1,11 @@
 import FRAuth
+import FRCore
 import SignetCore
 import SignetNetwork
 import SignetStorage
 import Testing
 
-import protocol FRAuth.RequestInterceptor
+import protocol FRCore.RequestInterceptor
 import struct SignetOAuth.LogOutReport
 import class SignetOAuth.SessionStore
 
@@ -48,7 +49,7 @@ struct SessionSettingsTests {
                     case .node(let node) = try await FRSession.authenticate(Token.self, authIndexValue: "ConfirmationCallback")
                 else { throw Unexpected() }
 
-                var options = fixture.options
+                let options = fixture.options
                 options.realm = "root"
                 try FRAuth.start(options: options)
                 try await logIn()
@@ -67,7 +68,7 @@ struct SessionSettingsTests {
             try await fixture.started {
                 try await logIn()
                 let old = try #require(FRAuth.shared)
-                var options = fixture.options
+                let options = fixture.options
                 options.realm = "root"
                 try FRAuth.start(options: options)
                 try await logIn()
@@ -90,10 +91,10 @@ struct SessionSettingsTests {
                     throw Unexpected()
                 }
                 // The start happens while the last answer of the journey is on its way.
-                var options = fixture.options
+                let options = fixture.options
                 options.realm = "root"
                 let other = options
-                RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [RestartingInterceptor(options: other)])
+                RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [RestartingInterceptor(fixture: fixture)])
                 fill(node)
                 await #expect(throws: StoreError.self) { _ = try await node.next(Token.self) }
                 await FRAuth.shared?.ready()
@@ -104,9 +105,13 @@ struct SessionSettingsTests {
 
     /// Starts the SDK with other settings while a request is sent.
     private struct RestartingInterceptor: RequestInterceptor {
-        let options: FROptions
+        let fixture: FRAuthFixture
         func intercept(request: Request, action: Action) -> Request {
-            if action.type == "AUTHENTICATE" { try? FRAuth.start(options: options) }
+            if action.type == "AUTHENTICATE" {
+                let options = fixture.options
+                options.realm = "root"
+                try? FRAuth.start(options: options)
+            }
             return request
         }
     }
@@ -124,7 +129,7 @@ struct SessionSettingsTests {
                 let api = try #require(FRAuth.shared).authorizedTransport(for: [try Endpoint(unchecked: fixture.url)])
                 await #expect(throws: StoreError.self) { try await api.send(HTTPRequest("GET", fixture.url)) }
                 // Another start finds the same state.
-                var options = fixture.options
+                let options = fixture.options
                 options.timeout = "70"
                 try FRAuth.start(options: options)
                 #expect(FRUser.currentUser == nil)

@@ -1,4 +1,5 @@
 import FRAuth
+import FRCore
 import Foundation
 import SignetCore
 import SignetJourney
@@ -126,7 +127,7 @@ struct UserTests {
                 // A journey can begin as soon as the logout is requested, before the server has answered it.
                 user.logout()
                 _ = try? await FRUser.register()
-                #expect(fixture.requests.last("START_AUTHENTICATE")?.url.contains("authIndexValue=Register") == true)
+                #expect(fixture.requests.last("START_AUTHENTICATE")?.urlParams["authIndexValue"] == "Register")
             }
         }
     }
@@ -165,7 +166,7 @@ struct UserTests {
                 }
                 fill(node)
                 await #expect(throws: AuthError.invalidOAuth2Client) { _ = try await node.next(AccessToken.self) }
-                var half = fixture.options
+                let half = fixture.options
                 half.oauthScope = nil
                 try FRAuth.start(options: half)
                 #expect(FRUser.browser() == nil)
@@ -227,7 +228,7 @@ struct UserTests {
             } _: {
                 try FRAuth.start(options: fixture.options)
                 try await logIn()
-                var options = fixture.options
+                let options = fixture.options
                 options.sslPinningPublicKeyHashes = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
                 try FRAuth.start(options: options)
                 let api = try #require(FRAuth.shared).authorizedTransport(for: [try Endpoint("https://api.example.test")])
@@ -281,7 +282,7 @@ struct UserTests {
                 #expect(FRUser.currentUser?.token != token && FRUser.currentUser?.token != nil)
                 let store = try SessionStore.memory()
                 #expect(throws: ConfigError.invalidSDKState) { try FRAuth.setStore(store) }
-                var options = fixture.options
+                let options = fixture.options
                 options.oauthScope = "openid"
                 try FRAuth.start(options: options)
                 #expect(FRUser.currentUser == nil)
@@ -324,7 +325,7 @@ struct TokenErrorTests {
                     try await user.refresh()
                     Issue.record("the token was renewed")
                 } catch {
-                    #expect((error as? any FRAuthFailure)?.code == code, "\(error)")
+                    #expect((error as? any CodedFRError)?.code == code, "\(error)")
                 }
                 #expect(user.token == token && FRSession.currentSession != nil)
             }
@@ -358,7 +359,7 @@ struct TokenErrorTests {
                     try await user.getAccessToken()
                     Issue.record("the request returned a token")
                 } catch {
-                    #expect((error as? any FRAuthFailure)?.code == code, "\(error)")
+                    #expect((error as? any CodedFRError)?.code == code, "\(error)")
                 }
                 #expect(FRSession.currentSession != nil && FRUser.browser() != nil)
             }
@@ -369,13 +370,13 @@ struct TokenErrorTests {
     @Test("Each error about tokens has its domain, code and description")
     func numbersTokenErrors() {
         let reason = "r"
-        let errors: [any FRAuthFailure] = [
+        let errors: [any CodedFRError] = [
             OAuth2Error.invalidAuthorizeRequest(reason), OAuth2Error.invalidClient(reason), OAuth2Error.invalidGrant(reason),
             OAuth2Error.unauthorizedClient(reason), OAuth2Error.unsupportedGrantType(reason),
             OAuth2Error.unsupportedResponseType(reason), OAuth2Error.invalidScope(reason),
             OAuth2Error.missingOrInvalidRedirectURI(reason), OAuth2Error.accessDenied(reason),
-            OAuth2Error.invalidPKCEState(reason), OAuth2Error.other(reason), OAuth2Error.unknown(reason),
-            BrowserError.externalUserAgentFailure(reason), BrowserError.externalUserAgentAuthenticationInProgress,
+            OAuth2Error.invalidPKCEState, OAuth2Error.other(reason), OAuth2Error.unknown(reason),
+            BrowserError.externalUserAgentFailure, BrowserError.externalUserAgentAuthenticationInProgress,
             BrowserError.externalUserAgentCancelled, TokenError.failToParseToken(reason), TokenError.nullRefreshToken,
             TokenError.nullToken,
         ]

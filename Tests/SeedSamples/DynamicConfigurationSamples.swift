@@ -96,7 +96,7 @@ struct DynamicConfigurationSamples {
             try await tenant.program {
                 CallbackFactory.shared.registerCallback(callbackType: "NameCallback", callbackClass: NamePrompt.self)
                 try start()
-                var options = try #require(FRAuth.shared?.options)
+                let options = try #require(FRAuth.shared?.options)
                 options.timeout = "70"
                 try FRAuth.start(options: options)
                 guard case .node(let node) = try await FRUser.login() else { throw CancellationError() }

@@ -1,4 +1,5 @@
 import FRAuth
+import FRCore
 import SignetCore
 import SignetNetwork
 import SignetServer
@@ -7,7 +8,7 @@ import SignetTesting
 import Synchronization
 import TestSupport
 
-import protocol FRAuth.RequestInterceptor
+import protocol FRCore.RequestInterceptor
 
 /// The server of the documents, `https://tenant.forgeblocks.com/am`: a real one of this machine, to which the requests for that address go, and a
 /// machine with a vault on which programs use it.
@@ -78,9 +79,11 @@ struct TenantFixture: Sendable {
                 $0.transport = tunnel
                 $0.clock = clock
             }
-            return try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
-                RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [network])
-                return try await body()
+            return try await FRCoreProcess.$current.withValue(FRCoreProcess()) {
+                try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
+                    RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [network])
+                    return try await body()
+                }
             }
         }
     }

@@ -21,12 +21,14 @@ private final class MyTokenStore: Storage {
 /// Tests of the document on token and key security, which has no code: each sentence about the SDKs' behavior.
 @Suite("Token and key security document")
 struct TokenSecuritySamples {
-    private static let options = FROptions(
-        url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3",
-        // A machine that is busy with other tests may take its time.
-        timeout: "600",
-        oauthClientId: "iosClient", oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
-        oauthScope: "openid profile email address")
+    private static var options: FROptions {
+        FROptions(
+            url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3",
+            // A machine that is busy with other tests may take its time.
+            timeout: "600",
+            oauthClientId: "iosClient", oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
+            oauthScope: "openid profile email address")
+    }
 
     /// Runs a program in which a user has logged in.
     private func loggedIn(
@@ -119,7 +121,7 @@ struct TokenSecuritySamples {
     @Test("Apps of one group share an SSO token, and the SDK removes tokens obtained with another one")
     func removesTokensOfOtherSSOToken() async throws {
         try await TenantFixture.with { tenant in
-            var options = Self.options
+            let options = Self.options
             options.keychainAccessGroup = "com.example.group"
             let shared = options
             try await tenant.program(application: "one") {

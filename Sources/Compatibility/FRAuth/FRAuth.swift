@@ -1,5 +1,7 @@
+import FRCore
 public import SignetCore
 import SignetJourney
+public import SignetNetwork
 public import SignetOAuth
 public import SignetStorage
 import Synchronization
@@ -14,9 +16,15 @@ import Synchronization
 /// `VaultProvider.default.open(_:)`, or supplies its own store with ``setStore(_:)``.
 public final class FRAuth: Sendable {
     /// The settings that the SDK was started with.
-    public var options: FROptions { session.options }
+    ///
+    /// Each read returns a new object. A new value is only shown here: ``start(options:)`` uses settings.
+    public var options: FROptions? {
+        get { FROptions(shown.withLock { $0 } ?? session.options) }
+        set { shown.withLock { $0 = newValue?.settings } }
+    }
     let session: LegacySession
     private let process: FRAuthProcess
+    private let shown = Mutex<FRSettings?>(nil)
 
     init(session: LegacySession, process: FRAuthProcess) {
         self.session = session
@@ -24,7 +32,21 @@ public final class FRAuth: Sendable {
     }
 
     /// The instance that ``start(options:)`` started; nil before the first start.
-    public static var shared: FRAuth? { FRAuthProcess.current.started }
+    ///
+    /// After nil was set, the SDK is not started. Stored data stays.
+    public static var shared: FRAuth? {
+        get { FRAuthProcess.current.started }
+        set { FRAuthProcess.current.state.withLock { $0.started = newValue } }
+    }
+
+    /// Sets the transport for all requests of this SDK, for example for the tests of an app; nil for the SDK's own one.
+    public static func setTransport(_ transport: (any HTTPTransport)?) { FRAuthProcess.current.core.set(transport) }
+
+    /// Allows plain `http` to the hosts with these names, for test networks.
+    ///
+    /// Other machines in the network can read passwords and tokens in such requests. Call it before ``start(options:)``; without
+    /// it, plain `http` goes only to loopback addresses.
+    public static func allowPlainHTTP(to hosts: Set<String>) { FRAuthProcess.current.core.allowPlainHTTP(to: hosts) }
 
     /// The name, without extension, of the file that ``start(options:)`` reads when it gets no options.
     ///

@@ -1,3 +1,4 @@
+package import FRCore
 package import SignetCore
 import SignetJourney
 package import SignetNetwork
@@ -9,8 +10,8 @@ import Synchronization
 package struct LegacyAuthSettings: Sendable {
     /// The policy for permitted addresses.
     package var policy: EndpointPolicy = .secure
-    /// The transport for all requests.
-    package var transport: any HTTPTransport = AsyncHTTPTransport()
+    /// The transport for all requests; nil for the one that the app can set.
+    package var transport: (any HTTPTransport)?
     /// The keychain for the session, the tokens and the settings.
     package var keychain: VaultProvider = .default
     /// The path of the lock file for the keychain's items; nil for the default.
@@ -39,10 +40,11 @@ package final class FRAuthProcess: Sendable {
 
     let state: Mutex<State>
     let settings: LegacyAuthSettings
+    /// The interceptors and the network, which this module shares with FRCore.
+    let core: FRCoreProcess
 
     struct State: Sendable {
         var started: FRAuth?
-        var interceptors: [any RequestInterceptor] = []
         var factory = CallbackFactory()
         var configFileName = "FRAuthConfig"
         var applicationName: String
@@ -51,12 +53,21 @@ package final class FRAuthProcess: Sendable {
     }
 
     /// Creates the state of a process in which the SDK isn't started.
-    package init(_ settings: LegacyAuthSettings = LegacyAuthSettings()) {
+    package init(_ settings: LegacyAuthSettings = LegacyAuthSettings(), core: FRCoreProcess = .current) {
         self.settings = settings
+        self.core = core
         state = Mutex(State(applicationName: settings.application))
     }
 
     var started: FRAuth? { state.withLock { $0.started } }
+
+    /// The transport for all requests.
+    var transport: any HTTPTransport { settings.transport ?? core.transport }
+
+    /// The permitted addresses: those of the settings, and the hosts that the app allows plain `http` to.
+    var policy: EndpointPolicy {
+        .allowingPlainHTTP(to: settings.policy.plainHTTPHosts.union(core.policy.plainHTTPHosts))
+    }
 
     func setStore(_ store: SessionStore) throws(ConfigError) {
         try state.withLock { state throws(ConfigError) in
@@ -93,9 +104,10 @@ package final class FRAuthProcess: Sendable {
     ///
     /// Invalid settings change nothing.
     func start(_ options: FROptions?) throws {
-        let options = try options ?? FRAuthConfig.load(state.withLock { $0.configFileName }, from: settings.folders)
+        let options =
+            try options?.settings ?? FRAuthConfig.load(state.withLock { $0.configFileName }, from: settings.folders)
         try state.withLock { state in
-            guard state.started?.options != options else { return }
+            guard state.started?.session.options != options else { return }
             let former = state.started?.session
             let lease = former.flatMap { options.endsSessions(of: $0.options) ? nil : $0.lease } ?? SessionLease()
             let (application, store) = (state.applicationName, state.store)
@@ -107,14 +119,14 @@ package final class FRAuthProcess: Sendable {
 
     /// Creates the session of settings, over the app's own store or in the keychain.
     private func session(
-        _ options: FROptions, _ lease: SessionLease, _ application: String, _ store: SessionStore?
+        _ options: FRSettings, _ lease: SessionLease, _ application: String, _ store: SessionStore?
     ) throws -> LegacySession {
-        let profile = try options.profile(policy: settings.policy)
+        let profile = try options.profile(policy: policy)
         let items = KeychainItems(
             keychain: settings.keychain, application: application, group: try options.accessGroup, lockFile: settings.lockFile)
         let client = try IdentityClient(
-            profile, store: try (store ?? items.store()).leased(lease), transport: settings.transport,
-            interceptors: [LegacyInterceptors(process: self)], clock: settings.clock)
+            profile, store: try (store ?? items.store()).leased(lease), transport: transport,
+            interceptors: [LegacyInterceptors(core: core)], clock: settings.clock)
         return LegacySession(options, client, lease, store == nil ? items : nil)
     }
 }

@@ -28,7 +28,7 @@ public enum ServerEndpoint: String, Sendable, CaseIterable {
     case users
 
     /// Returns the address relative to the server's address, for the realm path `realm`.
-    func path(realm: String) -> String {
+    package func path(realm: String) -> String {
         let realm = realm.isEmpty ? "" : "/\(realm)"
         return switch self {
         case .authenticate: "json\(realm)/authenticate"

@@ -1,4 +1,5 @@
 import FRAuth
+import FRCore
 import SignetCore
 import SignetNetwork
 import SignetServer
@@ -9,7 +10,7 @@ import TestSupport
 import Testing
 
 import struct FRAuth.AccessToken
-import protocol FRAuth.RequestInterceptor
+import protocol FRCore.RequestInterceptor
 
 /// A log of lines that a test collects.
 final class Log: Sendable {
@@ -98,9 +99,11 @@ struct FRAuthFixture: Sendable {
             $0.clock = clock
             configure(&$0)
         }
-        return try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
-            RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [requests])
-            return try await body()
+        return try await FRCoreProcess.$current.withValue(FRCoreProcess()) {
+            try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
+                RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [requests])
+                return try await body()
+            }
         }
     }
 

@@ -26,7 +26,7 @@ enum FRAuthConfig {
     /// Returns the settings of the first file that exists.
     /// - Throws: ``ConfigError/emptyConfiguration`` when no file exists; ``ConfigError/invalidConfiguration(_:)`` when the file
     ///   can't be used.
-    static func load(_ name: String, from folders: [String]) throws(ConfigError) -> FROptions {
+    static func load(_ name: String, from folders: [String]) throws(ConfigError) -> FRSettings {
         for folder in folders {
             for kind in ["plist", "json"] {
                 let path = "\(folder)/\(name).\(kind)"
@@ -34,7 +34,7 @@ enum FRAuthConfig {
                 guard let bytes = FileManager.default.contents(atPath: path) else {
                     throw .invalidConfiguration("\(name).\(kind) is there and cannot be read")
                 }
-                return try FROptions(document: document(in: bytes, isPlist: kind == "plist", name: "\(name).\(kind)"))
+                return try FRSettings(document: document(in: bytes, isPlist: kind == "plist", name: "\(name).\(kind)"))
             }
         }
         throw .emptyConfiguration

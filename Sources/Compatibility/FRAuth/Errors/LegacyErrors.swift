@@ -1,3 +1,4 @@
+import FRCore
 import SignetCore
 import SignetJourney
 import SignetNetwork
@@ -19,7 +20,7 @@ enum LegacyErrors {
     }
 
     private static func network(_ error: TransportError) -> NetworkError {
-        error.code == .invalidRequest ? .invalidRequest(error.description) : .apiRequestFailure(error.description)
+        error.code == .invalidRequest ? .invalidRequest(error.description) : .apiRequestFailure(nil, nil, error)
     }
 
     private static func profile(_ error: ProfileError) -> any Error {
@@ -29,8 +30,9 @@ enum LegacyErrors {
 
     private static func journey(_ error: JourneyError) -> any Error {
         switch error.code {
-        case .timedOut: AuthApiError.authenticationTimout(error.message)
-        case .suspensionExpired: AuthApiError.suspendedAuthSessionError(error.message)
+        case .timedOut: AuthApiError.authenticationTimout(error.reason ?? "", error.message, error.status, detail(error))
+        case .suspensionExpired:
+            AuthApiError.suspendedAuthSessionError(error.reason ?? "", error.message, error.status, detail(error))
         case .invalidResumeURI: AuthError.invalidResumeURI(error.message)
         case .serverMisbehaved where error.isInvalidCallback: AuthError.invalidCallbackResponse(error.message)
         case .serverMisbehaved:
@@ -40,12 +42,14 @@ enum LegacyErrors {
         default:
             // The ForgeRock SDK reports the server's message only with a reason; without one it reports only the status.
             if let reason = error.reason, let status = error.status {
-                AuthApiError.apiFailureWithMessage(reason: reason, message: error.message, status: status, failure: error)
+                AuthApiError.apiFailureWithMessage(reason, error.message, status, detail(error))
             } else {
-                AuthApiError.apiRequestFailure(status: error.status ?? 0)
+                AuthApiError.failure(status: error.status, cause: error)
             }
         }
     }
+
+    private static func detail(_ error: JourneyError) -> ErrorPayload? { error.detail?.object.map { ErrorPayload($0) } }
 
     private static func token(_ error: SignetOAuth.TokenError) -> any Error {
         switch (error.code, error.cause) {
@@ -53,7 +57,7 @@ enum LegacyErrors {
         case (.cancelled, _): AuthError.authenticationCancelled
         case (_, .server(let cause)?): oauth(cause)
         case (_, .network(let cause)?): network(cause)
-        case (_, .idToken(let cause)?): AuthError.invalidTokenResponse(cause.description)
+        case (_, .idToken(let cause)?): AuthError.invalidTokenResponse(reason: cause.description)
         // The store's error explains the problem and the remedy better than a code of the ForgeRock SDK would.
         case (_, .storage(let cause)?): cause
         case (.notConfigured, .other(let reason)?): OAuth2Error.missingOrInvalidRedirectURI(reason)
@@ -72,10 +76,10 @@ enum LegacyErrors {
         case .unsupportedResponseType: return OAuth2Error.unsupportedResponseType(words)
         case .invalidScope: return OAuth2Error.invalidScope(words)
         case .accessDenied: return OAuth2Error.accessDenied(words)
-        case .stateMismatch: return OAuth2Error.invalidPKCEState(words)
+        case .stateMismatch: return OAuth2Error.invalidPKCEState
         case .notRedirected: return OAuth2Error.missingOrInvalidRedirectURI(words)
         case .noCode: return OAuth2Error.unknown(words)
-        case .failed: return AuthApiError.apiRequestFailure(status: error.status ?? 0)
+        case .failed: return AuthApiError.failure(status: error.status, cause: error)
         case .unreadable, .repeatedMember: return NetworkError.invalidResponseDataType
         case .notConfigured, .notOffered: return ConfigError.invalidConfiguration(words)
         // Among them are loginRequired, interactionRequired and consentRequired: the session still exists here, and the server

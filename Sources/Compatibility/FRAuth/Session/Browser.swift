@@ -25,7 +25,9 @@ extension FRUser {
     /// Nil when the SDK is not started, when it has no OAuth 2.0 client, or when another such login is in progress.
     public static func browser() -> BrowserBuilder? {
         let process = FRAuthProcess.current
-        guard let started = process.started, started.options.missingClient == nil, process.browser == nil else { return nil }
+        guard let started = process.started, started.session.options.missingClient == nil, process.browser == nil else {
+            return nil
+        }
         return BrowserBuilder()
     }
 }
@@ -70,6 +72,10 @@ public final class Browser: Sendable {
     private let parameters: [String: String]
     private let process: FRAuthProcess
     private let attempt = Mutex(Attempt())
+    private let failure = Mutex<String?>(nil)
+
+    /// The reason for the last ``BrowserError/externalUserAgentFailure``; nil when the browser could be opened.
+    public var lastFailure: String? { failure.withLock { $0 } }
 
     /// The state of one login.
     private struct Attempt: Sendable {
@@ -134,7 +140,7 @@ public final class Browser: Sendable {
     ///   ignored, because it may be meant for another part of the app.
     @discardableResult
     public static func validateBrowserLogin(url: String) -> Bool {
-        guard let browser = currentBrowser, let ours = browser.process.started?.options.oauthRedirectUri,
+        guard let browser = currentBrowser, let ours = browser.process.started?.session.options.oauthRedirectUri,
             AuthorizationResponse.isAnswer(url, to: ours)
         else { return false }
         let query = url.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
@@ -151,18 +157,17 @@ public final class Browser: Sendable {
         // The login was canceled before it started: don't open the browser.
         guard !Task.isCancelled else { throw BrowserError.externalUserAgentCancelled }
         guard type == .nativeBrowserApp else {
-            throw BrowserError.externalUserAgentFailure(
-                "there is no \(type) here: use the person's own browser, nativeBrowserApp")
+            throw BrowserError.externalUserAgentFailure
         }
         guard let started = process.started else { throw ConfigError.invalidSDKState }
-        if let missing = started.options.missingClient { throw missing }
+        if let missing = started.session.options.missingClient { throw missing }
         let stored = try await started.session.current()
         // An expired token doesn't prevent the login: the server may issue a new one only after the user logs in again.
         guard stored.ownToken?.isExpired(at: process.settings.clock.now) ?? true else {
             throw AuthError.userAlreadyAuthenticated(true)
         }
         let open = process.settings.openBrowser
-        let receiver = Self.isAppsOwn(started.options.oauthRedirectUri) ? RedirectReceiver() : nil
+        let receiver = Self.isAppsOwn(started.session.options.oauthRedirectUri) ? RedirectReceiver() : nil
         attempt.withLock { $0.receiver = receiver }
         do {
             _ = try await started.session.run { tokens in
@@ -178,7 +183,8 @@ public final class Browser: Sendable {
             }
         } catch {
             if !Task.isCancelled, let reason = attempt.withLock({ $0.unopened }) {
-                throw BrowserError.externalUserAgentFailure(reason)
+                failure.withLock { $0 = reason }
+                throw BrowserError.externalUserAgentFailure
             }
             throw error as? AuthError == .authenticationCancelled ? BrowserError.externalUserAgentCancelled : error
         }

@@ -97,7 +97,7 @@ extension FRUser {
     @available(*, noasync, message: "It blocks the thread: use `try await getAccessToken()`.")
     @discardableResult
     public func getAccessToken() throws -> FRUser {
-        try Blocking.wait { await Result(of: { try await self.getAccessToken() }) }.get()
+        try Blocking.wait { await Swift.Result(of: { try await self.getAccessToken() }) }.get()
     }
 
     /// Gets a new token, even when the stored one has not expired.
@@ -120,7 +120,7 @@ extension FRUser {
     @available(*, noasync, message: "It blocks the thread: use `try await refresh()`.")
     @discardableResult
     public func refreshSync() throws -> FRUser {
-        try Blocking.wait { await Result(of: { try await self.refresh() }) }.get()
+        try Blocking.wait { await Swift.Result(of: { try await self.refresh() }) }.get()
     }
 
     /// Removes the tokens and revokes them at the server.
@@ -156,7 +156,7 @@ extension FRUser {
     @discardableResult
     private func about<Value: Sendable>(_ body: (TokenSource) async throws -> Value) async throws -> Value {
         guard let started = process.started else { throw ConfigError.invalidSDKState }
-        if let missing = started.options.missingClient { throw missing }
+        if let missing = started.session.options.missingClient { throw missing }
         guard try await !started.session.current().isEmpty else { throw TokenError.nullToken }
         return try await started.session.run(body)
     }
@@ -166,7 +166,7 @@ extension FRUser {
         _ completion: @escaping @Sendable (Value?, (any Error)?) -> Void, _ body: @escaping @Sendable () async throws -> Value
     ) {
         Task {
-            switch await Result(of: body) {
+            switch await Swift.Result(of: body) {
             case .success(let value): completion(value, nil)
             case .failure(let error): completion(nil, error)
             }

@@ -10,7 +10,7 @@ import Synchronization
 /// pool, because they may block one of those threads themselves. The work that they wait for therefore runs on separate threads
 /// and uses no storage that another task uses.
 final class LegacySession: Sendable {
-    let options: FROptions
+    let options: FRSettings
     let client: IdentityClient
     /// The permission to use the stored data, which the client's store checks.
     ///
@@ -39,7 +39,7 @@ final class LegacySession: Sendable {
         var settingsError: StoreError?
     }
 
-    init(_ options: FROptions, _ client: IdentityClient, _ lease: SessionLease, _ items: KeychainItems?) {
+    init(_ options: FRSettings, _ client: IdentityClient, _ lease: SessionLease, _ items: KeychainItems?) {
         self.options = options
         self.client = client
         self.lease = lease
@@ -122,7 +122,7 @@ final class LegacySession: Sendable {
     /// - Throws: The error of `body`, converted to the ForgeRock SDK's error.
     func run<Value: Sendable>(_ body: (TokenSource) async throws -> Value) async throws -> Value {
         try await ready()
-        let result = await Result(of: { try await body(client.tokens) })
+        let result = await Swift.Result(of: { try await body(client.tokens) })
         _ = try? await current()
         do { return try result.get() } catch { throw LegacyErrors.error(error) }
     }
@@ -185,7 +185,7 @@ extension LegacySession {
     /// - Parameters:
     ///   - former: The session of the SDK that was started before in this process.
     ///   - restore: Creates the session of the last start's settings. It throws for settings that can't be used any more.
-    func begin(after former: LegacySession?, restoring restore: @escaping @Sendable (FROptions) throws -> LegacySession) {
+    func begin(after former: LegacySession?, restoring restore: @escaping @Sendable (FRSettings) throws -> LegacySession) {
         let (last, isRemoving) = former?.replaced(endsSession: former?.lease !== lease) ?? (nil, false)
         // A property must not block on the work of a former session. Until that is done, it reports that no user is logged in.
         _ = enqueue(after: last, removesData: isRemoving) { await self.takeOver(from: former, restore) }
@@ -204,13 +204,13 @@ extension LegacySession {
     /// Removes the session of other settings, and then stores these settings.
     ///
     /// If the program stops in between, the next start does both again.
-    private func takeOver(from former: LegacySession?, _ restore: @Sendable (FROptions) throws -> LegacySession) async {
+    private func takeOver(from former: LegacySession?, _ restore: @Sendable (FRSettings) throws -> LegacySession) async {
         // A former start with a settings error does not know to which server the stored session belongs, so ignore its settings.
         let former = former.flatMap { former in former.state.withLock { $0.settingsError } == nil ? former : nil }
         var isOwn = false
         do {
             let document = try await items?.lastOptions.get()
-            let last = try former?.options ?? document.map { document throws(ConfigError) in try FROptions(document: document) }
+            let last = try former?.options ?? document.map { document throws(ConfigError) in try FRSettings(document: document) }
             if let last {
                 isOwn = !options.endsSessions(of: last)
                 if !isOwn { try await end(former ?? (try? restore(last))) }

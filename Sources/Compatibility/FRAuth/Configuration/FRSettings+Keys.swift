@@ -25,7 +25,7 @@ enum FROptionsKey: String, CaseIterable {
     case sslPinningPublicKeyHashes = "forgerock_ssl_pinning_public_key_hashes"
 
     /// The property of a key with a string value; nil for other keys.
-    var text: WritableKeyPath<FROptions, String>? {
+    var text: WritableKeyPath<FRSettings, String>? {
         switch self {
         case .url: \.url
         case .realm: \.realm
@@ -38,7 +38,7 @@ enum FROptionsKey: String, CaseIterable {
     }
 
     /// The property of a key with an optional string value; nil for other keys.
-    var optionalText: WritableKeyPath<FROptions, String?>? {
+    var optionalText: WritableKeyPath<FRSettings, String?>? {
         switch self {
         case .authenticateEndpoint: \.authenticateEndpoint
         case .authorizeEndpoint: \.authorizeEndpoint
@@ -58,13 +58,13 @@ enum FROptionsKey: String, CaseIterable {
     }
 }
 
-extension FROptions {
+extension FRSettings {
     /// Creates settings from a dictionary with the keys of `FRAuthConfig.plist`, such as `forgerock_url`.
     ///
     /// A missing value gets its default. A value of a wrong type is ignored, except that an integer is accepted where a string is
     /// expected. Unknown keys are ignored.
-    public init(config: [String: Any]) {
-        self.init(url: "", realm: "")
+    init(config: [String: Any]) {
+        self.init()
         for key in FROptionsKey.allCases {
             if let value = JSONValue(any: config[key.rawValue]) { try? set(key, value) }
         }
@@ -75,7 +75,7 @@ extension FROptions {
     ///   the error names the key.
     init(document: JSONValue) throws(ConfigError) {
         guard let members = document.object else { throw .invalidConfiguration("the document is no dictionary") }
-        self.init(url: "", realm: "")
+        self.init()
         for key in FROptionsKey.allCases { try set(key, members[key.rawValue] ?? .null) }
     }
 
@@ -100,19 +100,6 @@ extension FROptions {
             if let path = key.text { self[keyPath: path] = text }
             if let path = key.optionalText { self[keyPath: path] = text }
         }
-    }
-
-    /// Returns the settings as a dictionary with the keys of `FRAuthConfig.plist`, without settings that are nil.
-    public func optionsDictionary() -> [String: any Sendable] {
-        var dictionary: [String: any Sendable] = [:]
-        for (name, value) in document.object ?? [:] {
-            switch value {
-            case .bool(let truth): dictionary[name] = truth
-            case .array(let elements): dictionary[name] = elements.compactMap(\.string)
-            default: dictionary[name] = value.string
-            }
-        }
-        return dictionary
     }
 
     /// The settings as a JSON object, which ``init(document:)`` reads.

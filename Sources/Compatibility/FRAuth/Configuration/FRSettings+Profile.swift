@@ -1,11 +1,11 @@
-package import SignetCore
-public import SignetNetwork
-package import SignetOAuth
+import SignetCore
+import SignetNetwork
+import SignetOAuth
 
-extension FROptions {
+extension FRSettings {
     /// Converts the settings to a profile of the engine.
     /// - Throws: ``ConfigError/invalidConfiguration(_:)`` with the key and the problem.
-    package func profile(policy: EndpointPolicy = .secure) throws(ConfigError) -> ServerProfile {
+    func profile(policy: EndpointPolicy) throws(ConfigError) -> ServerProfile {
         let timeout = try seconds(.timeout, timeout)
         let threshold = try oauthThreshold.map { text throws(ConfigError) in try seconds(.oauthThreshold, text) }
         let pins = try pins()
@@ -23,8 +23,15 @@ extension FROptions {
                 profile.requestedWith = "forgerock-sdk"
             }
         } catch {
-            throw .invalidConfiguration("\(Self.keys[error.key]?.rawValue ?? error.key): \(error)")
+            throw .invalidConfiguration(
+                "\(Self.keys[error.key]?.rawValue ?? error.key): \(error)\(Self.remedy(for: error))")
         }
+    }
+
+    /// The setting that allows an address, if one does.
+    private static func remedy(for error: ProfileError) -> String {
+        guard case .address(let refused) = error.fault, refused.code == .plainHTTP else { return "" }
+        return "; FRAuth.allowPlainHTTP(to:) allows it in a test network"
     }
 
     private static let keys: [String: FROptionsKey] = [
@@ -36,7 +43,7 @@ extension FROptions {
         "endpoints.endSession": .endSessionEndpoint,
     ]
 
-    private func pins() throws(ConfigError) -> Set<PublicKeyPin> {
+    func pins() throws(ConfigError) -> Set<PublicKeyPin> {
         do {
             return Set(try (sslPinningPublicKeyHashes ?? []).map { try PublicKeyPin($0) })
         } catch {
@@ -78,7 +85,7 @@ extension FROptions {
         }
     }
 
-    private func seconds(_ key: FROptionsKey, _ text: String) throws(ConfigError) -> Duration {
+    func seconds(_ key: FROptionsKey, _ text: String) throws(ConfigError) -> Duration {
         guard let seconds = Double(text.trimmingWhitespace()), (0...86_400).contains(seconds) else {
             throw .invalidConfiguration("\(key.rawValue) must be a number of seconds, a day at most")
         }
@@ -108,7 +115,7 @@ extension FROptions {
     ///
     /// That is so when one of the six settings that the ForgeRock documentation names differs: the address, the realm, the
     /// cookie's name, or the client's identifier, redirect URI or scopes. Two spellings of the same realm or address are equal.
-    package func endsSessions(of old: FROptions) -> Bool {
+    func endsSessions(of old: FRSettings) -> Bool {
         Self.normalized(url) != Self.normalized(old.url) || Realm(realm) != Realm(old.realm) || cookieName != old.cookieName
             || oauthClientId != old.oauthClientId || oauthRedirectUri != old.oauthRedirectUri || oauthScope != old.oauthScope
     }
@@ -117,49 +124,5 @@ extension FROptions {
     private static func normalized(_ url: String) -> String {
         let url = String(url.trimmingWhitespace().reversed().drop { $0 == "/" }.reversed())
         return (try? Endpoint(unchecked: url))?.normalizedURL ?? url
-    }
-
-    /// Returns these settings with the endpoints from an OpenID provider's discovery document; see `ServerProfile.discovering`.
-    ///
-    /// The ForgeRock SDK changes the settings in place. An endpoint that is already set is kept.
-    ///
-    /// With a ``oauthSignoutRedirectUri`` the user is sent to the provider's `end_session_endpoint` to log out. Without one,
-    /// Ping's own endpoint to end a session (`ping_end_idp_session_endpoint`) is used if the document contains it.
-    /// - Parameters:
-    ///   - discoveryURL: The address of the discovery document.
-    ///   - transport: The transport for the request; nil for a new connection. The pins and the timeout of these settings apply
-    ///     to it.
-    /// - Returns: A copy with the address of the document and the endpoints. When ``url`` is empty, it also has the URL and,
-    ///   unless one is set, the realm of the document's issuer.
-    /// - Throws: ``ConfigError/invalidConfiguration(_:)``; ``NetworkError``, ``OAuth2Error`` or ``AuthApiError`` when the server
-    ///   answers with something other than the document.
-    public func discover(discoveryURL: String, transport: (any HTTPTransport)? = nil) async throws -> FROptions {
-        let transport = transport ?? AsyncHTTPTransport()
-        var options = self
-        options.discoveryURL = discoveryURL
-        do {
-            let found: ServerProfile
-            if url.isEmpty {
-                let (pins, timeout) = (try pins(), try seconds(.timeout, timeout))
-                found = try await ServerProfile.discovered(at: discoveryURL, over: transport) {
-                    $0.pins = pins
-                    $0.timeout = timeout
-                }
-                options.url = found.url.url
-                if realm.isEmpty { options.realm = found.realm.description }
-            } else {
-                found = try await profile().discovering(at: discoveryURL, over: transport)
-            }
-            options.authorizeEndpoint = authorizeEndpoint ?? found.address(of: .authorize)
-            options.tokenEndpoint = tokenEndpoint ?? found.address(of: .token)
-            options.userinfoEndpoint = userinfoEndpoint ?? found.address(of: .userInfo)
-            options.revokeEndpoint = revokeEndpoint ?? found.address(of: .revoke)
-            let signsOutInBrowser = oauthSignoutRedirectUri?.isEmpty == false
-            options.endSessionEndpoint =
-                endSessionEndpoint ?? (signsOutInBrowser ? nil : found.providerEndSession) ?? found.address(of: .endSession)
-        } catch {
-            throw LegacyErrors.error(error)
-        }
-        return options
     }
 }
