@@ -6,7 +6,7 @@ import SignetStorage
 import SignetTesting
 import Testing
 
-import struct FRAuth.AccessToken
+import class FRAuth.AccessToken
 import struct SignetOAuth.LogOutReport
 
 /// Tests of the section "Session and token lifecycle" of the document on dynamic configuration, with a real server.

@@ -7,8 +7,8 @@ import SignetStorage
 import SignetTesting
 import Testing
 
+import class FRAuth.PolicyAdvice
 import protocol FRCore.RequestInterceptor
-import struct SignetJourney.PolicyAdvice
 
 @Suite("Journeys of FRSession and Node")
 struct NodeTests {
@@ -68,7 +68,7 @@ struct NodeTests {
 
     @Test("A journey begins from policy advice or an email link, with completion handlers and with async calls")
     func beginsJourneyFromAdviceOrLink() async throws {
-        let advice = PolicyAdvice("TransactionConditionAdvice", "x")
+        let advice = try #require(PolicyAdvice(type: "TransactionConditionAdvice", value: "x"))
         let link = "https://am.example.test/am?suspendedId=s1&realm=/"
         let url = try #require(URL(string: link))
         let begin: [(String, (@escaping NodeCompletion<Token>) -> Void, () async throws -> sending NodeResult<Token>)] = [

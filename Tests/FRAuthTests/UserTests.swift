@@ -10,7 +10,7 @@ import SignetTesting
 import Synchronization
 import Testing
 
-import struct FRAuth.AccessToken
+import class FRAuth.AccessToken
 import class SignetOAuth.SessionStore
 
 @Suite("Login, tokens and logout of FRUser")
@@ -98,7 +98,7 @@ struct UserTests {
         let process = FRAuthProcess.current
         return try await withCheckedThrowingContinuation { done in
             Thread.detachNewThread {
-                FRAuthProcess.$current.withValue(process) { done.resume(with: Result(catching: body)) }
+                FRAuthProcess.$current.withValue(process) { done.resume(with: Swift.Result(catching: body)) }
             }
         }
     }

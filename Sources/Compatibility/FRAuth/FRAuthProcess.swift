@@ -50,6 +50,8 @@ package final class FRAuthProcess: Sendable {
         var applicationName: String
         var store: SessionStore?
         var browser: Browser?
+        var tokenPolicy: TokenManagementPolicy?
+        var authorizationPolicy: AuthorizationPolicy?
     }
 
     /// Creates the state of a process in which the SDK isn't started.

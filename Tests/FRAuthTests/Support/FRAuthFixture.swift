@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-import struct FRAuth.AccessToken
+import class FRAuth.AccessToken
 import protocol FRCore.RequestInterceptor
 
 /// A log of lines that a test collects.

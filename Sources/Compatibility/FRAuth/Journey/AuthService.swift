@@ -43,6 +43,15 @@ public struct AuthService: Sendable {
         journey.run(completion) { try await $0.start(journey.index, options: journey.options) }
     }
 
+    /// Starts the journey; its result is the user.
+    public func nextWithUserCompletion(completion: @escaping NodeCompletion<FRUser>) { next(completion: completion) }
+    /// Starts the journey; its result is an access token.
+    public func nextWithAccessTokenCompletion(completion: @escaping NodeCompletion<AccessToken>) {
+        next(completion: completion)
+    }
+    /// Starts the journey; its result is the session's token.
+    public func nextWithTokenCompletion(completion: @escaping NodeCompletion<Token>) { next(completion: completion) }
+
     /// Starts the journey and returns its first step or its result.
     /// - Throws: ``AuthError``, ``AuthApiError``, ``NetworkError``.
     public func next<T: Sendable>(_ type: T.Type = T.self) async throws -> sending NodeResult<T> {

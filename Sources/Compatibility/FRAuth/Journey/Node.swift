@@ -76,6 +76,15 @@ public final class Node: NSObject {
         journey.run(completion) { try await $0.next(try step.get(), of: journey.index, options: journey.options) }
     }
 
+    /// Sends the values that are filled in; the journey's result is the user.
+    public func nextWithUserCompletion(completion: @escaping NodeCompletion<FRUser>) { next(completion: completion) }
+    /// Sends the values that are filled in; the journey's result is an access token.
+    public func nextWithAccessTokenCompletion(completion: @escaping NodeCompletion<AccessToken>) {
+        next(completion: completion)
+    }
+    /// Sends the values that are filled in; the journey's result is the session's token.
+    public func nextWithTokenCompletion(completion: @escaping NodeCompletion<Token>) { next(completion: completion) }
+
     /// Sends the values that are filled in, and returns the next step or the result.
     /// - Throws: ``AuthError``, ``AuthApiError``, ``NetworkError``.
     public func next<T: Sendable>(_ type: T.Type = T.self) async throws -> sending NodeResult<T> {
@@ -148,11 +157,5 @@ struct LegacyJourney: Sendable {
                 completion(nil, nil, error)
             }
         }
-    }
-}
-
-extension Token {
-    init(_ token: SSOToken) {
-        self.init(value: token.value, successUrl: token.successURL ?? "", realm: token.realm ?? "")
     }
 }

@@ -3,16 +3,19 @@ public import SignetCore
 
 /// An access token with its related data, with the ForgeRock SDK's names.
 ///
-/// Its secret strings are `Secret`, which cannot be printed. Use ``buildAuthorizationHeader()`` for a request.
-public struct AccessToken: Sendable, Hashable {
+/// Its secret strings are `Secret`, which cannot be printed. Use ``buildAuthorizationHeader()`` for a request. An archive or an
+/// encoded form of it contains the secrets: seal it.
+public final class AccessToken: NSObject, NSSecureCoding, Codable, Sendable {
     private let token: SignetCore.AccessToken
-    /// The session that the token was created from; nil for a token from a login in a browser.
-    public let sessionToken: Secret?
+    private let session: SSOToken?
 
     init(_ token: SignetCore.AccessToken, session: SSOToken?) {
         self.token = token
-        sessionToken = token.session == nil ? nil : session?.value
+        self.session = token.session == nil ? nil : session
     }
+
+    /// The session that the token was created from; nil for a token from a login in a browser.
+    public var sessionToken: Secret? { session?.value }
 
     /// The token itself.
     public var value: Secret { token.value }
@@ -39,27 +42,45 @@ public struct AccessToken: Sendable, Hashable {
     ///
     /// It contains the secret: send it, and never show it.
     public func buildAuthorizationHeader() -> String { token.authorization }
-}
 
-extension AccessToken {
     /// Returns true when two tokens and their related data are equal.
     ///
     /// The engine's own notes about a token are not compared.
-    public static func == (one: AccessToken, other: AccessToken) -> Bool {
-        one.value == other.value && one.tokenType == other.tokenType && one.scope == other.scope
-            && one.refreshToken == other.refreshToken && one.idToken == other.idToken && one.expiration == other.expiration
-            && one.sessionToken == other.sessionToken
+    override public func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? AccessToken else { return false }
+        return value == other.value && tokenType == other.tokenType && scope == other.scope
+            && refreshToken == other.refreshToken && idToken == other.idToken && expiration == other.expiration
+            && sessionToken == other.sessionToken
     }
 
-    /// Hashes the token.
-    public func hash(into hasher: inout Hasher) { hasher.combine(value) }
-}
+    /// The hash of the token's length and scope.
+    override public var hash: Int { [tokenType, scope].hashValue }
 
-extension AccessToken: CustomStringConvertible, CustomReflectable {
     /// The type and the scope.
     ///
     /// It never contains a token.
-    public var description: String { token.description }
+    override public var description: String { token.description }
+    /// The value of ``description``.
+    override public var debugDescription: String { token.description }
+
+    // MARK: Archives
+
+    /// True: decoding accepts only this class.
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Decodes the token from an archive; nil when it has none.
+    public convenience init?(coder: NSCoder) {
+        guard let archived = Archive.decode(AccessToken.self, in: coder) else { return nil }
+        self.init(archived.token, session: archived.session)
+    }
+
+    /// Encodes the token for an archive, with its secrets.
+    public func encode(with coder: NSCoder) { Archive.encode(self, in: coder) }
+
+    private enum CodingKeys: String, CodingKey { case token, session }
+}
+
+extension AccessToken: CustomReflectable {
     /// An empty mirror, so that `dump` shows no token.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,3 +1,4 @@
+import FRCore
 public import Foundation
 import SignetCore
 import SignetJourney
@@ -67,7 +68,7 @@ public struct BrowserBuilder: Sendable {
 /// The client's redirect URI is either a loopback address, such as `http://127.0.0.1/callback`, or an address with a scheme of
 /// the app's own, such as `com.example.app:/callback`. For such a scheme the system starts the app, which passes the address to
 /// ``validateBrowserLogin(url:)-(String)``.
-public final class Browser: Sendable {
+public final class Browser: NSObject, Sendable {
     private let type: BrowserType
     private let parameters: [String: String]
     private let process: FRAuthProcess
@@ -128,6 +129,17 @@ public final class Browser: Sendable {
     /// Logs in as ``login()`` does, and calls the completion once.
     public func login(completion: @escaping @Sendable (_ user: FRUser?, _ error: (any Error)?) -> Void) {
         FRUser.callBack(completion, login)
+    }
+
+    /// Ends the session and the tokens, and calls the completion once, without a user.
+    ///
+    /// The completion gets ``NetworkError`` when the server could not be told. The user is logged out on this machine anyway.
+    public func logout(completion: @escaping UserCallback) {
+        let user = FRUser(process)
+        Task {
+            let report = await user.logout(forceEndSession: true).value
+            completion(nil, report.isComplete ? nil : NetworkError.apiRequestFailure(nil, nil, nil))
+        }
     }
 
     /// Cancels the login, which then throws ``BrowserError/externalUserAgentCancelled``.

@@ -1,5 +1,5 @@
 public import Foundation
-public import SignetJourney
+import SignetJourney
 public import SignetOAuth
 
 /// The session with the server, and the functions that run journeys.
@@ -45,6 +45,25 @@ extension FRSession {
         }
     }
 
+    /// Starts a journey whose result is the session's token.
+    public static func authenticate(
+        authIndexValue: String, authIndexType: String = "service", completion: @escaping NodeCompletion<Token>
+    ) {
+        LegacyJourney.report(to: completion) {
+            try await authenticate(authIndexValue: authIndexValue, authIndexType: authIndexType)
+        }
+    }
+
+    /// Starts the journey that a policy's advice asks for; its result is the session's token.
+    public static func authenticate(policyAdvice: PolicyAdvice, completion: @escaping NodeCompletion<Token>) {
+        LegacyJourney.report(to: completion) { try await authenticate(policyAdvice: policyAdvice) }
+    }
+
+    /// Resumes a suspended journey at the link from its email; its result is the session's token.
+    public static func authenticate(resumeURI: URL, completion: @escaping NodeCompletion<Token>) {
+        LegacyJourney.report(to: completion) { try await authenticate(resumeURI: resumeURI) }
+    }
+
     /// Starts a journey and waits for the server's response.
     /// - Parameters:
     ///   - type: The type of the journey's result; see ``Node/next(completion:)``.
@@ -68,7 +87,7 @@ extension FRSession {
     public static func authenticate<T: Sendable>(
         _ type: T.Type = T.self, policyAdvice: PolicyAdvice
     ) async throws -> sending NodeResult<T> {
-        try await service(.advice(policyAdvice)).next(type)
+        try await service(.advice(policyAdvice.advice)).next(type)
     }
 
     /// Resumes a suspended journey at the link from its email.

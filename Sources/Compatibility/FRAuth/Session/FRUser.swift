@@ -1,3 +1,4 @@
+public import Foundation
 import SignetCore
 import SignetJourney
 public import SignetOAuth
@@ -6,10 +7,23 @@ import SignetStorage
 /// The user that is logged in.
 ///
 /// It holds no data: each call reads the data that is stored at that time, with the settings of that time.
-public final class FRUser: Sendable {
+public final class FRUser: NSObject, NSSecureCoding, Sendable {
     private let process: FRAuthProcess
 
     init(_ process: FRAuthProcess = .current) { self.process = process }
+
+    /// Returns true for the user of the same SDK, because the object holds no data.
+    override public func isEqual(_ object: Any?) -> Bool { (object as? FRUser)?.process === process }
+    /// The hash of the SDK.
+    override public var hash: Int { ObjectIdentifier(process).hashValue }
+    /// The type's name, without a token.
+    override public var debugDescription: String { "FRUser" }
+    /// True: decoding accepts only this class.
+    public static var supportsSecureCoding: Bool { true }
+    /// Creates the user of this process's SDK, because an archive of a user holds no data.
+    public convenience init?(coder: NSCoder) { self.init() }
+    /// Encodes nothing.
+    public func encode(with coder: NSCoder) {}
 
     /// The user that is logged in, which means that a session or tokens are stored.
     ///
