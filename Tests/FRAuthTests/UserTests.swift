@@ -89,6 +89,7 @@ struct UserTests {
 
                 _ = try await result { user.revokeAccessToken(completion: $0) } as FRUser
                 #expect(user.token == nil && FRSession.currentSession != nil)
+                await #expect(throws: TokenError.nullToken) { try await user.refresh() }
             }
         }
     }
@@ -166,6 +167,12 @@ struct UserTests {
                 }
                 fill(node)
                 await #expect(throws: AuthError.invalidOAuth2Client) { _ = try await node.next(AccessToken.self) }
+                _ = await FRUser.currentUser?.logout().value
+                guard case .node(let second) = try await FRSession.authenticate(FRUser.self, authIndexValue: "Login") else {
+                    throw Unexpected()
+                }
+                fill(second)
+                await #expect(throws: AuthError.invalidOAuth2Client) { _ = try await second.next(FRUser.self) }
                 let half = fixture.options
                 half.oauthScope = nil
                 try FRAuth.start(options: half)

@@ -115,10 +115,10 @@ extension FRUser {
     }
 
     /// Gets a new token, even when the stored one has not expired.
-    /// - Throws: The errors of ``getAccessToken()-3l3ew``.
+    /// - Throws: The errors of ``getAccessToken()-3l3ew``, with ``TokenError/nullToken`` also when only a session is stored.
     @discardableResult
     public func refresh() async throws -> FRUser {
-        try await about { try await $0.refresh() }
+        try await about(requiresToken: true) { try await $0.refresh() }
         return self
     }
 
@@ -168,10 +168,13 @@ extension FRUser {
 
     /// Runs work that needs stored tokens or a session, after a check of the configuration and of the stored data.
     @discardableResult
-    private func about<Value: Sendable>(_ body: (TokenSource) async throws -> Value) async throws -> Value {
+    private func about<Value: Sendable>(
+        requiresToken: Bool = false, _ body: (TokenSource) async throws -> Value
+    ) async throws -> Value {
         guard let started = process.started else { throw ConfigError.invalidSDKState }
         if let missing = started.session.options.missingClient { throw missing }
-        guard try await !started.session.current().isEmpty else { throw TokenError.nullToken }
+        let stored = try await started.session.current()
+        guard !stored.isEmpty, !requiresToken || stored.ownToken != nil else { throw TokenError.nullToken }
         return try await started.session.run(body)
     }
 

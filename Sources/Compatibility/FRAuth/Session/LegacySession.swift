@@ -282,9 +282,9 @@ extension LegacySession {
 
     /// Returns the user.
     ///
-    /// When the app is an OAuth 2.0 client, it first gets a token.
+    /// It first gets a token. The session stays stored when the app is not an OAuth 2.0 client, which is an error here.
     private func user() async throws -> FRUser {
-        if client.profile.client != nil { _ = try await accessToken() }
+        _ = try await accessToken()
         return FRUser()
     }
 }
