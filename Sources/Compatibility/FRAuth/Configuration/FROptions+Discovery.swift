@@ -28,7 +28,7 @@ extension FROptions {
     ///   - transport: The transport for the request; nil for that of the SDK. The pins and the timeout of these settings apply to
     ///     it.
     /// - Returns: This object.
-    /// - Throws: ``OAuth2Error/other(_:)`` for a text that is no address; ``ConfigError/invalidConfiguration(_:)``; `NetworkError`,
+    /// - Throws: ``OAuth2Error/other(_:)`` for a text that is not an address; ``ConfigError/invalidConfiguration(_:)``; `NetworkError`,
     ///   ``OAuth2Error`` or ``AuthApiError`` when the server answers with something other than the document. The settings are then
     ///   unchanged.
     @discardableResult
