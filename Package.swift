@@ -150,7 +150,8 @@ let package = Package(
             dependencies: ["PingCommons", "PingLogger", "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
             path: "Sources/Compatibility/PingOath", swiftSettings: rules),
         .target(
-            name: "PingPush", dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
+            name: "PingPush",
+            dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "PingCommons", "PingLogger"],
             path: "Sources/Compatibility/PingPush", swiftSettings: rules),
         .target(
             name: "FRCore",

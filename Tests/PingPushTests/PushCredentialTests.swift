@@ -59,8 +59,8 @@ struct PushCredentialTests {
     @Test("Names of push types and platforms are read in any letter case, and unknown names are refused")
     func readsTypeNames() {
         #expect((try? PushType.fromString("Biometric")) == .biometric)
-        #expect((try? PushPlatformName.fromString("PING_AM")) == .pingAM)
+        #expect((try? PushPlatform.fromString("PING_AM")) == .pingAM)
         #expect(throws: PushError.self) { try PushType.fromString("shout") }
-        #expect(throws: PushError.self) { try PushPlatformName.fromString("other") }
+        #expect(throws: PushError.self) { try PushPlatform.fromString("other") }
     }
 }

@@ -1,14 +1,18 @@
 import SignetAuthenticator
 import SignetCore
 import SignetNetwork
+import Synchronization
 
 /// An adapter that makes a ``PushHandler`` a ``PushPlatform`` of the engine.
-struct HandlerPlatform: PushPlatform {
+struct HandlerPlatform: SignetAuthenticator.PushPlatform {
     let name: String
     let handler: any PushHandler
 
     /// The only member of the JSON object by which the engine carries a message that is a dictionary.
     private static let dataMember = "signet.messageData"
+
+    /// The methods by which the app recognized the user, for the approvals that are being sent.
+    let methods = AuthenticationMethods()
 
     /// Returns the delivery of a message that is a dictionary.
     func delivery(_ messageData: [String: Any]) throws -> PushDelivery {
@@ -51,9 +55,9 @@ struct HandlerPlatform: PushPlatform {
         let mechanism = Mechanism(
             uid: mechanismUID, account: AccountID(issuer: "", accountName: ""), kind: .push(PushSettings(invitation)),
             timeAdded: SystemWallClock().now, resourceID: invitation.resourceID)
-        var params = [
+        var params: [String: Any] = [
             "messageId": invitation.messageID, "challenge": Base64.encode(invitation.challenge, as: .standard),
-            "deviceToken": device.token,
+            "deviceId": device.token, "deviceName": device.name,
         ]
         params["amlbCookie"] = invitation.loadBalancerCookie
         try accepted(await handler.register(credential: credential(mechanism), params: params))
@@ -61,26 +65,33 @@ struct HandlerPlatform: PushPlatform {
     }
 
     func send(
-        _ answer: PushAnswer, to notification: PushNotification, of mechanism: Mechanism, over transport: PushTransport
+        _ answer: PushAnswer, to notification: SignetCore.PushNotification, of mechanism: Mechanism, over transport: PushTransport
     ) async throws {
-        let credential = try credential(mechanism)
+        let (credential, notification) = (try credential(mechanism), PushNotification(notification))
+        var params: [String: Any] = [:]
         switch answer {
-        case .approve:
-            try accepted(await handler.sendApproval(credential: credential, notification: notification, params: [:]))
-        case .approveNumber(let number):
-            let params = ["challengeResponse": String(number)]
-            try accepted(await handler.sendApproval(credential: credential, notification: notification, params: params))
-        case .deny: try accepted(await handler.sendDenial(credential: credential, notification: notification, params: [:]))
+        case .approve: params["authenticationMethod"] = methods[notification.id]
+        case .approveNumber(let number): params["challengeResponse"] = String(number)
+        case .deny:
+            try accepted(await handler.sendDenial(credential: credential, notification: notification, params: params))
+            return
         }
+        try accepted(await handler.sendApproval(credential: credential, notification: notification, params: params))
     }
 
     func update(_ device: PushDevice, of mechanism: Mechanism, over transport: PushTransport) async throws {
         try accepted(
-            await handler.setDeviceToken(credential: credential(mechanism), deviceToken: device.token, params: [:]))
+            await handler.setDeviceToken(
+                credential: credential(mechanism), deviceToken: device.token, params: ["deviceName": device.name]))
     }
 
     private func accepted(_ answer: Bool) throws(AuthenticatorError) {
-        guard answer else { throw AuthenticatorError(.refusedByServer, "the handler of \(name) says that the server refused") }
+        guard answer else { throw refusal }
+    }
+
+    /// The error for an answer of the handler that is false.
+    var refusal: AuthenticatorError {
+        AuthenticatorError(.refusedByServer, "the handler of \(name) says that the server refused")
     }
 
     private func credential(_ mechanism: Mechanism) throws(AuthenticatorError) -> PushCredential {
@@ -110,5 +121,16 @@ struct HandlerPlatform: PushPlatform {
         // For a platform without challenges, the message id takes the place of the challenge that an answer is bound to.
         if claims["c"] == nil { claims["c"] = .string(Base64.encode(Array(messageID.utf8), as: .standard)) }
         return claims
+    }
+}
+
+/// The methods by which an app recognized the user, by the ids of the notifications that are being approved.
+final class AuthenticationMethods: Sendable {
+    private let methods = Mutex<[String: String]>([:])
+
+    /// The method for a notification; nil for none.
+    subscript(id: String) -> String? {
+        get { methods.withLock { $0[id] } }
+        set { methods.withLock { $0[id] = newValue } }
     }
 }

@@ -1,3 +1,21 @@
-// Exports, under the module name of the Ping SDK, the types of the engine that `PushClient` takes and returns.
-@_exported public import SignetAuthenticator
-@_exported public import SignetCore
+// Exports the types of other modules that the API of PingPush names.
+//
+// The exports of the engine name single types, because it has types of its own with names such as `PushNotification`.
+@_exported public import PingCommons
+@_exported public import PingLogger
+
+@_exported public import struct SignetAuthenticator.AccountRecords
+@_exported public import protocol SignetAuthenticator.AccountStore
+@_exported public import protocol SignetAuthenticator.AccountStoreTaking
+@_exported public import enum SignetAuthenticator.NotificationRetention
+@_exported public import struct SignetAuthenticator.PushDevice
+@_exported public import struct SignetAuthenticator.StoredAccounts
+@_exported public import struct SignetCore.AccountPolicies
+@_exported public import protocol SignetCore.AccountPolicy
+@_exported public import protocol SignetCore.RetryableError
+@_exported public import protocol SignetCore.WallClock
+@_exported public import protocol SignetNetwork.HTTPTransport
+@_exported public import protocol SignetNetwork.RequestInterceptor
+@_exported public import protocol SignetStorage.Storage
+@_exported public import struct SignetStorage.StoreError
+@_exported public import class SignetStorage.VaultProvider

@@ -1,5 +1,5 @@
 import SignetAuthenticator
-public import SignetCore
+import SignetCore
 
 extension PushClient {
     // MARK: Incoming messages
@@ -61,7 +61,7 @@ extension PushClient {
             let notification = try await authenticator.receive(delivery)
             // The message may have contained the user's id, which is then stored in the credential.
             credentials.forget()
-            return notification
+            return PushNotification(notification)
         } catch let error as PushMessageError where [.form, .claim("u")].contains(error) {
             return nil
         } catch let error as AuthenticatorError where error.code == .unknownMechanism {
@@ -72,7 +72,8 @@ extension PushClient {
     // MARK: Answers
 
     /// Approves a notification.
-    /// - Returns: False when the notification has been answered or has expired; in this case no request is sent.
+    /// - Returns: False when the notification has been answered or has expired, in which case no request is sent; also when a
+    ///   custom handler returned false.
     /// - Throws: ``PushError/notificationNotFound(_:)``, ``PushError/credentialLocked(_:)``, or
     ///   ``PushError/invalidParameterValue(_:)`` when the notification asks for a number or for a check of the user's presence,
     ///   all before a request is sent; ``PushError/networkFailure(_:_:)``. The notification stays unchanged in these cases.
@@ -97,8 +98,8 @@ extension PushClient {
     /// Approves a notification after the app has confirmed the user's presence.
     /// - Parameters:
     ///   - id: The id of the notification.
-    ///   - authenticationMethod: The method by which the app recognized the user, for example `fingerprint`; not empty. It is not
-    ///     sent.
+    ///   - authenticationMethod: The method by which the app recognized the user, for example `fingerprint`; not empty. It is
+    ///     passed to a custom handler, and not sent to AM.
     /// - Returns: False when the notification has been answered or has expired; in this case no request is sent.
     /// - Throws: The errors of ``approveNotification(_:)``.
     @discardableResult
@@ -107,6 +108,9 @@ extension PushClient {
             guard !authenticationMethod.trimmingWhitespace().isEmpty else {
                 throw PushError.invalidParameterValue("authenticationMethod says how the person was recognized")
             }
+            let method = authenticationMethod.trimmingWhitespace()
+            for handler in handlers { handler.methods[id] = method }
+            defer { for handler in handlers { handler.methods[id] = nil } }
             _ = try await authenticator.approve(id, presence: RecognisedByApp())
         }
     }
@@ -126,6 +130,9 @@ extension PushClient {
             } catch let error as AuthenticatorError where [.alreadyAnswered, .expired].contains(error.code) {
                 log.failed(call, id, error)
                 return false
+            } catch let error as AuthenticatorError where handlers.contains(where: { $0.refusal == error }) {
+                log.failed(call, id, error)
+                return false
             }
         }
     }
@@ -137,20 +144,20 @@ extension PushClient {
         try await run("getPendingNotifications", nil) {
             let notifications = try await authenticator.notifications()
             let now = authenticator.clock.now
-            return notifications.filter { $0.state(at: now) == .pending }
+            return notifications.filter { $0.state(at: now) == .pending }.map { PushNotification($0) }
         }
     }
 
     /// Returns all notifications, newest first.
     public func getAllNotifications() async throws -> [PushNotification] {
-        try await run("getAllNotifications", nil) { try await authenticator.notifications() }
+        try await run("getAllNotifications", nil) { try await authenticator.notifications().map { PushNotification($0) } }
     }
 
     /// Returns the notification with this id; nil when it does not exist.
     public func getNotification(notificationId: String) async throws -> PushNotification? {
         try await run("getNotification", notificationId) {
             do {
-                return try await authenticator.notification(notificationId)
+                return PushNotification(try await authenticator.notification(notificationId))
             } catch let error as AuthenticatorError where error.code == .unknownNotification {
                 return nil
             }
@@ -169,5 +176,5 @@ extension PushClient {
 
 /// The presence check of an app that has already recognized the user itself.
 private struct RecognisedByApp: UserPresence {
-    func confirm(_ notification: PushNotification) async throws {}
+    func confirm(_ notification: SignetCore.PushNotification) async throws {}
 }

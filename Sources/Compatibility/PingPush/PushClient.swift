@@ -21,6 +21,9 @@ public final class PushClient: Sendable {
     let handlers: [HandlerPlatform]
     let credentials: ClientCredentials
     let log: ClientLog
+    private let endpointPolicy: EndpointPolicy
+    /// The rule for the secrets of the credentials that the client returns: those of an app's storage are the app's own.
+    private let secretCoding: SecretCoding
     /// The transport for a configuration without one.
     private let ownTransport = AsyncHTTPTransport()
     private let isClosed = Mutex(false)
@@ -30,25 +33,35 @@ public final class PushClient: Sendable {
     /// The client owns the configuration's storage from then on.
     /// - Throws: ``PushError/initializationFailed(_:_:)`` when the configured storage cannot be opened.
     public init(configuration: sending PushConfiguration) async throws(PushError) {
-        log = ClientLog(logger: configuration.logger)
-        handlers = configuration.customPushHandlers.sorted { $0.key < $1.key }
-            .map { HandlerPlatform(name: $0.key, handler: $0.value) }
-        let (clock, policies, device) = (configuration.clock, configuration.policyEvaluator, configuration.device)
+        let log = ClientLog(logger: LoggerLines(logger: configuration.logger))
+        let handlers = configuration.handlers(log)
+        let policies = configuration.accountPolicies ?? configuration.policyEvaluator?.accountPolicies ?? .standard
+        let (clock, device) = (configuration.clock, configuration.device)
         let (retention, interceptors) = (configuration.notificationCleanupConfig.retention, configuration.interceptors)
         let (isCaching, given) = (configuration.enableCredentialCache, configuration.transport)
+        let endpointPolicy = EndpointPolicy.allowingPlainHTTP(to: configuration.plainHTTPHosts)
+        let usesPushStorage = configuration.storage as (any PushStorage)? != nil
         let limit: Duration
         let store: any AccountStore
         do throws(StoreError) {
             limit = try configuration.limit()
-            store = try await ClientConfiguration.accountStore(of: configuration)
+            store = try await PushConfiguration.accountStore(of: configuration)
         } catch {
             log.failed("createClient", nil, error)
             throw .initializationFailed(error.description, error)
         }
+        self.log = log
+        self.handlers = handlers
+        self.endpointPolicy = endpointPolicy
+        secretCoding = usesPushStorage ? .included : .excluded
+        var platforms: [any SignetAuthenticator.PushPlatform] = handlers
+        if usesPushStorage, !handlers.contains(where: { $0.name == AccessManagerPlatform.name }) {
+            platforms.append(StoragePlatform(policy: endpointPolicy))
+        }
         let transport: any HTTPTransport = given ?? ownTransport
         authenticator = Authenticator(
             store: store, transport: TimedTransport(transport: transport, limit: limit), device: device, clock: clock,
-            policies: policies, retention: retention, interceptors: interceptors, platforms: handlers)
+            policies: policies, retention: retention, interceptors: interceptors, platforms: platforms)
         credentials = ClientCredentials(authenticator, kinds: [.push], isCaching: isCaching)
     }
 
@@ -71,19 +84,20 @@ public final class PushClient: Sendable {
     /// Registers the push credential of a `pushauth` or `mfauth` URI with its server and stores it.
     ///
     /// An existing account keeps its data.
-    /// - Throws: Before a request is sent: ``PushError/deviceTokenNotSet``, ``PushError/duplicateCredential(_:)``,
-    ///   ``PushError/policyViolation(_:credentialId:)``, or the error for an invalid URI. Afterwards:
+    /// - Throws: Before a request is sent: ``PushError/deviceTokenNotSet``, ``PushError/storageFailure(_:_:)`` with
+    ///   ``PushStorageError/duplicateCredential(_:)``, ``PushError/policyViolation(_:)``, or ``PushError/invalidUri(_:)``. Afterwards:
     ///   ``PushError/registrationFailed(_:)``, ``PushError/networkFailure(_:_:)`` and ``PushError/storageFailure(_:_:)``. In all
     ///   cases nothing is stored, and the same URI can be tried again.
     @discardableResult
     public func addCredentialFromUri(_ uri: String) async throws -> PushCredential {
         try await run("addCredentialFromUri", nil) {
-            var enrollment = try EnrollmentURI.parse(uri)
+            guard !uri.trimmingWhitespace().isEmpty else { throw PushError.invalidUri("the URI is empty") }
+            var enrollment = try EnrollmentURI.parse(uri, policy: endpointPolicy)
             guard enrollment.push != nil else { throw PushError.invalidUri("the URI offers no push") }
             guard try await authenticator.deviceToken() != nil else { throw PushError.deviceTokenNotSet }
             enrollment.oath = nil
             do {
-                return try PushCredential(await credentials.enroll(enrollment, .push))
+                return try returned(await credentials.enroll(enrollment, .push))
             } catch let error as AuthenticatorError
                 where [.refusedByServer, .serverMisbehaved, .notSupported].contains(error.code)
             {
@@ -96,24 +110,28 @@ public final class PushClient: Sendable {
     ///
     /// No request is sent. The account's lock changes only if the app has locked or unlocked the value.
     /// - Returns: The stored credential.
-    /// - Throws: ``PushError/duplicateCredential(_:)``, ``PushError/invalidParameterValue(_:)``.
+    /// - Throws: ``PushError/storageFailure(_:_:)`` with ``PushStorageError/duplicateCredential(_:)``,
+    ///   ``PushError/invalidParameterValue(_:)``.
     @discardableResult
     public func saveCredential(_ credential: PushCredential) async throws -> PushCredential {
-        try await run("saveCredential", credential.id) {
-            try PushCredential(
-                await credentials.save(credential.id, credential.details) { stored in try credential.mechanism(over: stored) })
+        let policy = endpointPolicy
+        return try await run("saveCredential", credential.id) {
+            try returned(
+                await credentials.save(credential.id, credential.details) { stored in
+                    try credential.mechanism(over: stored, policy)
+                })
         }
     }
 
     /// Returns all credentials, oldest first, with their current locks.
     public func getCredentials() async throws -> [PushCredential] {
-        try await run("getCredentials", nil) { try await credentials.all().map(PushCredential.init) }
+        try await run("getCredentials", nil) { try await credentials.all().map(returned) }
     }
 
     /// Returns the credential with this id; nil when it does not exist.
     public func getCredential(credentialId: String) async throws -> PushCredential? {
         try await run("getCredential", credentialId) {
-            try await credentials.one(credentialId).map(PushCredential.init)
+            try await credentials.one(credentialId).map(returned)
         }
     }
 
@@ -124,22 +142,29 @@ public final class PushClient: Sendable {
         try await run("deleteCredential", credentialId) { try await credentials.remove(credentialId) }
     }
 
+    private func returned(_ enrolled: EnrolledMechanism) throws -> PushCredential {
+        var credential = try PushCredential(enrolled)
+        credential.secretCoding = secretCoding
+        return credential
+    }
+
     // MARK: Device token
 
     /// Stores the device token and tells it to the servers.
     ///
     /// Servers that could not be told are told again by the next call, even a call with the same token.
     /// - Parameters:
-    ///   - deviceToken: The device token.
+    ///   - deviceToken: The device token. White space around it is ignored.
     ///   - credentialId: The only credential whose server is told now; the others are told by the next call without this
     ///     parameter. When no credential has this id, the call returns false and stores nothing.
     /// - Returns: True when every server that was to be told knows the token now.
-    /// - Throws: ``PushError/invalidParameterValue(_:)`` for an empty token; ``PushError/storageFailure(_:_:)``;
+    /// - Throws: ``PushError/invalidParameterValue(_:)`` for a blank token; ``PushError/storageFailure(_:_:)``;
     ///   ``PushError/notInitialized`` after ``close()``.
     @discardableResult
     public func setDeviceToken(_ deviceToken: String, credentialId: String? = nil) async throws -> Bool {
         try await run("setDeviceToken", credentialId) {
-            guard !deviceToken.isEmpty else { throw PushError.invalidParameterValue("the token is empty") }
+            let deviceToken = deviceToken.trimmingWhitespace()
+            guard !deviceToken.isEmpty else { throw PushError.invalidParameterValue("the device token is blank") }
             if let credentialId, try await !credentials.contains(credentialId) { return false }
             let updates = try await authenticator.updateDeviceToken(deviceToken, only: credentialId)
             var isKnown = true

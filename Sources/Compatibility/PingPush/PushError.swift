@@ -1,19 +1,20 @@
+public import Foundation
 import SignetAuthenticator
 public import SignetCore
 import SignetNetwork
-public import SignetStorage
+import SignetStorage
 
 /// An error of a ``PushClient``.
 ///
-/// The texts never repeat input, because input may be secret.
-public enum PushError: RetryableError, Sendable, CustomStringConvertible {
+/// The texts never repeat secrets or whole URIs.
+public enum PushError: RetryableError, LocalizedError, Sendable {
     /// The client was closed.
     case notInitialized
     /// The client could not be created.
     case initializationFailed(String, (any Error)?)
-    /// The text isn't an enrollment URI for push.
+    /// The text isn't an enrollment URI for push, or lacks a required parameter.
     case invalidUri(String)
-    /// The named part is missing.
+    /// The named parameter is missing.
     case missingRequiredParameter(String)
     /// A value is invalid.
     case invalidParameterValue(String)
@@ -23,8 +24,8 @@ public enum PushError: RetryableError, Sendable, CustomStringConvertible {
     case invalidPushType(String)
     /// The platform is unknown.
     case invalidPlatform(String)
-    /// The storage failed or timed out.
-    case storageFailure(String, StoreError?)
+    /// The storage failed or timed out, or it already has a credential of the account (``PushStorageError/duplicateCredential(_:)``).
+    case storageFailure(String, (any Error)?)
     /// The device token has not been set; call ``PushClient/setDeviceToken(_:credentialId:)`` first.
     case deviceTokenNotSet
     /// The configuration has no handler for the credential's platform.
@@ -35,42 +36,81 @@ public enum PushError: RetryableError, Sendable, CustomStringConvertible {
     case credentialNotFound(String)
     /// The account of the credential, or of the notification's credential, with this id is locked.
     case credentialLocked(String)
-    /// The account already has a push credential; the value is that credential's id.
-    case duplicateCredential(String)
     /// A notification with this id does not exist.
     case notificationNotFound(String)
     /// The device violates a policy of the issuer. Nothing was stored, and no request was sent.
-    case policyViolation(String, credentialId: String?)
+    case policyViolation(String)
     /// The server has rejected the registration or has failed. Nothing was stored.
     case registrationFailed(String)
     /// The server could not be reached, has rejected the request, or has failed.
     case networkFailure(String, (any Error)?)
 
     /// A description of the error for people.
-    public var description: String {
+    public var errorDescription: String? {
         switch self {
-        case .notInitialized: "the client was closed"
-        case .deviceTokenNotSet: "the device has no token: set it with setDeviceToken first"
-        case .missingRequiredParameter(let name): "\(name) is missing"
-        case .noHandlerForPlatform(let name): "the push platform \(name) has no handler here"
-        case .credentialNotFound(let id): "no push credential has the id \(id)"
-        case .credentialLocked(let id): "the account of \(id) is locked"
-        case .duplicateCredential(let id): "the account has a push credential already: \(id)"
-        case .notificationNotFound(let id): "no notification has the id \(id)"
-        case .invalidUri(let text), .invalidParameterValue(let text), .uriFormatting(let text), .invalidPushType(let text),
-            .invalidPlatform(let text), .messageParsingFailed(let text), .registrationFailed(let text),
-            .initializationFailed(let text, _), .storageFailure(let text, _), .policyViolation(let text, _),
-            .networkFailure(let text, _):
-            text
+        case .notInitialized: "The push client was closed; create a new one"
+        case .deviceTokenNotSet: "This device has no push token yet: call setDeviceToken first"
+        case .initializationFailed(let text, let cause): Self.text("Initialization failed", text, cause)
+        case .invalidUri(let text): "Invalid push URI: \(text)"
+        case .missingRequiredParameter(let name): "Missing required parameter: \(name)"
+        case .invalidParameterValue(let text): "Invalid value: \(text)"
+        case .uriFormatting(let text): "No URI can be written: \(text)"
+        case .invalidPushType(let name): "Unknown push type: \(name)"
+        case .invalidPlatform(let name): "Unknown push platform: \(name)"
+        case .storageFailure(let text, let cause): Self.text("Storage failure", text, cause)
+        case .noHandlerForPlatform(let name): "No handler for the push platform: \(name)"
+        case .messageParsingFailed(let text): "The push message was refused: \(text)"
+        case .credentialNotFound(let id): "No push credential has this id: \(id)"
+        case .credentialLocked(let id): "The account of this credential is locked: \(id)"
+        case .notificationNotFound(let id): "No notification has this id: \(id)"
+        case .policyViolation(let text): "A policy of the issuer is violated: \(text)"
+        case .registrationFailed(let text): "Registration failed: \(text)"
+        case .networkFailure(let text, let cause): Self.text("Network failure", text, cause)
         }
     }
 
     /// True when the same call may succeed later without any change.
     public var isRetryable: Bool {
         switch self {
-        case .storageFailure(_, let error): error?.isRetryable ?? false
+        case .storageFailure(_, let error as any RetryableError): error.isRetryable
         case .networkFailure(_, let error as any RetryableError): error.isRetryable
         default: false
+        }
+    }
+
+    fileprivate static func text(_ title: String, _ text: String, _ cause: (any Error)?) -> String {
+        guard let cause, let reason = reason(of: cause), reason != text else { return "\(title): \(text)" }
+        return "\(title): \(text) - \(reason)"
+    }
+
+    private static func reason(of cause: any Error) -> String? {
+        switch cause {
+        case let error as any LocalizedError: error.errorDescription
+        // The errors of the engine describe themselves.
+        case is any RetryableError: "\(cause)"
+        default: cause.localizedDescription
+        }
+    }
+
+    /// Returns a name from outside as an error shows it: one short line without characters that disguise it.
+    static func shown(_ name: String) -> String { name.isSafeToShow ? name.shortened : "(unprintable)" }
+}
+
+/// An error of a push storage.
+public enum PushStorageError: LocalizedError, Sendable {
+    /// The storage failed.
+    case storageFailure(String, (any Error)?)
+    /// The account has another push credential, with this id.
+    case duplicateCredential(String)
+    /// The storage has another notification with this id.
+    case duplicateNotification(String)
+
+    /// A description of the error for people.
+    public var errorDescription: String? {
+        switch self {
+        case .storageFailure(let text, let cause): PushError.text("Storage failure", text, cause)
+        case .duplicateCredential(let id): "Duplicate credential: \(id)"
+        case .duplicateNotification(let id): "Duplicate notification: \(id)"
         }
     }
 }
@@ -90,12 +130,14 @@ extension PushError: ClientError {
         }
     }
 
-    private init(_ error: EnrollmentError) {
+    init(_ error: EnrollmentError) {
         self =
             switch (error.code, error.part) {
-            case (.missing, let part) where part != "label": .missingRequiredParameter(part)
-            case (_, "scheme"), (_, "type"), (_, "label"): .invalidUri(error.description)
-            default: .invalidParameterValue(error.description)
+            case (.missing, let part) where part != "label": .invalidUri("Missing required parameter: \(part)")
+            case (_, "scheme"): .invalidUri("Invalid URI scheme (\(error.description))")
+            case (.unsafe, "r"), (.unsafe, "a"):
+                .invalidUri("\(error.description); PushConfiguration.plainHTTPHosts names the hosts that may use plain http")
+            default: .invalidUri(error.description)
             }
     }
 
@@ -105,8 +147,10 @@ extension PushError: ClientError {
             case .unknownMechanism, .unknownAccount, .wrongKind: .credentialNotFound(id ?? "")
             case .unknownNotification: .notificationNotFound(id ?? "")
             case .accountLocked, .alreadyLocked: .credentialLocked(id ?? "")
-            case .duplicateMechanism: .duplicateCredential(error.mechanismUID ?? "")
-            case .policyViolation: .policyViolation(error.reason, credentialId: id)
+            case .duplicateMechanism:
+                .storageFailure(
+                    "the account has a push credential already", PushStorageError.duplicateCredential(error.mechanismUID ?? ""))
+            case .policyViolation: .policyViolation(error.reason)
             case .nothingOffered: .invalidUri(error.reason)
             case .registeredNotStored: .storageFailure(error.reason, error.storeError)
             case .unknownPlatform: .noHandlerForPlatform(id ?? "")

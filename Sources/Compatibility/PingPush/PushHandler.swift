@@ -1,14 +1,14 @@
-public import SignetCore
+import SignetCore
 
 /// A handler of the push messages of an app's own platform, with the API of the Ping SDK; see
 /// ``PushConfiguration/customPushHandlers``.
 ///
-/// `PushPlatform` is the typed counterpart for `Authenticator`.
+/// `SignetAuthenticator.PushPlatform` is the typed counterpart for an `Authenticator`.
 ///
 /// The client applies its usual rules: a message is stored once, and only after ``verify(message:credential:)`` or
 /// ``verify(messageData:credential:)`` has returned true. Answers to notifications that are already answered or expired are
 /// rejected before a handler is called.
-public protocol PushHandler: Sendable {
+public protocol PushHandler: AnyObject, Sendable {
     /// Returns true when this message is one of this platform.
     func canHandle(messageData: [String: Any]) -> Bool
     /// Returns true when this message is one of this platform.
@@ -31,22 +31,29 @@ public protocol PushHandler: Sendable {
     /// - Parameters:
     ///   - credential: The credential that answers.
     ///   - notification: The notification to approve.
-    ///   - params: `challengeResponse`, when the user picked a number.
-    /// - Returns: True when the server has accepted the approval.
+    ///   - params: `challengeResponse`, when the user picked a number; `authenticationMethod`, when the app recognized the user.
+    /// - Returns: True when the server has accepted the approval. After false, the client's method returns false.
     /// - Throws: Any error when the server could not be asked. The client's method throws it unchanged unless it is an error of
     ///   the SDK.
-    func sendApproval(credential: PushCredential, notification: PushNotification, params: [String: String]) async throws -> Bool
-    /// Sends a denial to the server. Returns true when the server has accepted it.
-    func sendDenial(credential: PushCredential, notification: PushNotification, params: [String: String]) async throws -> Bool
-    /// Sends the new device token to the server. Returns true when the server has accepted it.
-    func setDeviceToken(credential: PushCredential, deviceToken: String, params: [String: String]) async throws -> Bool
+    @concurrent func sendApproval(
+        credential: PushCredential, notification: PushNotification, params: [String: Any]
+    ) async throws -> Bool
+    /// Sends a denial to the server. Returns true when the server has accepted it. After false, the client's method returns false.
+    @concurrent func sendDenial(
+        credential: PushCredential, notification: PushNotification, params: [String: Any]
+    ) async throws -> Bool
+    /// Sends the new device token to the server, with the `deviceName` of `params`. Returns true when the server has accepted it.
+    @concurrent func setDeviceToken(
+        credential: PushCredential, deviceToken: String, params: [String: Any]
+    ) async throws -> Bool
     /// Registers the credential at the server.
     /// - Parameters:
     ///   - credential: The credential to register.
-    ///   - params: `messageId` and `challenge` of the invitation, `amlbCookie` if the invitation has one, and `deviceToken`.
+    ///   - params: `messageId` and `challenge` of the invitation, `amlbCookie` if the invitation has one, the device's token as
+    ///     `deviceId`, and `deviceName`.
     /// - Returns: True when the server has accepted the registration.
     /// - Throws: Any error when the server could not be asked. The client then stores no credential.
-    func register(credential: PushCredential, params: [String: String]) async throws -> Bool
+    @concurrent func register(credential: PushCredential, params: [String: Any]) async throws -> Bool
 }
 
 extension PushHandler {

@@ -13,7 +13,7 @@ public enum PushType: String, Sendable, Hashable, Codable, CaseIterable {
     /// - Throws: ``PushError/invalidPushType(_:)``.
     public static func fromString(_ name: String) throws(PushError) -> PushType {
         guard let type = PushType(rawValue: name.lowercased()) else {
-            throw .invalidPushType("not default, challenge or biometric")
+            throw .invalidPushType(PushError.shown(name))
         }
         return type
     }

@@ -178,6 +178,7 @@ extension PushNotification: StoredForm {
         members["claims"] = .object(message.claims)
         members["receivedAt"] = .date(receivedAt)
         members["clockOffset"] = clockOffset.map { .number($0) }
+        members["decidedAt"] = decidedAt.map { .date($0) }
         return members
     }
 
@@ -190,6 +191,7 @@ extension PushNotification: StoredForm {
             messageID: try members.text("messageID"), message: try PushMessage(claims: members.object("claims").all),
             receivedAt: try members.date("receivedAt"), decision: decision,
             clockOffset: try members.optionalNumber("clockOffset"))
+        decidedAt = try members.optionalNumber("decidedAt").map { Date(timeIntervalSinceReferenceDate: $0) }
     }
 }
 

@@ -156,6 +156,7 @@ extension Authenticator {
         } catch {
             answered.decision = try await acceptedEarlier(error, pending)
         }
+        answered.decidedAt = clock.now
         pendingWrites.add(answered)
         let stored = try await flush(answered)
         guard stored.decision == decision else { throw AuthenticatorError.answeredBefore(stored.decision) }

@@ -51,6 +51,15 @@ extension PushPlatform {
 public struct PushTransport: Sendable {
     let pipeline: RequestPipeline
 
+    init(pipeline: RequestPipeline) {
+        self.pipeline = pipeline
+    }
+
+    /// Creates a transport without interceptors.
+    package init(_ transport: any HTTPTransport) {
+        pipeline = RequestPipeline(transport)
+    }
+
     /// Sends a request.
     /// - Parameters:
     ///   - request: The request to send.

@@ -27,9 +27,11 @@ struct EnrollmentURIReader {
             throw EnrollmentError(.unsupported, "version", "only version 1 is known")
         }
         var enrollment = Enrollment(account: try account(scheme))
-        if scheme.hasOATH { enrollment.oath = try oath() }
+        // Ping's push parser accepts `mfauth://push` for push alone.
+        let hasOATH = scheme.hasOATH && !(scheme == .mfauth && parts.host == "push")
+        if hasOATH { enrollment.oath = try oath() }
         if scheme.hasPush { enrollment.push = try push() }
-        enrollment.oathResourceID = scheme.hasOATH ? try text("oid") : nil
+        enrollment.oathResourceID = hasOATH ? try text("oid") : nil
         enrollment.userID = try text("uid")
         if enrollment.userID == nil { enrollment.userID = try text("d") }
         enrollment.imageURL = try image()
@@ -222,6 +224,42 @@ struct EnrollmentURIReader {
             throw EnrollmentError(.invalid, "policies", "not the base64 of a JSON object")
         }
         return policies
+    }
+}
+
+extension EnrollmentURIReader {
+    /// Reads the push values of a URI.
+    func readPush() throws(EnrollmentError) -> PushURI {
+        guard let scheme = Scheme(rawValue: parts.scheme), scheme.hasPush else {
+            throw EnrollmentError(.invalid, "scheme", "not pushauth or mfauth")
+        }
+        let registration = try address("r")
+        let authentication = try address("a")
+        let policies = parts.optional("policies").map { $0.hasPrefix("{") ? $0 : decodedText($0) ?? $0 }
+        let userID = try text(parts.optional("d") == nil ? "uid" : "d")
+        return PushURI(
+            account: try account(scheme), registrationURL: registration, authenticationURL: authentication,
+            secret: Secret(try bytes("s")), userID: userID, resourceID: try text("pid"),
+            imageURL: try image(), backgroundColor: color(), policies: policies)
+    }
+
+    /// Reads the values with which a device responds to the invitation.
+    func readPushRegistration() throws(EnrollmentError) -> PushURI.Registration {
+        let messageID = try parts.required("m")
+        guard messageID.isSafeToShow else { throw EnrollmentError(.unsafe, "m", "it contains control characters") }
+        _ = try parts.required("l")
+        let challenge = try bytes("c")
+        guard let cookie = try loadBalancerCookie() else { throw EnrollmentError(.missing, "l", "required, and not there") }
+        return PushURI.Registration(messageID: messageID, loadBalancerCookie: cookie, challenge: challenge)
+    }
+
+    /// Returns a web address without applying the policy to it.
+    private func address(_ name: String) throws(EnrollmentError) -> String {
+        let value = try parts.required(name)
+        guard let url = value.contains("://") ? value : decodedText(value), (try? Endpoint(unchecked: url)) != nil else {
+            throw EnrollmentError(.invalid, name, "not the base64 of a web address")
+        }
+        return url
     }
 }
 

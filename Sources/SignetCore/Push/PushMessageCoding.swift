@@ -57,8 +57,9 @@ extension PushMessage {
     ///
     /// Absent values give no claims. Of OpenAM's four claims (`c`, `l`, `t`, `u`) only `l` can be absent.
     public init(
-        mechanismUID: String, challenge: [UInt8], kind: PushKind, timeToLive: Int, sentAt: Date, text: String?,
-        loadBalancerCookie: String? = nil, customPayload: String? = nil, contextInfo: String? = nil, userID: String? = nil
+        mechanismUID: String, challenge: [UInt8], kind: PushKind, timeToLive: Int, sentAt: Date?, text: String?,
+        loadBalancerCookie: String? = nil, customPayload: String? = nil, contextInfo: String? = nil, userID: String? = nil,
+        otherClaims: [String: JSONValue] = [:]
     ) {
         self.mechanismUID = mechanismUID
         self.challenge = challenge
@@ -71,15 +72,15 @@ extension PushMessage {
         self.contextInfo = contextInfo
         self.userID = userID
 
-        let milliseconds = Int64(exactly: (sentAt.timeIntervalSince1970 * 1000).rounded(.down))
+        let milliseconds = sentAt.flatMap { Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded(.down)) }
         var numbers: String?
-        if case .number(let choices) = kind { numbers = choices.map(String.init).joined(separator: ",") }
+        if case .number(let choices) = kind, !choices.isEmpty { numbers = choices.map(String.init).joined(separator: ",") }
         let cookie = loadBalancerCookie.map { Base64.encode(Array($0.utf8), as: .standard) }
         claims = Dictionary(texts: [
             "u": mechanismUID, "c": Base64.encode(challenge, as: .standard), "t": String(timeToLive),
             "i": milliseconds.map(String.init),
             "k": kind.wireName, "l": cookie, "m": text, "n": numbers, "p": customPayload, "x": contextInfo, "d": userID,
-        ])
+        ]).merging(otherClaims) { known, _ in known }
     }
 
     /// Returns the message as a JWS signed with the mechanism's secret.

@@ -20,6 +20,9 @@ public struct PushNotification: Sendable, Hashable {
     public let receivedAt: Date
     /// The decision that the server has accepted; nil until then.
     public var decision: Decision?
+    /// The time at which the server accepted the decision, by this machine's clock; nil until then, and for records that earlier
+    /// versions wrote.
+    public var decidedAt: Date?
     /// The difference between the server's clock and this machine's clock when the message arrived, in seconds; positive when the
     /// server's clock is ahead, and nil when it was not known.
     public var clockOffset: Double?
@@ -56,6 +59,18 @@ public struct PushNotification: Sendable, Hashable {
         self.receivedAt = receivedAt
         self.decision = decision
         self.clockOffset = clockOffset
+    }
+
+    /// Creates a notification that an app's own storage keeps under an id of its own.
+    package init(
+        id: String, messageID: String, message: PushMessage, receivedAt: Date, decision: Decision? = nil, decidedAt: Date? = nil
+    ) {
+        self.id = id
+        self.messageID = messageID
+        self.message = message
+        self.receivedAt = receivedAt
+        self.decision = decision
+        self.decidedAt = decidedAt
     }
 
     /// Returns the id that a message has in every store.

@@ -105,7 +105,7 @@ struct ClientFaultTests {
         await #expect {
             try await push.getCredentials()
         } throws: {
-            if case PushError.storageFailure(let text, let cause?) = $0 {
+            if case PushError.storageFailure(let text, let cause as StoreError) = $0 {
                 cause.code == code && text == "\(cause)"
             } else {
                 false

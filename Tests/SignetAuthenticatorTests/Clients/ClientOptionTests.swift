@@ -252,7 +252,7 @@ struct ClientOptionTests {
         let isRefusing = Toggle()
         let fixture = try await PushClientFixture {
             $0.storage = MemoryStorage()
-            $0.logger = logger
+            $0.logger = ClientLines(logger)
         } answer: { _ in
             HTTPResponse(status: isRefusing.isOn ? 400 : 200)
         }
@@ -300,7 +300,7 @@ struct ClientOptionTests {
         }
         let push = try await PushClientFixture {
             $0.storage = MemoryStorage()
-            $0.policyEvaluator = policies
+            $0.accountPolicies = policies
         }
         let parameter = "&policies=" + Sample.base64(#"{"p":{},"unknown":{}}"#)
         isBroken.turnOn()
@@ -401,7 +401,7 @@ struct ClientOptionTests {
             #expect(removed == row.onArrival.count - row.later.count)
             #expect(try await fixture.client.cleanupNotifications() == 0)
         }
-        #expect(try await Authenticator(store: store).notifications().map(\.messageId) == row.later.map(String.init))
+        #expect(try await Authenticator(store: store).notifications().map(\.messageID) == row.later.map(String.init))
     }
 
     // MARK: device, interceptors
