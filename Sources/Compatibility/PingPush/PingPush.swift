@@ -4,6 +4,7 @@
 @_exported public import PingCommons
 @_exported public import PingLogger
 
+@_exported public import protocol SignetAuthenticator.AccountItemTaking
 @_exported public import struct SignetAuthenticator.AccountRecords
 @_exported public import protocol SignetAuthenticator.AccountStore
 @_exported public import protocol SignetAuthenticator.AccountStoreTaking

@@ -9,7 +9,7 @@ public import SignetStorage
 /// The configuration of a ``PushClient``.
 ///
 /// One task creates a configuration and hands it over to the client, which owns the storage from then on.
-public final class PushConfiguration: AccountStoreTaking, PushItemStorageTaking {
+public final class PushConfiguration: AccountStoreTaking, AccountItemTaking {
     /// The settings that the engine shares with other clients.
     package let engine = EngineSettings()
     private var pushStorage: (any PushStorage)?
@@ -42,7 +42,7 @@ public final class PushConfiguration: AccountStoreTaking, PushItemStorageTaking 
     }
 
     /// The item storage that ``storage`` was set to; nil when it was set to another type.
-    public var itemStorage: (any Storage<StoredAccounts>)? {
+    public var accountItem: (any Storage<StoredAccounts>)? {
         get { engine.storage }
         set {
             pushStorage = nil
@@ -132,22 +132,6 @@ public final class PushConfiguration: AccountStoreTaking, PushItemStorageTaking 
     /// The settings of the engine.
     package final class EngineSettings: ClientConfiguration {
         override init() { super.init() }
-    }
-}
-
-/// A configuration that accepts a storage which keeps all accounts as one item.
-///
-/// The protocol exists so that ``PushConfiguration/storage`` can be overloaded.
-public protocol PushItemStorageTaking: AnyObject {
-    /// The storage.
-    var itemStorage: (any Storage<StoredAccounts>)? { get set }
-}
-
-extension PushItemStorageTaking {
-    /// The storage, which keeps all accounts as one item.
-    public var storage: (any Storage<StoredAccounts>)? {
-        get { itemStorage }
-        set { itemStorage = newValue }
     }
 }
 

@@ -252,7 +252,7 @@ struct ClientOptionTests {
         let isRefusing = Toggle()
         let fixture = try await PushClientFixture {
             $0.storage = MemoryStorage()
-            $0.logger = ClientLines(logger)
+            $0.logger = logger
         } answer: { _ in
             HTTPResponse(status: isRefusing.isOn ? 400 : 200)
         }
