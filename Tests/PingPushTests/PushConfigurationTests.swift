@@ -7,7 +7,7 @@ import Testing
 @Suite("PushConfiguration")
 struct PushConfigurationTests {
     @Test("A new configuration has the defaults of the Ping SDK")
-    func defaults() {
+    func defaultOptions() {
         for config in [PushConfiguration(), PushConfiguration.build { _ in }] {
             let storage: (any PushStorage)? = config.storage
             #expect(storage == nil && config.accountStore == nil && config.accountItem == nil)
@@ -64,5 +64,34 @@ struct PushConfigurationTests {
                 config.timeoutMs = milliseconds
             }
         }
+    }
+}
+
+@Suite("NotificationCleanupConfig")
+struct NotificationCleanupConfigTests {
+    /// A configuration with its mode, the number of notifications and the age in days.
+    static let configurations: [(NotificationCleanupConfig, NotificationCleanupConfig.CleanupMode, Int, Int)] = [
+        (NotificationCleanupConfig(), .countBased, 100, 30), (.default(), .countBased, 100, 30), (.none(), .none, 100, 30),
+        (NotificationCleanupConfig(cleanupMode: .hybrid, maxStoredNotifications: 50, maxNotificationAgeDays: 7), .hybrid, 50, 7),
+        (NotificationCleanupConfig(cleanupMode: .hybrid, maxStoredNotifications: -5, maxNotificationAgeDays: -1), .hybrid, 1, 1),
+        (NotificationCleanupConfig(cleanupMode: .hybrid, maxStoredNotifications: 0, maxNotificationAgeDays: 0), .hybrid, 1, 1),
+        (.countBased(), .countBased, 100, 30), (.countBased(maxNotifications: 5), .countBased, 5, 30),
+        (.ageBased(), .ageBased, 100, 30), (.ageBased(maxAgeDays: 7), .ageBased, 100, 7),
+        (.hybrid(), .hybrid, 100, 30), (.hybrid(maxNotifications: 5, maxAgeDays: 7), .hybrid, 5, 7),
+    ]
+
+    @Test("A configuration has the values of the Ping SDK, and numbers below 1 count as 1", arguments: configurations)
+    func values(
+        row: (config: NotificationCleanupConfig, mode: NotificationCleanupConfig.CleanupMode, count: Int, days: Int)
+    ) async {
+        let config = await Task { row.config }.value
+        #expect(config.cleanupMode == row.mode && config.maxStoredNotifications == row.count)
+        #expect(config.maxNotificationAgeDays == row.days)
+    }
+
+    @Test("The modes have the names of the Ping SDK")
+    func modes() {
+        let names = NotificationCleanupConfig.CleanupMode.allCases.map(\.rawValue)
+        #expect(names == ["NONE", "COUNT_BASED", "AGE_BASED", "HYBRID"])
     }
 }

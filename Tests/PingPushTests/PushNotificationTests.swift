@@ -102,7 +102,7 @@ struct PushNotificationTests {
     }
 
     @Test("The description of a notification names its id, type and state, and not its text")
-    func description() {
+    func describesNotification() {
         let notification = PushNotification(
             id: "n-1", credentialId: "c-1", ttl: 120, messageId: "m-1", messageText: "Log in?", pushType: .default)
         let text = notification.description
