@@ -101,9 +101,9 @@ struct BeforeStartTests {
 
     @Test("A message that lacks a part, or that no mechanism of the store is for, gives nil and is not stored")
     func refusesUnusableMessages() throws {
-        let claims: [String: JSONValue] = ["c": "Y2hhbGxlbmdl", "t": "120", "u": "unknown", "l": "YW1sYmNvb2tpZT0wMQ=="]
+        let claims = ["c": "Y2hhbGxlbmdl", "t": "120", "u": "unknown", "l": "YW1sYmNvb2tpZT0wMQ=="]
         func message(without name: String?) throws -> String {
-            let payload = JSONValue.object(claims.filter { $0.key != name })
+            let payload = JSONValue.object(claims.filter { $0.key != name }.mapValues { .string($0) })
             return CompactJWS.sign(JSON.encode(payload), with: Secret(try Base64.decode(Sample.secret)))
         }
         var deliveries: [[String: Any]] = [["data": try message(without: nil)], ["messageId": "1", "data": "non-jwt"]]
