@@ -124,7 +124,8 @@ struct EnrollmentTests {
         let lenient = try await builder().withPlainHTTP(to: ["AM.example.test"]).start()
         try lenient.registerForRemoteNotifications("token-1")
         #expect(try await lenient.createMechanismFromUri(uri) is PushMechanism)
-        #expect(transport.requests.map { $0.url.hasPrefix("http://am.example.test/") } == [true])
+        let arePlain = transport.requests.map { $0.url.hasPrefix("http://am.example.test/") }
+        #expect(arePlain == [true])
 
         try await FRAProcess.$current.withValue(FRAProcess(ClientFixture.settings(transport, ManualClock(Sample.start)))) {
             try FRAClient.setStorage(storage: RecordingClient(ClientRecording()))

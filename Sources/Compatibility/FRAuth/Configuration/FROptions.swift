@@ -91,7 +91,7 @@ open class FROptions: NSObject, Codable {
     open func encode(to encoder: any Encoder) throws { try settings.document.encode(to: encoder) }
 
     /// Returns the settings as a dictionary with the keys of `FRAuthConfig.plist`, without settings that are nil.
-    public func optionsDictionary() -> [String: Any]? { settings.document.dictionary }
+    public func optionsDictionary() -> [String: Any]? { settings.document.object?.mapValues(\.any) }
 
     /// Returns true for settings with the same values.
     override open func isEqual(_ object: Any?) -> Bool { (object as? FROptions)?.settings == settings }
