@@ -1,4 +1,4 @@
-import SignetCore
+package import SignetCore
 
 extension JourneyStep {
     /// Returns the step with the server's proposals filled in as input values.
@@ -7,14 +7,19 @@ extension JourneyStep {
     /// text that the user clears is sent empty (protocol/journey.md section 2.6).
     func proposing() -> JourneyStep {
         var step = self
-        for (index, callback) in callbacks.enumerated() {
-            if let value = callback.proposal { step.callbacks[index].set(value) }
-        }
+        step.callbacks = callbacks.map { $0.proposing() }
         return step
     }
 }
 
 extension JourneyCallback {
+    /// Returns the callback with the server's proposal filled in as its main input.
+    package func proposing() -> JourneyCallback {
+        var callback = self
+        if let value = proposal { callback.set(value) }
+        return callback
+    }
+
     /// The initial value of the main input; nil when the input keeps the value that the server filled in.
     fileprivate var proposal: JSONValue? {
         switch type {

@@ -59,7 +59,7 @@ public struct Journey: Sendable {
 
     /// Starts the journey that an index selects: a journey, a module, the advice of a policy, or the realm's default.
     public func start(_ index: AuthenticationIndex, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
-        try await post(query: index.query + options.query, body: Self.nothing, for: .startAuthenticate(index), options)
+        try await finish(try startRequest(index, options: options), for: .startAuthenticate(index), options)
     }
 
     /// Starts the profile's registration service.
@@ -74,11 +74,7 @@ public struct Journey: Sendable {
     /// - Returns: The next step, or the end of the journey.
     /// - Throws: ``JourneyError/Code/invalidResumeURI``; ``JourneyError/Code/suspensionExpired``.
     public func resume(_ link: String, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
-        guard let id = FormCoding.query(of: link)["suspendedId"], !id.isEmpty else {
-            throw JourneyError(.invalidResumeURI, message: "the link has no suspendedId, so it belongs to no journey")
-        }
-        return try await post(
-            query: [("suspendedId", id)] + options.query, body: Self.nothing, for: .resumeAuthenticate, options)
+        try await finish(try resumeRequest(link, options: options), for: .resumeAuthenticate, options)
     }
 
     /// Sends a step whose callbacks have been filled in.
@@ -95,8 +91,7 @@ public struct Journey: Sendable {
     public func next(
         _ step: JourneyStep, of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()
     ) async throws -> JourneyState {
-        try await post(
-            query: options.query, body: JSON.encode(step.echoed(to: profile.dialect).json), for: .authenticate(index), options)
+        try await finish(try nextRequest(step, options: options), for: .authenticate(index), options)
     }
 
     /// Continues a step that redirected the user to another site (``RedirectCallback``), when the user returns.
@@ -113,9 +108,8 @@ public struct Journey: Sendable {
     ) async throws -> JourneyState {
         let parameters = FormCoding.query(of: address)
         let carried = Self.resumeParameters.compactMap { name in parameters[name].map { (name: name, value: $0) } }
-        return try await post(
-            query: carried + options.query, body: JSON.encode(step.echoed(to: profile.dialect).json), for: .authenticate(index),
-            options)
+        return try await finish(
+            try nextRequest(step, adding: carried, options: options), for: .authenticate(index), options)
     }
 
     /// Waits for the time that a step requests, and sends the step.
@@ -146,23 +140,54 @@ public struct Journey: Sendable {
         "suspendedId",
     ]
 
-    private func post(
-        query: [(name: String, value: String)], body: [UInt8], for action: RequestAction, _ options: JourneyOptions
+    private func finish(
+        _ request: HTTPRequest, for action: RequestAction, _ options: JourneyOptions
     ) async throws -> JourneyState {
-        try profile.validate()
-        let url = FormCoding.address(profile.address(of: .authenticate), adding: query)
-        let request = HTTPRequest(
-            "POST", url, headers: try await headers(for: url, options), body: body, timeout: options.timeout ?? profile.timeout,
-            pins: profile.pins)
-        let response = try await pipeline.send(request, for: action)
-        try await tokens?.take(response, to: request)
-        guard (200..<300).contains(response.status) else { throw JourneyError(response) }
-        let state = try JourneyState(response.body, status: response.status)
+        var request = request
+        try await addSession(to: &request, options)
+        let state = try Self.state(after: try await send(request, for: action))
         if case .loggedIn(let session) = state { try await tokens?.adopt(session) }
         return state
     }
 
-    private func headers(for url: String, _ options: JourneyOptions) async throws -> HTTPHeaders {
+    private func request(
+        query: [(name: String, value: String)], body: [UInt8], _ options: JourneyOptions
+    ) throws -> HTTPRequest {
+        try profile.validate()
+        var headers: HTTPHeaders = [
+            "Accept-API-Version": "resource=2.1, protocol=1.0", "Content-Type": "application/json", "Accept": "application/json",
+        ]
+        if !profile.requestedWith.isEmpty { headers.append("X-Requested-With", profile.requestedWith) }
+        return HTTPRequest(
+            "POST", FormCoding.address(profile.address(of: .authenticate), adding: query), headers: headers, body: body,
+            timeout: options.timeout ?? profile.timeout, pins: profile.pins)
+    }
+}
+
+// The parts of a step, for a caller that changes the request or the response between them.
+extension Journey {
+    /// Returns the request that starts a journey, without the session.
+    package func startRequest(_ index: AuthenticationIndex, options: JourneyOptions) throws -> HTTPRequest {
+        try request(query: index.query + options.query, body: Self.nothing, options)
+    }
+
+    /// Returns the request that continues a suspended journey, without the session.
+    package func resumeRequest(_ link: String, options: JourneyOptions) throws -> HTTPRequest {
+        guard let id = FormCoding.query(of: link)["suspendedId"], !id.isEmpty else {
+            throw JourneyError(.invalidResumeURI, message: "the link has no suspendedId, so it belongs to no journey")
+        }
+        return try request(query: [("suspendedId", id)] + options.query, body: Self.nothing, options)
+    }
+
+    /// Returns the request with the answer to a step, without the session.
+    package func nextRequest(
+        _ step: JourneyStep, adding parameters: [(name: String, value: String)] = [], options: JourneyOptions
+    ) throws -> HTTPRequest {
+        try request(query: parameters + options.query, body: JSON.encode(step.echoed(to: profile.dialect).json), options)
+    }
+
+    /// Adds the session and the cookies to a request, before its other header fields.
+    package func addSession(to request: inout HTTPRequest, _ options: JourneyOptions) async throws {
         var session = options.session
         if session == nil { session = try await tokens?.session()?.value }
         if let session {
@@ -173,12 +198,23 @@ public struct Journey: Sendable {
             }
         }
         let cookies = try await tokens?.cookies()
-        var headers = SessionHeaders(profile).headers(session, for: url, cookies, now: tokens?.clock.now ?? .distantPast)
-        headers.append("Accept-API-Version", "resource=2.1, protocol=1.0")
-        headers.append("Content-Type", "application/json")
-        headers.append("Accept", "application/json")
-        if !profile.requestedWith.isEmpty { headers.append("X-Requested-With", profile.requestedWith) }
-        return headers
+        var headers = SessionHeaders(profile).headers(
+            session, for: request.url, cookies, now: tokens?.clock.now ?? .distantPast)
+        for field in request.headers.fields { headers.append(field.name, field.value) }
+        request.headers = headers
+    }
+
+    /// Sends a request and stores the cookies of the response.
+    package func send(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPResponse {
+        let response = try await pipeline.send(request, for: action)
+        try await tokens?.take(response, to: request)
+        return response
+    }
+
+    /// Reads a response.
+    package static func state(after response: HTTPResponse) throws(JourneyError) -> JourneyState {
+        guard (200..<300).contains(response.status) else { throw JourneyError(response) }
+        return try JourneyState(response.body, status: response.status)
     }
 }
 

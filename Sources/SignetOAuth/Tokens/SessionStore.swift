@@ -261,10 +261,18 @@ extension SessionStore {
     public static func keychain(
         account: String, for profile: ServerProfile, in keychain: VaultProvider = .default, lockFile: String? = nil
     ) throws(StoreError) -> SessionStore {
+        try .keychain(account: "\(account)/\(name(for: profile))", in: keychain, lockFile: lockFile)
+    }
+
+    /// Returns the part of an account that identifies the server, the realm and the client ID of a profile.
+    package static func name(for profile: ServerProfile) -> String {
+        name(for: [profile.url.normalizedURL, profile.realm.description, profile.client?.clientID ?? ""])
+    }
+
+    /// Returns the part of an account that identifies a server and a client by these values.
+    package static func name(for identity: [String]) -> String {
         // The values are encoded as an array, so that different values have different encodings.
-        let identity: [String] = [profile.url.normalizedURL, profile.realm.description, profile.client?.clientID ?? ""]
         let digest = SHA256.hash(data: JSON.encode(.array(identity.map { .string($0) })))
-        let name = Hexadecimal.text(of: Array(digest).prefix(16))
-        return try SessionStore.keychain(account: "\(account)/\(name)", in: keychain, lockFile: lockFile)
+        return Hexadecimal.text(of: Array(digest).prefix(16))
     }
 }
