@@ -61,6 +61,10 @@ let package = Package(
         .library(name: "PingStorage", targets: ["PingStorage"]),
         .library(name: "PingLogger", targets: ["PingLogger"]),
         .library(name: "PingCommons", targets: ["PingCommons"]),
+        .library(name: "PingOrchestrate", targets: ["PingOrchestrate"]),
+        .library(name: "PingOidc", targets: ["PingOidc"]),
+        .library(name: "PingJourneyPlugin", targets: ["PingJourneyPlugin"]),
+        .library(name: "PingJourney", targets: ["PingJourney"]),
         .library(name: "PingOath", targets: ["PingOath"]),
         .library(name: "PingPush", targets: ["PingPush"]),
         .library(name: "FRCore", targets: ["FRCore"]),
@@ -145,6 +149,21 @@ let package = Package(
         .target(
             name: "PingCommons", dependencies: ["PingLogger", "SignetAuthenticator", "SignetCore"],
             path: "Sources/Compatibility/PingCommons", swiftSettings: rules),
+        .target(
+            name: "PingOrchestrate", dependencies: ["PingLogger", "SignetCore", "SignetNetwork", "SignetStorage"],
+            path: "Sources/Compatibility/PingOrchestrate", swiftSettings: rules),
+        .target(
+            name: "PingOidc", dependencies: ["PingOrchestrate", "SignetCore", "SignetOAuth", "SignetStorage"],
+            path: "Sources/Compatibility/PingOidc", swiftSettings: rules),
+        .target(
+            name: "PingJourneyPlugin", dependencies: ["PingOrchestrate", "SignetCore", "SignetJourney"],
+            path: "Sources/Compatibility/PingJourneyPlugin", swiftSettings: rules),
+        .target(
+            name: "PingJourney",
+            dependencies: [
+                "PingJourneyPlugin", "PingOidc", "PingOrchestrate", "SignetCore", "SignetJourney", "SignetNetwork", "SignetOAuth",
+                "SignetStorage",
+            ], path: "Sources/Compatibility/PingJourney", swiftSettings: rules),
         .target(
             name: "PingOath",
             dependencies: ["PingCommons", "PingLogger", "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
@@ -251,6 +270,16 @@ let package = Package(
         .testTarget(name: "PingLoggerTests", dependencies: ["PingLogger", logging], swiftSettings: rules),
         .testTarget(
             name: "PingCommonsTests", dependencies: ["PingCommons"], swiftSettings: rules),
+        .testTarget(
+            name: "PingOrchestrateTests", dependencies: ["PingOrchestrate"], swiftSettings: rules),
+        .testTarget(name: "PingOidcTests", dependencies: ["PingOidc"], swiftSettings: rules),
+        .testTarget(name: "PingJourneyPluginTests", dependencies: ["PingJourneyPlugin"], swiftSettings: rules),
+        .testTarget(
+            name: "PingJourneyTests",
+            dependencies: [
+                "PingJourney", "SignetCore", "SignetNetwork", "SignetServer", "SignetStorage", "SignetTesting", "TestSupport",
+            ],
+            swiftSettings: rules),
         .testTarget(
             name: "PingOathTests",
             dependencies: [

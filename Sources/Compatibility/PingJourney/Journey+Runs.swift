@@ -1,0 +1,142 @@
+public import Foundation
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetOAuth
+
+extension Journey {
+    /// Creates the journeys of one server.
+    ///
+    ///     let journey = Journey.createJourney { config in
+    ///         config.serverUrl = "https://am.example.com/am"
+    ///         config.realm = "alpha"
+    ///         config.module(PingJourney.OidcModule.config) { $0.clientId = "app" }
+    ///     }
+    ///
+    /// The session and the tokens are stored in the user's vault, unless a module is configured with another storage.
+    public static func createJourney(block: (JourneyConfig) -> Void = { _ in }) -> Journey {
+        let config = JourneyConfig()
+        config.setLogger(LogManager.standard)
+        config.timeout = 30
+        config.module(CustomHeader.config)
+        config.module(NodeTransformModule.config)
+        config.module(SessionModule.config)
+        config.module(OidcModule.config)
+        config.module(EngineModule.config, priority: .max)
+        block(config)
+        return Journey(config: config)
+    }
+
+    /// Starts a journey.
+    /// - Parameters:
+    ///   - journeyName: The name of the journey.
+    ///   - configure: Changes the options.
+    /// - Returns: The first state. Errors are states too: `ErrorNode` and `FailureNode`.
+    public func start(_ journeyName: String, configure: (inout Options) -> Void = { _ in }) async -> any Node {
+        let index = AuthenticationIndex.service(journeyName)
+        return await run(for: .startAuthenticate(index), configure) { try $0.startRequest(index, options: $1) }
+    }
+
+    /// Continues a suspended journey.
+    /// - Parameters:
+    ///   - uri: The link of the server's message, with its `suspendedId`.
+    ///   - configure: Changes the options.
+    /// - Returns: The next state; a `FailureNode` for a link without `suspendedId`.
+    public func resume(_ uri: URL, configure: (inout Options) -> Void = { _ in }) async -> any Node {
+        await run(for: .resumeAuthenticate, configure) { journey, options in
+            do {
+                return try journey.resumeRequest(uri.absoluteString, options: options)
+            } catch let error as JourneyError {
+                throw ApiError.error(400, [:], error.message)
+            }
+        }
+    }
+
+    private func run(
+        for action: RequestAction, _ configure: (inout Options) -> Void,
+        _ request: (SignetJourney.Journey, JourneyOptions) throws -> HTTPRequest
+    ) async -> any Node {
+        var options = Options()
+        configure(&options)
+        let runOptions = JourneyOptions {
+            $0.forceAuthentication = options.forceAuth
+            $0.withoutSession = options.noSession
+        }
+        do {
+            let context = FlowContext(flowContext: SharedContext())
+            context.flowContext.set(key: RunKeys.options, value: runOptions)
+            context.flowContext.set(key: RunKeys.action, value: action)
+            return await start(Request(try request(try await engine().journey, runOptions)), in: context)
+        } catch {
+            return FailureNode(cause: error)
+        }
+    }
+
+    /// Logs the user out: removes the session, the tokens and the cookies, and ends them at the server.
+    ///
+    /// They are removed on this machine even when the server can't be reached.
+    /// - Returns: The error of the first step that failed.
+    public func journeySignOff() async -> Result<Void, any Error> { await signOff() }
+
+    /// Returns the user of the stored session; nil when none is stored.
+    public func journeyUser() async -> (any User)? {
+        guard let engine = try? await engine(), let session = await session() else { return nil }
+        return JourneyUser(journey: self, calls: engine.calls, value: session.value)
+    }
+
+    /// Returns the stored session; nil when none is stored.
+    public func session() async -> (any SSOToken)? {
+        guard let engine = try? await engine() else { return nil }
+        return (try? await engine.tokens.session()).flatMap { $0 }.map { SSOTokenImpl($0) }
+    }
+
+    /// Removes the stored session from this machine.
+    ///
+    /// It stays valid at the server.
+    public func deleteSession() async {
+        do {
+            try await engine().tokens.store.removeSession()
+        } catch {
+            config.logger.e("The session could not be removed", error: error)
+        }
+    }
+}
+
+extension SuccessNode {
+    /// The user, when the session is that of one.
+    public var user: (any User)? { session as? any User }
+}
+
+/// The names of the values in the context of a run.
+enum RunKeys {
+    /// The options.
+    static let options = "signet.options"
+    /// The purpose of the request.
+    static let action = "signet.action"
+}
+
+extension FlowContext {
+    /// The options of the run.
+    var options: JourneyOptions { flowContext.get(key: RunKeys.options) as? JourneyOptions ?? JourneyOptions() }
+
+    /// The purpose of the next request.
+    var action: RequestAction {
+        flowContext.get(key: RunKeys.action) as? RequestAction ?? .authenticate(.standard)
+    }
+}
+
+/// The user of a journey's session.
+struct JourneyUser: User, Session {
+    let journey: Journey
+    let calls: TokenCalls
+    let value: String
+
+    func token() async -> Result<Token, OidcError> { await calls.token() }
+    func refresh() async -> Result<Token, OidcError> { await calls.refresh() }
+    func userinfo(cache: Bool) async -> Result<PingOidc.UserInfo, OidcError> { await calls.userinfo(cache: cache) }
+    func logout() async { _ = await journey.signOff() }
+
+    func revoke() async {
+        do { try await calls.revoke() } catch { journey.config.logger.e("The tokens could not be revoked", error: error) }
+    }
+}

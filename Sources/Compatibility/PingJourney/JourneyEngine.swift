@@ -1,0 +1,135 @@
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetOAuth
+import SignetStorage
+
+/// The engine of one journey workflow: its requests, its session and its tokens.
+final class JourneyEngine: Sendable {
+    let journey: SignetJourney.Journey
+    let tokens: TokenSource
+    let calls: TokenCalls
+
+    /// Creates the engine from the settings of the workflow and of its modules.
+    init(_ workflow: Workflow) throws {
+        let (config, context) = (workflow.config, workflow.sharedContext)
+        let session = context.get(key: SharedContext.Keys.sessionConfigKey) as? SessionConfig ?? SessionConfig()
+        let oidc = context.get(key: SharedContext.Keys.oidcClientConfigKey) as? OidcClientConfig ?? OidcClientConfig()
+        let cookies = context.get(key: SharedContext.Keys.cookieStorage) as? CookieConfig ?? CookieConfig()
+        let profile = try Self.profile(config, oidc.settings)
+        let transport = (oidc.httpClient ?? config.httpClient).transport
+        let store = try Self.store(profile, session, oidc, cookies, config[setting: JourneySettings.keychain] as? VaultProvider)
+        let interceptors: [any SignetNetwork.RequestInterceptor] = [Identification()]
+        tokens = try TokenSource(
+            profile, store: store, transport: transport, interceptors: interceptors,
+            clock: config[setting: JourneySettings.clock] as? any WallClock ?? SystemWallClock())
+        journey = SignetJourney.Journey(
+            profile, transport: config.httpClient.transport, interceptors: interceptors, keeping: tokens)
+        calls = TokenCalls(tokens)
+    }
+
+    private static func profile(_ config: JourneyConfig, _ oidc: OidcClientSettings) throws -> ServerProfile {
+        do {
+            return try ServerProfile(
+                url: config.serverUrl ?? "", realm: Realm(config.realm), endpoints: oidc.overrides,
+                policy: .allowingPlainHTTP(to: config.plainHTTPHosts.union(oidc.plainHTTPHosts))
+            ) {
+                $0.cookieName = config.cookie
+                $0.timeout = .seconds(config.timeout)
+                $0.refreshThreshold = .seconds(oidc.refreshThreshold)
+                $0.client = oidc.client
+                $0.requestedWith = Request.Constants.pingSdk
+            }
+        } catch {
+            var message = "the settings of the journey are not valid: \(error)"
+            if case .address(let reason) = error.fault, reason.code == .plainHTTP { message += " in config.plainHTTPHosts" }
+            throw ApiError.error(400, [:], message)
+        }
+    }
+
+    private static func store(
+        _ profile: ServerProfile, _ session: SessionConfig, _ oidc: OidcClientConfig, _ cookies: CookieConfig,
+        _ keychain: VaultProvider?
+    ) throws -> SessionStore {
+        // All programs of the user share the vault, so the server and the client are a part of the default names.
+        let name = SessionStore.name(for: profile)
+        session.sessions.useAccount("\(SharedContext.Keys.sessionConfigKey)/\(name)", in: keychain ?? .default)
+        oidc.tokens.useAccount("\(OidcClientConfig.account)/\(name)", in: keychain ?? .default)
+        cookies.stored.useAccount("\(SharedContext.Keys.cookieStorage)/\(name)", in: keychain ?? .default)
+        let isShared = keychain == nil && session.sessions.isDefault && oidc.tokens.isDefault
+        return try SessionStore(
+            tokens: TokenSlot(oidc), session: SessionSlot(sessions: session.sessions), cookies: CookieSlot(cookies: cookies),
+            lockFile: isShared ? SessionStore.lockFile(for: "\(SharedContext.Keys.sessionConfigKey)/\(name)") : nil)
+    }
+}
+
+/// The names of settings that only tests change.
+package enum JourneySettings {
+    /// The vault of the default storages, a `VaultProvider`.
+    package static let keychain = "signet.keychain"
+    /// The clock for the expiration of tokens and cookies, a `WallClock`.
+    package static let clock = "signet.clock"
+}
+
+/// Adds the header fields by which servers recognize the SDK.
+private struct Identification: SignetNetwork.RequestInterceptor {
+    func intercept(_ request: HTTPRequest, for action: RequestAction) -> HTTPRequest {
+        var request = request
+        request.headers.set(Request.Constants.xRequestedWith, Request.Constants.pingSdk)
+        request.headers.set(Request.Constants.xRequestedPlatform, Request.Constants.ios)
+        return request
+    }
+}
+
+/// The storage of sessions as that of the engine.
+private struct SessionSlot: Storage {
+    let sessions: StorageSetting<SSOTokenImpl>
+
+    func save(item: SignetCore.SSOToken) async throws { try await sessions.save(item: SSOTokenImpl(item)) }
+    func get() async throws -> SignetCore.SSOToken? { try await sessions.get()?.token }
+    func delete() async throws { try await sessions.delete() }
+}
+
+/// The storage of cookies as that of the engine.
+private struct CookieSlot: Storage {
+    let cookies: CookieConfig
+
+    func save(item: CookieJar) async throws { try await cookies.keep(item) }
+    func get() async throws -> CookieJar? { try await cookies.jar() }
+    func delete() async throws { try await cookies.removeAll() }
+}
+
+/// The module that creates the engine after all other modules, sends the requests with it, and signs the user off.
+enum EngineModule {
+    static let config: Module<Void> = Module.of(setup: { setup in
+        let workflow = setup.workflow
+        setup.initialize {
+            workflow.sharedContext.set(key: key, value: try JourneyEngine(workflow))
+        }
+        setup.transport { context, request in
+            let (message, action) = (request.message, context.action)
+            context.flowContext.removeValue(forKey: RunKeys.action)
+            return HttpResponse(try await workflow.engine().journey.send(message, for: action), to: message.url)
+        }
+        setup.ending {
+            let report = await (try workflow.engine()).calls.logOut()
+            for outcome in [report.local, report.tokens, report.session, report.openIDSession] {
+                if case .failed(let error) = outcome { throw error }
+            }
+        }
+    })
+
+    fileprivate static let key = "signet.engine"
+}
+
+extension Workflow {
+    /// Returns the engine, and creates it at the first call.
+    /// - Throws: The error of a module or a setting.
+    func engine() async throws -> JourneyEngine {
+        try await initialize()
+        guard let engine = sharedContext.get(key: EngineModule.key) as? JourneyEngine else {
+            throw ApiError.error(400, [:], "the workflow is not a journey: create it with Journey.createJourney")
+        }
+        return engine
+    }
+}

@@ -1,0 +1,2 @@
+// Exports what the signatures of this module name.
+@_exported public import PingOrchestrate
