@@ -1,4 +1,5 @@
 public import SignetCore
+import SignetStorage
 
 /// The file formats from which accounts can be imported.
 ///
@@ -8,6 +9,9 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case signet
     /// The JSON of the ForgeRock SDKs for Android and iOS (legacy), with accounts, mechanisms and notifications.
     case forgerock
+    /// The keychain items of the ForgeRock SDK for iOS and of Ping's modules, as a binary property list: an export of the items
+    /// (docs/reference/keychain-archive.md), or a single archive of `NSKeyedArchiver`.
+    case keychain
     /// An Aegis vault, plain or encrypted by a password.
     case aegis
     /// A 2FAS backup, plain or encrypted.
@@ -35,6 +39,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .signet: "Signet archive"
         case .forgerock: "ForgeRock SDK JSON"
+        case .keychain: "ForgeRock or Ping keychain items"
         case .aegis: "Aegis vault"
         case .twoFAS: "2FAS backup"
         case .andOTP: "andOTP backup"
@@ -48,6 +53,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         let bytes = withoutByteOrderMark(bytes)
         if AccountArchive.isArchive(bytes) { return .signet }
         guard bytes.count <= maxLength else { return nil }
+        if BinaryPropertyList.isOne(bytes) { return .keychain }
         guard let first = bytes.first(where: { !Self.isSpace($0) }) else { return nil }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return detectJSON(bytes) }
         if let format = URIList.detect(bytes) { return format }
@@ -89,6 +95,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         return switch self {
         case .signet: try AccountArchive(opening: bytes, with: passphrase).content(policy: policy)
         case .forgerock: try LegacySDKFile.read(bytes, policy: policy)
+        case .keychain: try KeychainItemsFile.read(bytes, policy: policy)
         case .aegis: try AegisFile.read(bytes, passphrase: passphrase)
         case .twoFAS: try TwoFASFile.read(bytes, passphrase: passphrase)
         case .andOTP: try AndOTPFile.read(bytes, passphrase: passphrase)

@@ -22,13 +22,16 @@ enum LegacySDKFile {
     ]
 
     /// The type of an object in a file.
-    private enum Record {
+    enum Record {
         case account(JSONMembers)
         case mechanism(JSONMembers)
         case notification(JSONMembers)
         case deviceToken
         /// An object that may have been meant as one of these types, with the reason why it cannot be read.
         case unknown(String)
+
+        /// True unless the object is of an unknown type.
+        var isKnown: Bool { if case .unknown = self { false } else { true } }
 
         /// Creates a record from an object; returns nil for an object that only wraps others.
         init?(_ members: [String: JSONValue]) {
@@ -66,33 +69,36 @@ enum LegacySDKFile {
     }
 
     static func read(_ bytes: [UInt8], policy: EndpointPolicy) throws(ImportError) -> ImportContent {
-        var accounts: [JSONMembers] = []
-        var mechanisms: [JSONMembers] = []
-        var notifications: [JSONMembers] = []
-        var builder = ImportBuilder()
-        var (count, unknown) = (0, 0)
+        var records: [Record] = []
         for document in try documents(bytes) {
             try forEachRecord(in: document) { record throws(ImportError) in
-                count += 1
-                guard count <= ImportFormat.maxEntries else {
+                guard records.count < ImportFormat.maxEntries else {
                     throw ImportError(.tooLarge, format, "file", "more than \(ImportFormat.maxEntries) entries")
                 }
-                switch record {
-                case .account(let members): accounts.append(members)
-                case .mechanism(let members): mechanisms.append(members)
-                case .notification(let members): notifications.append(members)
-                case .deviceToken: builder.leaveOut("device token")
-                case .unknown(let detail):
-                    unknown += 1
-                    builder.skip(SkippedEntry("entry without a name", type: "unknown", .invalid, detail))
-                }
+                records.append(record)
             }
         }
-        guard count > unknown else { throw format.malformed("file", "it holds no account, mechanism or notification") }
-        for account in accounts { add(account: account, to: &builder) }
-        for mechanism in mechanisms { add(mechanism: mechanism, policy: policy, to: &builder) }
-        for notification in notifications { add(notification: notification, to: &builder) }
+        guard records.contains(where: \.isKnown) else {
+            throw format.malformed("file", "it holds no account, mechanism or notification")
+        }
+        var builder = ImportBuilder()
+        add(records, policy: policy, to: &builder)
         return builder.content
+    }
+
+    /// Adds records to the content of a file: first the accounts, because their locks decide about the others.
+    static func add(_ records: [Record], policy: EndpointPolicy, to builder: inout ImportBuilder) {
+        for record in records {
+            switch record {
+            case .account(let members): add(account: members, to: &builder)
+            case .deviceToken: builder.leaveOut("device token")
+            case .unknown(let detail):
+                builder.skip(SkippedEntry("entry without a name", type: "unknown", .invalid, detail))
+            case .mechanism, .notification: break
+            }
+        }
+        for case .mechanism(let members) in records { add(mechanism: members, policy: policy, to: &builder) }
+        for case .notification(let members) in records { add(notification: members, to: &builder) }
     }
 
     private static func documents(_ bytes: [UInt8]) throws(ImportError) -> [JSONValue] {
@@ -144,7 +150,7 @@ enum LegacySDKFile {
         }
     }
 
-    private static func add(mechanism members: JSONMembers, policy: EndpointPolicy, to builder: inout ImportBuilder) {
+    static func add(mechanism members: JSONMembers, policy: EndpointPolicy, to builder: inout ImportBuilder) {
         do throws(JSONMemberError) {
             builder.add(
                 try Mechanism(forgeRock: members, policy: policy, defaultTime: .distantPast),
@@ -155,7 +161,7 @@ enum LegacySDKFile {
         }
     }
 
-    private static func add(notification members: JSONMembers, to builder: inout ImportBuilder) {
+    static func add(notification members: JSONMembers, to builder: inout ImportBuilder) {
         do throws(JSONMemberError) {
             builder.add(try PushNotification(forgeRock: members))
         } catch {

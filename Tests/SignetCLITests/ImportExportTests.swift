@@ -29,7 +29,8 @@ struct ImportExportTests {
             ("aegis-plain.json", "aegis", false, 3), ("aegis-encrypted.json", "aegis", true, 3),
             ("2fas-encrypted.2fas", "2fas", true, 3),
             ("andotp-encrypted.bin", "andotp", true, 3), ("otpauth.txt", "otpauth", false, 3), ("google.txt", "google", false, 3),
-            ("forgerock-android.json", "forgerock", false, 2), ("archive-v1.signet", "signet", true, 3),
+            ("forgerock-android.json", "forgerock", false, 2), ("keychain.plist", "keychain", false, 6),
+            ("archive-v1.signet", "signet", true, 3),
         ])
     func importsEveryFormat(file: String, format: String, isEncrypted: Bool, count: Int) async throws {
         try await CommandLineFixture.with { cli in

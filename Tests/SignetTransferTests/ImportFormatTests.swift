@@ -27,7 +27,8 @@ struct ImportFormatTests {
     static let others = [
         File(name: "otpauth.txt", format: .otpauth), File(name: "google.txt", format: .google),
         File(name: "google-part.txt", format: .google), File(name: "forgerock-android.json", format: .forgerock),
-        File(name: "forgerock-ios.jsonl", format: .forgerock),
+        File(name: "forgerock-ios.jsonl", format: .forgerock), File(name: "keychain.plist", format: .keychain),
+        File(name: "keyed-objects.plist", format: .keychain),
         File(name: "archive-v1.signet", format: .signet, isEncrypted: true),
     ]
 

@@ -10,15 +10,15 @@ struct Import: AsyncParsableCommand {
         abstract: "Take over accounts from another authenticator's export.",
         discussion: """
             Reads Aegis, 2FAS and andOTP files (plain or encrypted), lists of otpauth URIs, Google Authenticator's export, as
-            URIs or as pictures of its QR codes, the JSON of the ForgeRock SDKs, and backups. What is here already is never changed;
-            the report says of each entry what became of it.
+            URIs or as pictures of its QR codes, the JSON of the ForgeRock SDKs, keychain items of the SDKs for iOS, and backups.
+            What is here already is never changed; the report says of each entry what became of it.
             """)
 
     @Argument(help: "Exported files, pictures of QR codes, or '-' for standard input.", completion: .file())
     var files: [String]
 
     @Option(
-        help: "Read the files as signet, forgerock, aegis, 2fas, andotp, otpauth or google, whatever they look like.",
+        help: "Read the files as signet, forgerock, keychain, aegis, 2fas, andotp, otpauth or google, whatever they look like.",
         completion: .list(ImportFormat.allCases.map(\.rawValue)), transform: Self.format)
     var format: ImportFormat?
 
