@@ -21,8 +21,8 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := 24
 # What `make test` hands on to `swift test`, e.g. TEST_ARGS='--filter HOTP'.
 TEST_ARGS ?=
 
-# What needs a C library's headers to build; the libraries themselves are looked up at run time.
-TRAITS := --traits TPM,SecretService,PostgreSQL
+# What needs a C library's headers to build; the library itself is looked up at run time.
+TRAITS := --traits PostgreSQL
 DEBUG := $(TRAITS) --scratch-path $(SCRATCH)/debug
 # Without --no-export-dynamic the executable offers all its symbols to libraries it might load, and keeps them in memory.
 RELEASE := $(TRAITS) -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path $(SCRATCH)/release
@@ -52,9 +52,9 @@ test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 	    || { bin="$$(swift build $(DEBUG) --show-bin-path)"; \
 	         scripts/failures "$(SCRATCH)/tests.jsonl" "$(SCRATCH)/tests.log" "$$bin/signetPackageTests.xctest"; exit 1; }
 
-plain: setup ## build everything without the traits, and run what is different then
+plain: setup ## build everything without a trait, and run what is different then
 	@swift build $(PLAIN) --build-tests
-	@swift test $(PLAIN) --skip-build --filter 'TPMAbsence|WithoutSecretService|RecordStoreTests'
+	@swift test $(PLAIN) --skip-build --filter 'TPMAbsence|RecordStoreTests'
 
 kills: export SIGNET_KILLS := all
 kills: setup ## kill a store's work at every one of its system calls, have the disk fail at each, and kill one of two servers among 1,000 logins

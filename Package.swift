@@ -72,11 +72,12 @@ let package = Package(
         .library(name: "FRAuthenticator", targets: ["FRAuthenticator"]),
         .executable(name: "signet", targets: ["signet"]),
     ],
-    // Each needs the headers of a C library to build, and loads the library itself only when it is used.
     traits: [
-        .trait(name: "TPM", description: "Keys in a TPM 2.0 (libtss2-dev)."),
-        .trait(name: "SecretService", description: "Keys in the desktop's keyring (libsecret)."),
+        // Needs the header of libpq to build, and loads the library itself only when it is used.
         .trait(name: "PostgreSQL", description: "Records in PostgreSQL (libpq-dev)."),
+        // Change nothing; a package that names one still resolves. Their libraries are loaded where they are installed.
+        .trait(name: "TPM", description: "Changes nothing: keys in a TPM 2.0 are in every build."),
+        .trait(name: "SecretService", description: "Changes nothing: keys in the desktop's keyring are in every build."),
     ],
     // Each minimum is the lowest version that Signet was built and tested with, so that an app with older pins can resolve it.
     dependencies: [
@@ -112,12 +113,12 @@ let package = Package(
             name: "SignetStorage",
             dependencies: [
                 "SignetCore", crypto, cryptoExtras, grdb, sqlite,
-                .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
-                .target(name: "CSecretService", condition: .when(platforms: [.linux], traits: ["SecretService"])),
+                .target(name: "CTSS2", condition: .when(platforms: [.linux])),
+                .target(name: "CSecretService", condition: .when(platforms: [.linux])),
                 .target(name: "CPostgreSQL", condition: .when(platforms: [.linux], traits: ["PostgreSQL"])),
             ], swiftSettings: rules),
-        // Functions that are looked up in a library at run time, with the types of its headers.
-        .target(name: "CTSS2", cSettings: [.define("SIGNET_TRAIT_TPM", .when(traits: ["TPM"]))]),
+        // Functions that are looked up in a library at run time. Only CPostgreSQL needs the headers of its library.
+        .target(name: "CTSS2"),
         .target(name: "CSecretService"),
         .target(name: "CPostgreSQL"),
         .target(
@@ -217,7 +218,7 @@ let package = Package(
                 "SignetCore", "SignetAuthenticator", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer",
                 "SignetStorage",
                 "SignetTesting", "TestSupport",
-                .target(name: "CTSS2", condition: .when(platforms: [.linux], traits: ["TPM"])),
+                .target(name: "CTSS2", condition: .when(platforms: [.linux])),
                 crypto, grdb, jwtKit, httpClient, logging, nioCore, nioHTTP1,
             ],
             path: "Benchmarks", swiftSettings: rules),
@@ -252,7 +253,8 @@ let package = Package(
         .testTarget(
             name: "SignetStorageTests",
             dependencies: [
-                "SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe", "TestSupport", crypto, grdb,
+                "SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe",
+                "TestSupport", crypto, grdb,
             ],
             exclude: ["Fixtures"], resources: [.copy("Vectors")], swiftSettings: rules),
         // The samples of the documents that use the ForgeRock modules. Those of the Ping modules are with the tests of these modules.

@@ -1,4 +1,4 @@
-#if TPM && os(Linux)
+#if canImport(Glibc)
 import CTSS2
 import Foundation
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "CTSS2.h"
 
-#if __has_include(<tss2/tss2_esys.h>) && __has_include(<tss2/tss2_mu.h>) && __has_include(<tss2/tss2_tctildr.h>)
+#ifdef __linux__
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -55,9 +55,9 @@ bool ctss2_load(CTSS2Functions *functions, CTSS2Libraries libraries, char *text,
 
 // A pointer to a function is stored through `void *`, as POSIX has it for dlsym.
 #define LOOK_UP(HANDLE, LIBRARY, NAME) *(void **)&functions->NAME = function(HANDLE, LIBRARY, #NAME, &reasons);
-#define LOOK_UP_ESYS(NAME) LOOK_UP(esys, libraries.esys, NAME)
-#define LOOK_UP_TCTILDR(NAME) LOOK_UP(tctildr, libraries.tctildr, NAME)
-#define LOOK_UP_MU(NAME) LOOK_UP(mu, libraries.mu, NAME)
+#define LOOK_UP_ESYS(RESULT, NAME, PARAMETERS) LOOK_UP(esys, libraries.esys, NAME)
+#define LOOK_UP_TCTILDR(RESULT, NAME, PARAMETERS) LOOK_UP(tctildr, libraries.tctildr, NAME)
+#define LOOK_UP_MU(RESULT, NAME, PARAMETERS) LOOK_UP(mu, libraries.mu, NAME)
     CTSS2_ESYS(LOOK_UP_ESYS)
     CTSS2_TCTILDR(LOOK_UP_TCTILDR)
     CTSS2_MU(LOOK_UP_MU)

@@ -1,4 +1,4 @@
-#if SecretService && os(Linux)
+#if canImport(Glibc)
 import Foundation
 import SignetCore
 import SignetStorage

@@ -12,16 +12,6 @@ import TestSupport
 struct TPMAbsenceTests {
     private let dataKey = Secret.random(byteCount: 32)
 
-    #if !TPM
-    @Test("A program built without the TPM trait reports that")
-    func reportsMissingTrait() {
-        let error = failure { () throws(StoreError) in try TPMProtector().wrap(dataKey, context: []) }
-        #expect(error?.code == .keyUnavailable)
-        #expect(error?.reason.contains("trait TPM") == true)
-        #expect(!SecuredKey.isAvailable())
-    }
-    #endif
-
     @Test("An empty TCTI name is refused without a search for a TPM", arguments: ["", ":", ":host=127.0.0.1", "swtpm\0", "\0"])
     func refusesEmptyTCTI(tcti: String) {
         let protector = TPMProtector(tcti: tcti)
@@ -31,7 +21,6 @@ struct TPMAbsenceTests {
         #expect(!protector.availability().isUsable)
     }
 
-    #if TPM
     @Test("A missing TPM device is named in the error")
     func namesMissingTPMDevice() {
         let protector = TPMProtector(tcti: "device:/dev/signet-has-no-such-tpm")
@@ -114,6 +103,5 @@ struct TPMAbsenceTests {
             #expect(SecuredKeyEncryptor() == nil)
         }
     }
-    #endif
 }
 #endif

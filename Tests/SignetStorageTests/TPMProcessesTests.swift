@@ -9,7 +9,7 @@ import TestSupport
 @testable import SignetStorage
 
 /// Each process is a real one, because the environment tells a process its resource manager.
-@Suite("Several processes at one TPM", .enabled(if: TPMSupport.isManagedHere, "no trait TPM, swtpm or tpm2-abrmd"))
+@Suite("Several processes at one TPM", .enabled(if: TPMSupport.isManagedHere, "no swtpm or tpm2-abrmd"))
 struct TPMProcessesTests {
     /// The parameters of a process.
     private struct Task: Codable, Sendable {

@@ -9,10 +9,10 @@ import TestSupport
 enum TPMSupport {
     /// The reason why they cannot run here; nil when they can.
     static let missing: String? = {
-        #if TPM && os(Linux)
+        #if canImport(Glibc)
         SoftwareTPM.missing()
         #else
-        "built without the trait TPM"
+        "no TPM on this system"
         #endif
     }()
 

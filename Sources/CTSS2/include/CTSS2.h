@@ -1,50 +1,72 @@
 #pragma once
 
 // The functions of tpm2-tss that Signet calls. They are looked up when the first TPM is asked, never linked: a program must
-// start on a machine without the library. Their types are those of the real headers, so a changed signature does not compile.
-
-#if __has_include(<tss2/tss2_esys.h>) && __has_include(<tss2/tss2_mu.h>) && __has_include(<tss2/tss2_tctildr.h>)
+// start on a machine without the library, and build on one without its headers. So the prototypes are repeated here, from the
+// TCG's "TSS 2.0 Enhanced System API (ESAPI)", "TSS 2.0 Marshaling/Unmarshaling API" and "TSS 2.0 TCTI Loader" specifications.
+// Tests/TSS2Declarations compiles this list against the headers of tpm2-tss: a prototype that differs is an error there.
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <tss2/tss2_esys.h>
-#include <tss2/tss2_mu.h>
-#include <tss2/tss2_tctildr.h>
+#include <stdint.h>
+// The proof defines it, and has the types of tpm2-tss instead of these.
+#ifndef CTSS2_TYPES
+#include "CTSS2Types.h"
+#endif
 
-#define CTSS2_ESYS(FUNCTION) \
-    FUNCTION(Esys_Create) \
-    FUNCTION(Esys_CreatePrimary) \
-    FUNCTION(Esys_ECDH_ZGen) \
-    FUNCTION(Esys_EvictControl) \
-    FUNCTION(Esys_Finalize) \
-    FUNCTION(Esys_FlushContext) \
-    FUNCTION(Esys_Free) \
-    FUNCTION(Esys_GetCapability) \
-    FUNCTION(Esys_Initialize) \
-    FUNCTION(Esys_Load) \
-    FUNCTION(Esys_NV_DefineSpace) \
-    FUNCTION(Esys_NV_Read) \
-    FUNCTION(Esys_NV_ReadPublic) \
-    FUNCTION(Esys_NV_SetBits) \
-    FUNCTION(Esys_NV_UndefineSpace) \
-    FUNCTION(Esys_ReadPublic) \
-    FUNCTION(Esys_StartAuthSession) \
-    FUNCTION(Esys_TRSess_SetAttributes) \
-    FUNCTION(Esys_TR_FromTPMPublic) \
-    FUNCTION(Esys_TR_GetName) \
-    FUNCTION(Esys_TR_SetAuth)
+// What Signet only passes on, or never asks for.
+struct ESYS_CONTEXT;
+struct TSS2_TCTI_OPAQUE_CONTEXT_BLOB;
+struct TSS2_ABI_VERSION;
+struct TPM2B_CREATION_DATA;
+struct TPMT_TK_CREATION;
 
-#define CTSS2_TCTILDR(FUNCTION) \
-    FUNCTION(Tss2_TctiLdr_Finalize) \
-    FUNCTION(Tss2_TctiLdr_Initialize)
+// The first parameters of a command: the context, its handles, and three sessions.
+#define CTSS2_SESSIONS ESYS_TR, ESYS_TR, ESYS_TR
+#define CTSS2_ONE_HANDLE struct ESYS_CONTEXT *, ESYS_TR, CTSS2_SESSIONS
+#define CTSS2_TWO_HANDLES struct ESYS_CONTEXT *, ESYS_TR, ESYS_TR, CTSS2_SESSIONS
 
-#define CTSS2_MU(FUNCTION) \
-    FUNCTION(Tss2_MU_TPM2B_PRIVATE_Marshal) \
-    FUNCTION(Tss2_MU_TPM2B_PRIVATE_Unmarshal) \
-    FUNCTION(Tss2_MU_TPM2B_PUBLIC_Marshal) \
-    FUNCTION(Tss2_MU_TPM2B_PUBLIC_Unmarshal)
+// X(result, name, parameters)
+#define CTSS2_ESYS(X) \
+    X(TSS2_RC, Esys_Create, \
+      (CTSS2_ONE_HANDLE, const TPM2B_SENSITIVE_CREATE *, const TPM2B_PUBLIC *, const TPM2B_DATA *, const TPML_PCR_SELECTION *, \
+       TPM2B_PRIVATE **, TPM2B_PUBLIC **, struct TPM2B_CREATION_DATA **, TPM2B_DIGEST **, struct TPMT_TK_CREATION **)) \
+    X(TSS2_RC, Esys_CreatePrimary, \
+      (CTSS2_ONE_HANDLE, const TPM2B_SENSITIVE_CREATE *, const TPM2B_PUBLIC *, const TPM2B_DATA *, const TPML_PCR_SELECTION *, \
+       ESYS_TR *, TPM2B_PUBLIC **, struct TPM2B_CREATION_DATA **, TPM2B_DIGEST **, struct TPMT_TK_CREATION **)) \
+    X(TSS2_RC, Esys_ECDH_ZGen, (CTSS2_ONE_HANDLE, const TPM2B_ECC_POINT *, TPM2B_ECC_POINT **)) \
+    X(TSS2_RC, Esys_EvictControl, (CTSS2_TWO_HANDLES, TPM2_HANDLE, ESYS_TR *)) \
+    X(void, Esys_Finalize, (struct ESYS_CONTEXT **)) \
+    X(TSS2_RC, Esys_FlushContext, (struct ESYS_CONTEXT *, ESYS_TR)) \
+    X(void, Esys_Free, (void *)) \
+    X(TSS2_RC, Esys_GetCapability, \
+      (struct ESYS_CONTEXT *, CTSS2_SESSIONS, TPM2_CAP, uint32_t, uint32_t, TPMI_YES_NO *, TPMS_CAPABILITY_DATA **)) \
+    X(TSS2_RC, Esys_Initialize, \
+      (struct ESYS_CONTEXT **, struct TSS2_TCTI_OPAQUE_CONTEXT_BLOB *, struct TSS2_ABI_VERSION *)) \
+    X(TSS2_RC, Esys_Load, (CTSS2_ONE_HANDLE, const TPM2B_PRIVATE *, const TPM2B_PUBLIC *, ESYS_TR *)) \
+    X(TSS2_RC, Esys_NV_DefineSpace, (CTSS2_ONE_HANDLE, const TPM2B_AUTH *, const TPM2B_NV_PUBLIC *, ESYS_TR *)) \
+    X(TSS2_RC, Esys_NV_Read, (CTSS2_TWO_HANDLES, uint16_t, uint16_t, TPM2B_MAX_NV_BUFFER **)) \
+    X(TSS2_RC, Esys_NV_ReadPublic, (CTSS2_ONE_HANDLE, TPM2B_NV_PUBLIC **, TPM2B_NAME **)) \
+    X(TSS2_RC, Esys_NV_SetBits, (CTSS2_TWO_HANDLES, uint64_t)) \
+    X(TSS2_RC, Esys_NV_UndefineSpace, (CTSS2_TWO_HANDLES)) \
+    X(TSS2_RC, Esys_ReadPublic, (CTSS2_ONE_HANDLE, TPM2B_PUBLIC **, TPM2B_NAME **, TPM2B_NAME **)) \
+    X(TSS2_RC, Esys_StartAuthSession, \
+      (CTSS2_TWO_HANDLES, const TPM2B_DIGEST *, TPM2_SE, const TPMT_SYM_DEF *, TPM2_ALG_ID, ESYS_TR *)) \
+    X(TSS2_RC, Esys_TRSess_SetAttributes, (struct ESYS_CONTEXT *, ESYS_TR, TPMA_SESSION, TPMA_SESSION)) \
+    X(TSS2_RC, Esys_TR_FromTPMPublic, (struct ESYS_CONTEXT *, TPM2_HANDLE, CTSS2_SESSIONS, ESYS_TR *)) \
+    X(TSS2_RC, Esys_TR_GetName, (struct ESYS_CONTEXT *, ESYS_TR, TPM2B_NAME **)) \
+    X(TSS2_RC, Esys_TR_SetAuth, (struct ESYS_CONTEXT *, ESYS_TR, const TPM2B_AUTH *))
 
-#define CTSS2_FIELD(NAME) __typeof__(&NAME) NAME;
+#define CTSS2_TCTILDR(X) \
+    X(void, Tss2_TctiLdr_Finalize, (struct TSS2_TCTI_OPAQUE_CONTEXT_BLOB **)) \
+    X(TSS2_RC, Tss2_TctiLdr_Initialize, (const char *, struct TSS2_TCTI_OPAQUE_CONTEXT_BLOB **))
+
+#define CTSS2_MU(X) \
+    X(TSS2_RC, Tss2_MU_TPM2B_PRIVATE_Marshal, (const TPM2B_PRIVATE *, uint8_t *, size_t, size_t *)) \
+    X(TSS2_RC, Tss2_MU_TPM2B_PRIVATE_Unmarshal, (const uint8_t *, size_t, size_t *, TPM2B_PRIVATE *)) \
+    X(TSS2_RC, Tss2_MU_TPM2B_PUBLIC_Marshal, (const TPM2B_PUBLIC *, uint8_t *, size_t, size_t *)) \
+    X(TSS2_RC, Tss2_MU_TPM2B_PUBLIC_Unmarshal, (const uint8_t *, size_t, size_t *, TPM2B_PUBLIC *))
+
+#define CTSS2_FIELD(RESULT, NAME, PARAMETERS) RESULT(*NAME) PARAMETERS;
 
 // Every function, under its own name. Nothing changes it once it is loaded, so threads may share it.
 typedef struct __attribute__((swift_attr("@Sendable"))) CTSS2Functions {
@@ -66,7 +88,3 @@ bool ctss2_load(CTSS2Functions *functions, CTSS2Libraries libraries, char *reaso
 
 // Writes zeros over what tpm2-tss handed out and is about to be freed; the compiler may not leave it out.
 void ctss2_wipe(void *bytes, size_t count);
-
-#elif defined(SIGNET_TRAIT_TPM)
-#error "the trait TPM needs the headers of tpm2-tss: install libtss2-dev (Debian, Ubuntu) or tpm2-tss-devel (Fedora)"
-#endif

@@ -1,4 +1,4 @@
-#if SecretService && canImport(Glibc)
+#if canImport(Glibc)
 import CSecretService
 import SignetCore
 

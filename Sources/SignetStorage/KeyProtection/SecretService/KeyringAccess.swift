@@ -1,6 +1,6 @@
 import SignetCore
 
-#if SecretService && canImport(Glibc)
+#if canImport(Glibc)
 import CSecretService
 #endif
 
@@ -33,7 +33,7 @@ package struct KeyringAccess: Sendable {
     }
 }
 
-#if SecretService && canImport(Glibc)
+#if canImport(Glibc)
 extension KeyringAccess {
     /// Runs `body` with the session bus, on a thread of its own.
     func askBus<Value: Sendable>(
@@ -69,11 +69,11 @@ extension KeyringAccess {
     fileprivate static func notBuilt(_ operation: String) -> StoreError {
         StoreError(
             .keyUnavailable, operation,
-            "this program was built without the trait SecretService, or not for Linux; it cannot ask a keyring")
+            "this program can ask a keyring only on Linux with glibc, and was built for another system")
     }
 }
 
-/// A placeholder for builds without the trait.
+/// A placeholder for systems without the Secret Service.
 ///
 /// It has no instances. It is not an enum without cases, because the compiler would warn that its callers never run.
 struct Keyring {
@@ -89,7 +89,7 @@ struct Keyring {
     func withLock(_ name: String, _ body: () throws(StoreError) -> Void) throws(StoreError) { throw refusal }
 }
 
-/// A placeholder for builds without the trait.
+/// A placeholder for systems without the Secret Service.
 ///
 /// It has no instances.
 struct SessionBus {

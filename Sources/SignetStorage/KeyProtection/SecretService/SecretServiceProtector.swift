@@ -16,7 +16,7 @@ public import SignetCore
 /// one in `XDG_RUNTIME_DIR`). Each call runs on a thread of its own and is abandoned when the keyring does not answer. From the
 /// first call on, the loss of the session bus does not end the process, which is GLib's default.
 ///
-/// Without the trait `SecretService`, and on other systems than Linux, every call throws ``StoreError/Code/keyUnavailable``.
+/// Without libsecret, and on other systems than Linux, every call throws ``StoreError/Code/keyUnavailable``.
 ///
 /// Source: the Secret Service API draft 0.2 of freedesktop.org.
 public struct SecretServiceProtector: RollbackProtector {

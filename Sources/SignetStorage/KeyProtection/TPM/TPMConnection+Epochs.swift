@@ -1,4 +1,4 @@
-#if TPM && os(Linux)
+#if canImport(Glibc)
 import CTSS2
 
 /// A bit field of a vault in the TPM's NV memory.

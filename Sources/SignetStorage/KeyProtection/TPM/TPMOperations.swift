@@ -37,12 +37,12 @@ enum TPMAccess {
                 .keyUnavailable, "open the TPM",
                 "name the way to it, for example \(TPMProtector.defaultTCTI): it is never searched")
         }
-        #if TPM && os(Linux)
+        #if canImport(Glibc)
         return try TPMConnection(tcti)
         #else
         throw StoreError(
             .keyUnavailable, "open the TPM",
-            "this program was built without the trait TPM, so it cannot ask a TPM; build it with it")
+            "this program can ask a TPM only on Linux with glibc, and was built for another system")
         #endif
     }
 

@@ -10,8 +10,10 @@ import Synchronization
 /// traffic is encrypted. This protects against an attacker with the disk, but not against programs of the same user on this
 /// machine.
 ///
-/// All calls block, for up to several seconds with a real TPM. From async code, run them on a thread that may wait. Without the
-/// trait TPM, they all throw ``StoreError/Code/keyUnavailable``.
+/// All calls block, for up to several seconds with a real TPM. From async code, run them on a thread that may wait.
+///
+/// The libraries of tpm2-tss are loaded at the first use. Without them, and on other systems than Linux, every call throws
+/// ``StoreError/Code/keyUnavailable``.
 public struct TPMProtector: RollbackProtector {
     /// The TCTI of the kernel's resource manager, which lets several programs use the TPM at once.
     public static let defaultTCTI = "device:/dev/tpmrm0"

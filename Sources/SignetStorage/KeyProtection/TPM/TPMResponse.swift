@@ -1,4 +1,4 @@
-#if TPM && os(Linux)
+#if canImport(Glibc)
 /// An error code of a TPM, or of tpm2-tss.
 ///
 /// The numbers are those of TPM 2.0 part 2, section 6.6.

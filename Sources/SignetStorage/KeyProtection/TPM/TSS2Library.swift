@@ -1,4 +1,4 @@
-#if TPM && os(Linux)
+#if canImport(Glibc)
 import CTSS2
 
 /// The functions of tpm2-tss, loaded at the first use of a TPM.
