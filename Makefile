@@ -54,7 +54,7 @@ test: setup ## build and run all tests (TEST_ARGS='--filter NAME' for some)
 
 plain: setup ## build everything without a trait, and run what is different then
 	@swift build $(PLAIN) --build-tests
-	@swift test $(PLAIN) --skip-build --filter 'TPMAbsence|RecordStoreTests'
+	@swift test $(PLAIN) --skip-build --filter 'FirstUse|TPMAbsence|RecordStoreTests'
 
 kills: export SIGNET_KILLS := all
 kills: setup ## kill a store's work at every one of its system calls, have the disk fail at each, and kill one of two servers among 1,000 logins

@@ -112,7 +112,7 @@ let package = Package(
         .target(
             name: "SignetStorage",
             dependencies: [
-                "SignetCore", crypto, cryptoExtras, grdb, sqlite,
+                "SignetCore", crypto, cryptoExtras, grdb, sqlite, logging,
                 .target(name: "CTSS2", condition: .when(platforms: [.linux])),
                 .target(name: "CSecretService", condition: .when(platforms: [.linux])),
                 .target(name: "CPostgreSQL", condition: .when(platforms: [.linux], traits: ["PostgreSQL"])),
@@ -250,11 +250,17 @@ let package = Package(
         .executableTarget(
             name: "StoreWorker", dependencies: ["SignetStorage", "SignetAuthenticator", "SignetCore"], path: "Tests/StoreWorker",
             swiftSettings: rules),
+        // What the tests of the first use start on a machine without a vault.
+        .executableTarget(
+            name: "FirstUseWorker",
+            dependencies: ["FRAuthenticator", "PingOath", "PingPush", "SignetCore", "SignetStorage"],
+            path: "Tests/FirstUseWorker",
+            swiftSettings: rules),
         .testTarget(
             name: "SignetStorageTests",
             dependencies: [
-                "SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe",
-                "TestSupport", crypto, grdb,
+                "FirstUseWorker", "SignetStorage", "SignetCore", "SignetTesting", "StoreWorker", "SecretServiceProbe",
+                "TestSupport", crypto, grdb, logging,
             ],
             exclude: ["Fixtures"], resources: [.copy("Vectors")], swiftSettings: rules),
         // The samples of the documents that use the ForgeRock modules. Those of the Ping modules are with the tests of these modules.

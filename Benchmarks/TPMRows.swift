@@ -8,7 +8,7 @@ enum TPMRows {
     private static let name = "TPM: an item opened, beside the bare operation"
 
     static func measure() async throws -> [Row] {
-        #if canImport(Glibc)
+        #if canImport(CTSS2) && canImport(Glibc)
         if let missing = SoftwareTPM.missing() { return [.skipped(name, because: missing)] }
         return [try await SoftwareTPM.with { try await opening($0.tcti) }]
         #else
@@ -16,7 +16,7 @@ enum TPMRows {
         #endif
     }
 
-    #if canImport(Glibc)
+    #if canImport(CTSS2) && canImport(Glibc)
     /// `swtpm` serves one connection at a time, so each side connects, loads the key and begins its session before its turn,
     /// and ends it all after: both ask the same TPM, and only the asking counts.
     private static func opening(_ tcti: String) async throws -> Row {

@@ -8,13 +8,7 @@ struct Session: Codable {
 
 func keepSession() async throws -> Session? {
     // snippet.show
-    // Once, when the app starts: where there is no vault, make one. The key file is this app's choice; nothing chooses it silently.
-    let directory = try VaultDirectory.default()
-    if !directory.holdsVault {
-        try await VaultProvider.default.open { () throws(StoreError) in try directory.createVault(.keyFile) }
-    }
-
-    // Anywhere, and from any task.
+    // Anywhere, and from any task. The first save on a machine creates the vault.
     let storage = KeychainStorage<Session>(account: "com.example.app.session", cacheable: true)
     try await storage.save(item: Session(token: "AQIC5w..."))
     do {

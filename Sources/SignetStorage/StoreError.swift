@@ -40,6 +40,10 @@ public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
         public static let cancelled = Code(rawValue: "cancelled")
         /// The key is not the one that the data was sealed with.
         public static let keyMismatch = Code(rawValue: "keyMismatch")
+        /// The protection of the vault's key is weaker than the app or the operator requires.
+        ///
+        /// Nothing was read, created or changed.
+        public static let protectionTooWeak = Code(rawValue: "protectionTooWeak")
         /// The data is an older copy of what was stored before.
         public static let rolledBack = Code(rawValue: "rolledBack")
         /// The stored data is intact but does not have the requested type.
@@ -55,7 +59,7 @@ public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
         public static let allCases: [Code] = [
             .notFound, .noVault, .exists, .busy, .denied, .insecurePermissions, .full, .outcomeUnknown, .corrupt, .newerFormat,
             .keyUnavailable,
-            .cancelled, .keyMismatch, .rolledBack, .typeMismatch, .invalid, .failed,
+            .cancelled, .keyMismatch, .protectionTooWeak, .rolledBack, .typeMismatch, .invalid, .failed,
         ]
 
         /// The name of the code, for logs and scripts.

@@ -273,6 +273,32 @@ struct UserTests {
         }
     }
 
+    @Test("On a machine without a vault, a login makes the vault and its tokens are there after the next start")
+    func keepsTokensWithoutVault() async throws {
+        try await FRAuthFixture.with { fixture in
+            let place = VaultDirectory(path: fixture.directory.file("home/share/signet"))
+            func keychain() -> VaultProvider {
+                VaultProvider { () throws(StoreError) in try FirstUseStore(place, environment: [:], protectors: []) }
+            }
+            let token = try await fixture.program {
+                $0.keychain = keychain()
+            } _: {
+                try FRAuth.start(options: fixture.options)
+                await FRAuth.shared?.ready()
+                #expect(FRUser.currentUser == nil)
+                return try await logIn().token
+            }
+            #expect(place.holdsVault && token != nil)
+            try await fixture.program {
+                $0.keychain = keychain()
+            } _: {
+                try FRAuth.start(options: fixture.options)
+                await FRAuth.shared?.ready()
+                #expect(FRUser.currentUser?.token == token)
+            }
+        }
+    }
+
     @Test("An app's own store replaces the vault, and can be set only before the start")
     func replacesVaultByOwnStore() async throws {
         try await FRAuthFixture.with { fixture in

@@ -16,9 +16,10 @@ struct BeforeStartTests {
     private static let hotp =
         #"{"type":"otpauth","oathType":"hotp","mechanismUID":"h","issuer":"i","accountName":"a","secret":"KDJ7CDBN","timeAdded":1,"counter":7}"#
 
-    private static func settings(_ transport: ScriptedTransport = ScriptedTransport(ClientFixture.accept)) -> LegacySettings {
-        var settings = ClientFixture.settings(transport, ManualClock(Sample.start))
-        settings.vault = VaultDirectory(path: "/nowhere")
+    /// Settings with a directory in which no vault can be opened or created, unless another one is given.
+    private static func settings(vault: String = "/dev/null/vault") -> LegacySettings {
+        var settings = ClientFixture.settings(ScriptedTransport(ClientFixture.accept), ManualClock(Sample.start))
+        settings.vault = VaultDirectory(path: vault)
         return settings
     }
 
@@ -95,7 +96,7 @@ struct BeforeStartTests {
             #expect(
                 handler.application(
                     Self.application, didReceiveRemoteNotification: ["aps": ["messageId": "1", "data": "a.b.c"]]) == nil)
-            #expect((FRAClient.lastStorageError as? StoreError)?.code == .noVault)
+            #expect((FRAClient.lastStorageError as? StoreError)?.code == .insecurePermissions)
         }
     }
 
@@ -121,21 +122,24 @@ struct BeforeStartTests {
     }
 
     @Test("A decoded time-based mechanism gives codes without a vault, and respects a lock that the storage client has")
-    func generatesCodeOfDecodedTOTP() throws {
+    func generatesCodeOfDecodedTOTP() async throws {
         let mechanism = try #require(try Mechanisms.fromJson(Self.totp) as? TOTPMechanism)
-        try FRAProcess.$current.withValue(FRAProcess(Self.settings())) {
-            let code = try mechanism.generateCode()
-            #expect(code.code.count == 6 && code.start == Sample.start.timeIntervalSince1970)
-            let recording = ClientRecording()
-            try FRAClient.setStorage(storage: RecordingClient(recording))
-            #expect(try mechanism.generateCode() == code)
-            _ = recording.change("lock") {
-                $0.accounts["i-a"] = #"{"issuer":"i","accountName":"a","timeAdded":1,"lock":true,"lockingPolicy":"custom"}"#
+        try await TemporaryDirectory.with { directory in
+            try await FRAProcess.$current.withValue(FRAProcess(Self.settings(vault: directory.file("home/signet")))) {
+                let code = try mechanism.generateCode()
+                #expect(code.code.count == 6 && code.start == Sample.start.timeIntervalSince1970)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
+                let recording = ClientRecording()
+                try FRAClient.setStorage(storage: RecordingClient(recording))
+                #expect(try mechanism.generateCode() == code)
+                _ = recording.change("lock") {
+                    $0.accounts["i-a"] = #"{"issuer":"i","accountName":"a","timeAdded":1,"lock":true,"lockingPolicy":"custom"}"#
+                }
+                #expect(throws: AccountError.accountLocked("custom")) { try mechanism.generateCode() }
+                await FRAClient.start()
+                #expect(throws: AccountError.accountLocked("custom")) { try mechanism.generateCode() }
+                #expect(recording.content.mechanisms.isEmpty)
             }
-            #expect(throws: AccountError.accountLocked("custom")) { try mechanism.generateCode() }
-            FRAClient.start()
-            #expect(throws: AccountError.accountLocked("custom")) { try mechanism.generateCode() }
-            #expect(recording.content.mechanisms.isEmpty)
         }
     }
 

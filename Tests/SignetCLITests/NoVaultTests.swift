@@ -6,20 +6,21 @@ import Testing
 
 @Suite("signet without a vault")
 struct NoVaultTests {
-    /// Every command that needs a vault, with typical arguments.
+    /// Every command that needs a vault and does not store something first, with typical arguments.
     static let commands: [[String]] = [
-        ["enroll", "otpauth://totp/X:mira?secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD"],
         ["accounts"], ["accounts", "--json"], ["code", "mira"], ["code", "mira", "--type", "totp", "--json"],
         ["push", "listen"], ["push", "listen", "mira", "--once", "--timeout", "1"], ["push", "list"],
         ["push", "list", "--all", "--json"],
         ["protect", "list"], ["protect", "list", "--json"], ["protect", "add", "keyfile", "--json"], ["protect", "remove", "1"],
         ["protect", "rotate"],
-        ["login", "https://am.example.test/am"], ["login", "--json"], ["token"], ["token", "--offline", "--json"],
+        ["login"], ["login", "--json"], ["token"], ["token", "--offline", "--json"],
         ["userinfo", "--json"], ["logout"], ["logout", "--all", "--json"],
         ["push", "approve", "0"], ["push", "approve", "0", "--number", "7"], ["push", "deny", "0"],
     ]
 
-    @Test("Every command that needs a vault says how to make one, and creates nothing", arguments: commands)
+    @Test(
+        "Every command that only reads or changes what is stored says how to make a vault, and creates nothing",
+        arguments: commands)
     func explainsMissingVault(arguments: [String]) async throws {
         try await CommandLineFixture.with(vault: false) { cli in
             let outcome = try await run(arguments, at: cli)

@@ -207,20 +207,19 @@ struct ItemKeychainTests {
         #expect(opener.openings == 1)
     }
 
-    @Test("The user's keychain without a vault throws an error that names the path and signet init")
-    func standardKeychainNamesMissingVault() async throws {
+    @Test("A keychain that found no vault accepts the opener of the app, and refuses it once something was stored")
+    func acceptsOpenerWithoutVault() async throws {
         try await TemporaryDirectory.with { temporary in
-            let directory = VaultDirectory(path: temporary.file("nowhere"))
-            #expect {
-                _ = try StandardStore.open(in: directory)
-            } throws: { error in
-                (error as? StoreError)?.code == .noVault && "\(error)".contains("signet init")
-                    && "\(error)".contains(directory.path)
+            let directory = VaultDirectory(path: temporary.file("vault"))
+            let keychain = VaultProvider(directory: directory)
+            let storage = KeychainStorage<Pet>(account: "pet", in: keychain)
+            let absent = try await storage.get()
+            #expect(absent == nil && !directory.holdsVault)
+            try await keychain.open { () throws(StoreError) in try directory.createVault(.keyFile) }
+            try await storage.save(item: Pet(name: "Lucky"))
+            await #expect { try await keychain.open { () throws(StoreError) in MemoryStore() } } throws: {
+                ($0 as? StoreError)?.code == .exists
             }
-            #expect(!directory.holdsVault)
-            let made = try directory.createVault(.keyFile)
-            try made.put([1], RecordKey(.item, "x"))
-            #expect(try StandardStore.open(in: directory).get(RecordKey(.item, "x")) == [1])
         }
     }
 }

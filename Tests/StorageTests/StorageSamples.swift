@@ -133,10 +133,10 @@ struct StorageSamples {
     /// True on a machine with a TPM, and where a test run is given one.
     private static var hasHardware: Bool {
         FileManager.default.fileExists(atPath: "/dev/tpmrm0")
-            || ProcessInfo.processInfo.environment[HardwareKeys.tctiVariable] != nil
+            || ProcessInfo.processInfo.environment[DefaultKeyProtectors.tctiVariable] != nil
     }
 
-    #if os(Linux) && TPM
+    #if os(Linux)
     @Test(
         "With a TPM, the item is sealed to a key that never leaves it",
         .enabled(if: SoftwareTPM.missing() == nil, "\(SoftwareTPM.missing() ?? "")"))

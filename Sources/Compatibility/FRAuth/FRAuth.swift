@@ -12,8 +12,8 @@ import Synchronization
 ///
 ///     try FRAuth.start(options: options)
 ///
-/// The session and the tokens are stored in the user's vault (`VaultProvider.default`). A program without a vault creates one with
-/// `VaultProvider.default.open(_:)`, or supplies its own store with ``setStore(_:)``.
+/// The session and the tokens are stored in the user's vault (`VaultProvider.default`), which the first start
+/// on a machine creates. A program can supply its own store with ``setStore(_:)`` instead.
 public final class FRAuth: Sendable {
     /// The settings that the SDK was started with.
     ///

@@ -107,8 +107,8 @@ public final class OathConfiguration: AccountStoreTaking, AccountItemTaking {
     var policies: AccountPolicies { accountPolicies ?? policyEvaluator?.accountPolicies ?? .standard }
 
     /// Returns the configured store.
-    /// - Throws: ``StoreError/Code/noVault`` and other errors when the default vault cannot be opened; ``StoreError/Code/denied``
-    ///   for accounts in plain text while ``encryptionEnabled`` is true.
+    /// - Throws: The error of a default vault that cannot be opened; ``StoreError/Code/denied`` for accounts in plain text while
+    ///   ``encryptionEnabled`` is true.
     static func store(of configuration: sending OathConfiguration) async throws(StoreError) -> any AccountStore {
         let limit = Duration.seconds(configuration.timeoutMs > 0 ? min(configuration.timeoutMs, 86_400) : 15)
         switch configuration.place {

@@ -103,8 +103,8 @@ extension AccountStoreTaking {
 
 extension ClientConfiguration {
     /// Returns the configured store.
-    /// - Throws: ``StoreError/Code/noVault`` and other errors when the default vault cannot be opened; ``StoreError/Code/denied``
-    ///   for accounts in plain text while ``encryptionEnabled`` is true; ``StoreError/Code/invalid`` for an invalid timeout.
+    /// - Throws: The error of a default vault that cannot be opened; ``StoreError/Code/denied`` for
+    ///   accounts in plain text while ``encryptionEnabled`` is true; ``StoreError/Code/invalid`` for an invalid timeout.
     package static func accountStore(of configuration: sending ClientConfiguration) async throws(StoreError) -> any AccountStore {
         let limit = try configuration.limit()
         if let accounts = configuration.accounts {

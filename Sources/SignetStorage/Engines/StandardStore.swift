@@ -2,17 +2,20 @@ import Foundation
 
 /// The store behind ``VaultProvider/default``: on every platform, the vault in the default directory.
 package enum StandardStore {
-    package static func open(in directory: VaultDirectory) throws(StoreError) -> any RecordStore {
-        do throws(StoreError) {
-            let environment = ProcessInfo.processInfo.environment
-            return try directory.openVault(protectors: DefaultKeyProtectors.all(environment: environment))
-        } catch  where error.code == .noVault {
-            throw StoreError(
-                .noVault, error.operation,
-                error.reason + "; make one with 'signet init', or in the app with VaultProvider.default.open and "
-                    + "VaultDirectory.createVault, and choose there how it is sealed",
-                status: error.platformStatus)
-        }
+    /// Opens the vault in a directory.
+    ///
+    /// Without a vault, the store is empty, and its first write creates the vault.
+    /// - Parameters:
+    ///   - directory: The directory of the vault.
+    ///   - preferences: The app's requirements.
+    /// - Returns: The store.
+    /// - Throws: The error of a vault that cannot be opened.
+    package static func open(
+        in directory: VaultDirectory, _ preferences: VaultPreferences = VaultProvider.defaultPreferences
+    ) throws(StoreError) -> any RecordStore {
+        let store = try FirstUseStore(directory, preferences)
+        _ = try store.opened()
+        return store
     }
 }
 

@@ -8,8 +8,7 @@ import Foundation
 /// Two storages with the same account in the same keychain share one item. All programs of the user share the standard keychain,
 /// so begin the account with a prefix that belongs to your app.
 ///
-/// Every method throws ``StoreError`` or the error of the encryptor. Common codes are ``StoreError/Code/noVault`` when the vault
-/// does not exist yet (create one with ``VaultProvider/open(_:)``), ``StoreError/Code/keyUnavailable`` and
+/// Every method throws ``StoreError`` or the error of the encryptor. Common codes are ``StoreError/Code/keyUnavailable`` and
 /// ``StoreError/Code/keyMismatch`` when it cannot be opened, ``StoreError/Code/corrupt`` when the record is not what was written,
 /// and ``StoreError/Code/invalid`` when the account is empty. None of these errors changes what is stored.
 public actor KeychainStorage<T: Codable & Sendable>: Storage {

@@ -1,3 +1,4 @@
+public import SignetCore
 import Synchronization
 
 /// A record store that is opened at its first use, once for all callers that share it, and on a thread of its own that may block.
@@ -6,10 +7,20 @@ import Synchronization
 public final class VaultProvider: Sendable {
     /// The user's keychain, in the default directory (``VaultDirectory/default()``).
     ///
-    /// It opens an existing vault and never creates one. Without a vault, every call fails with ``StoreError/Code/noVault``.
-    /// Create the vault with ``open(_:)`` or `signet init`.
-    public static let `default` = VaultProvider { () throws(StoreError) in try StandardStore.open(in: .default()) }
+    /// The first write creates a missing vault. Until then, reads find nothing. The new vault is sealed by the strongest
+    /// key protector that works here: the Secure Enclave; otherwise the TPM, the desktop's keyring if it is unlocked, a systemd
+    /// credential, the passphrase that ``askForPassphrase(_:)`` returns. Where none works, it is a key file beside the records, which
+    /// is logged as a warning. ``require(_:)`` excludes weaker key protectors.
+    ///
+    /// An existing vault is opened and never weakened or replaced.
+    public static let `default` = VaultProvider(defaultPreferences) { () throws(StoreError) in
+        try StandardStore.open(in: .default(), defaultPreferences)
+    }
 
+    /// The preferences of the default vault.
+    package static let defaultPreferences = VaultPreferences()
+
+    private let preferences: VaultPreferences
     private let opener: Opener
     private let state = Mutex(State.closed)
     /// The number of calls that write now.
@@ -27,8 +38,43 @@ public final class VaultProvider: Sendable {
     }
 
     /// Creates a keychain that `opener` opens.
-    public init(_ opener: @escaping Opener) {
+    public convenience init(_ opener: @escaping Opener) {
+        self.init(VaultPreferences(), opener)
+    }
+
+    /// Creates a keychain whose opener follows `preferences`.
+    init(_ preferences: VaultPreferences, _ opener: @escaping Opener) {
+        self.preferences = preferences
         self.opener = opener
+    }
+
+    /// Creates a keychain for the vault in `directory`; the first write creates a missing one, as in ``default``.
+    public convenience init(directory: VaultDirectory) {
+        let preferences = VaultPreferences()
+        self.init(preferences) { () throws(StoreError) in try StandardStore.open(in: directory, preferences) }
+    }
+
+    /// Requires that the vault's key is protected at least at this level.
+    ///
+    ///     VaultProvider.default.require(.hardware)
+    ///
+    /// From now on, each call of this keychain fails with ``StoreError/Code/protectionTooWeak`` when the vault is protected by less,
+    /// or when a first write finds no such key protector on this machine; the error names what is missing and how to get it.
+    /// Nothing is created then. The requirement can be raised and never lowered. Call it before the first use.
+    ///
+    /// The operator can require a level too, with the environment variable `SIGNET_REQUIRE` (``ProtectionLevel``). The higher one
+    /// counts.
+    public func require(_ level: ProtectionLevel) {
+        preferences.require(level)
+    }
+
+    /// Sets the closure that asks the user for the passphrase of the vault.
+    ///
+    /// It is used when no other key protector works: to create the vault, and to open one that is sealed by a passphrase or has a
+    /// recovery key. It runs on a thread that may block.
+    /// - Parameter ask: Returns the passphrase, as for ``PassphraseProtector/init(cost:ask:)``.
+    public func askForPassphrase(_ ask: @escaping @Sendable () throws(StoreError) -> Secret) {
+        preferences.askForPassphrase(ask)
     }
 
     /// Opens the keychain now with another closure, for example to create a missing vault, or to use a passphrase that the app
@@ -46,6 +92,9 @@ public final class VaultProvider: Sendable {
                 _ = try await attempt.value.get()
                 return
             case .opening(let attempt): _ = await attempt.value
+            case .open(let store as FirstUseStore) where !store.isOpen:
+                // Nothing was stored or opened with it yet.
+                self.state.withLock { if case .open(let known) = $0, known as? FirstUseStore === store { $0 = .closed } }
             case .open, .closed:
                 throw StoreError(.exists, "open keychain", "it is open already; open it in this way before it is first used")
             }
@@ -102,7 +151,12 @@ public final class VaultProvider: Sendable {
 
     private func finish(_ opener: @escaping Opener) async -> Result<any RecordStore, StoreError> {
         do throws(StoreError) {
-            let store = try await Blocking.run(opener)
+            let level = preferences.level
+            let store = try await Blocking.run { () throws(StoreError) in
+                let store = try opener()
+                if let vault = store as? Vault { try vault.protection.require(level) }
+                return store
+            }
             state.withLock { $0 = .open(store) }
             return .success(store)
         } catch {

@@ -2,18 +2,16 @@ import Foundation
 
 /// The hardware that protects P-256 keys on this system, and the way to access it.
 package struct HardwareKeys: Sendable {
-    /// The environment variable with a TPM connection (TCTI) that replaces the kernel's device, for tests.
-    package static let tctiVariable = "SIGNET_TCTI"
-
     #if os(Linux)
     /// The transmission interface (TCTI) of the TPM.
     ///
     /// It is always specified, never searched for.
     let tcti: String
 
-    /// The TPM of this machine, or the one that ``tctiVariable`` names.
+    /// The TPM of this machine, or the one that ``DefaultKeyProtectors/tctiVariable`` names.
     package static var `default`: HardwareKeys {
-        HardwareKeys(tcti: ProcessInfo.processInfo.environment[tctiVariable] ?? TPMProtector.defaultTCTI)
+        let environment = ProcessInfo.processInfo.environment
+        return HardwareKeys(tcti: environment[DefaultKeyProtectors.tctiVariable] ?? TPMProtector.defaultTCTI)
     }
 
     package init(tcti: String) {

@@ -10,4 +10,13 @@ public protocol KeyProtector: Sendable {
     /// - Throws: ``StoreError/Code/keyUnavailable`` when the key is not available; ``StoreError/Code/keyMismatch`` when it is not
     ///   the key that sealed `wrapped`.
     func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret
+    /// Returns ``KeyProtectorAvailability/usable`` when this key protector can seal a new vault now, without asking the user.
+    ///
+    /// The default implementation returns that.
+    func availability() -> KeyProtectorAvailability
+}
+
+extension KeyProtector {
+    /// Returns ``KeyProtectorAvailability/usable``.
+    public func availability() -> KeyProtectorAvailability { .usable }
 }

@@ -10,7 +10,9 @@ public import SignetCore
 /// Nothing is trimmed: a trailing newline is part of the passphrase.
 public struct PassphraseProtector: KeyProtector {
     /// The name `passphrase`.
-    public let name = "passphrase"
+    public let name = Self.slotName
+    /// The name of the key protector in a header.
+    static let slotName = "passphrase"
 
     private let cost: ScryptCost
     private let ask: @Sendable () throws(StoreError) -> Secret

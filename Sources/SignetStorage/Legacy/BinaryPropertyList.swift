@@ -45,7 +45,7 @@ package struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible 
 
 /// A reader of binary property lists (version `bplist00`), which refuses everything that is not one.
 ///
-/// docs/decisions/023-keyed-archives.md explains why Foundation's reader is not used. The layout is that of Apple's
+/// docs/decisions/024-keyed-archives.md explains why Foundation's reader is not used. The layout is that of Apple's
 /// CFBinaryPList.c: a header, objects, a table of their offsets, and a trailer of 32 bytes.
 package struct BinaryPropertyList {
     /// The maximum size in bytes.

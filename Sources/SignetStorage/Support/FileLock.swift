@@ -1,13 +1,15 @@
 import Foundation
 import SignetCore
+import Synchronization
 
 /// A lock that all processes of a user share, with a count of the changes that were made under it.
 ///
 /// Lock and count share one small file. The lock is a file lock, which the system releases when the process ends for any reason.
 /// The count is the length of the file, which is read with one system call and without waiting.
 package final class FileLock: Sendable {
-    private let descriptor: Int32
     private let path: String
+    /// The open file; nil while it does not exist.
+    private let file = Mutex<Int32?>(nil)
     /// Serializes the tasks of this process, because the system's file lock only separates processes.
     private let taskLock = AsyncLock()
 
@@ -16,41 +18,61 @@ package final class FileLock: Sendable {
     /// Each change adds one byte.
     private static let maxLength: off_t = 1 << 20
 
-    /// Opens the file.
+    /// Opens the file if it exists.
     ///
-    /// Creates a missing file with mode 0600, and a missing directory with mode 0700.
+    /// A missing file is created when the lock is first taken or a change is first counted, with mode 0600, and a missing
+    /// directory with mode 0700.
     /// - Throws: ``StoreError/Code/insecurePermissions`` when other users can access the file; ``StoreError/Code/denied``,
     ///   ``StoreError/Code/failed``.
     package init(path: String) throws(StoreError) {
-        try PrivateFile.createDirectory(PrivateFile.directory(of: path))
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_APPEND, 0o600)
-        guard descriptor >= 0 else { throw PrivateFile.failure("open \(path)") }
-        do {
-            try PrivateFile.check(path)
-        } catch {
-            close(descriptor)
-            throw error
-        }
+        _ = try descriptor(creating: false)
     }
 
-    deinit { close(descriptor) }
+    deinit { if let descriptor = file.withLock({ $0 }) { close(descriptor) } }
+
+    /// Returns the open file; nil when it does not exist and must not be created.
+    private func descriptor(creating: Bool) throws(StoreError) -> Int32? {
+        try file.withLock { (file) throws(StoreError) -> Int32? in
+            if let descriptor = file { return descriptor }
+            if creating { try PrivateFile.createDirectory(PrivateFile.directory(of: path)) }
+            let descriptor = open(path, O_RDWR | (creating ? O_CREAT : 0) | O_NOFOLLOW | O_CLOEXEC | O_APPEND, 0o600)
+            guard descriptor >= 0 else {
+                if errno == ENOENT, !creating { return nil }
+                throw PrivateFile.failure("open \(path)")
+            }
+            do throws(StoreError) {
+                try PrivateFile.check(path)
+            } catch {
+                close(descriptor)
+                throw error
+            }
+            file = descriptor
+            return descriptor
+        }
+    }
 
     /// The number of changes.
     ///
     /// Only compare it with an earlier value of the same lock.
     package var generation: Int64 {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : -1
+        do throws(StoreError) {
+            guard let descriptor = try descriptor(creating: false) else { return 0 }
+            var status = stat()
+            return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : -1
+        } catch {
+            return -1
+        }
     }
 
     /// Counts a change, so that other processes notice it.
     ///
     /// The caller must hold the lock.
     package func incrementGeneration() {
+        // On a full disk, other processes notice the change only when their own token expires.
+        guard let descriptor = try? descriptor(creating: true) else { return }
         if generation >= Self.maxLength { ftruncate(descriptor, 0) }
         var byte = UInt8(ascii: ".")
-        // On a full disk, other processes notice the change only when their own token expires.
         _ = write(descriptor, &byte, 1)
     }
 
@@ -63,7 +85,10 @@ package final class FileLock: Sendable {
     package func withLock<Value>(timeout: Duration, _ body: () async throws -> Value) async throws -> Value {
         await taskLock.lock()
         defer { taskLock.unlock() }
-        try await acquire(timeout: timeout)
+        guard let descriptor = try descriptor(creating: true) else {
+            throw StoreError(.failed, "lock \(path)", "it cannot be created")
+        }
+        try await acquire(descriptor, timeout: timeout)
         defer { flock(descriptor, LOCK_UN) }
         return try await body()
     }
@@ -71,7 +96,7 @@ package final class FileLock: Sendable {
     /// Polls for the lock with pauses that grow from 1 to 50 milliseconds.
     ///
     /// A thread that blocks in the system call could not be interrupted.
-    private func acquire(timeout: Duration) async throws(StoreError) {
+    private func acquire(_ descriptor: Int32, timeout: Duration) async throws(StoreError) {
         let end = ContinuousClock.now + timeout
         var pause = Duration.milliseconds(1)
         while try !Self.tryLock(descriptor, path) {
@@ -120,4 +145,11 @@ struct DirectoryLock {
     }
 
     func release() { close(descriptor) }
+
+    /// True when the directory at `path` is the locked one: it was not removed while this process waited.
+    func isHeld(at path: String) -> Bool {
+        var (locked, found) = (stat(), stat())
+        return fstat(descriptor, &locked) == 0 && lstat(path, &found) == 0 && locked.st_dev == found.st_dev
+            && locked.st_ino == found.st_ino
+    }
 }

@@ -96,6 +96,20 @@ package enum PrivateFile {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("create \(path)") }
     }
 
+    /// Returns `path` and those of its parents that do not exist, the deepest first.
+    package static func missingDirectories(_ path: String) -> [String] {
+        guard !exists(path) else { return [] }
+        let parent = directory(of: path)
+        return [path] + (parent == path ? [] : missingDirectories(parent))
+    }
+
+    /// Removes a directory if it is empty.
+    ///
+    /// Ignores errors.
+    package static func removeIfEmpty(_ path: String) {
+        rmdir(path)
+    }
+
     /// Renames a file within one directory and makes the change durable.
     /// - Throws: ``StoreError/Code/outcomeUnknown`` when the file was renamed but the disk did not confirm it.
     package static func move(_ path: String, to target: String) throws(StoreError) {

@@ -59,66 +59,6 @@ public struct VaultDirectory: Sendable, Hashable {
         case protector(any KeyProtector)
     }
 
-    /// Creates a vault.
-    ///
-    /// Never changes an existing vault.
-    ///
-    /// The records file gets its final name only when it is complete, so an interrupted call can be repeated.
-    /// - Parameters:
-    ///   - seal: The protection of the key.
-    ///   - timeout: The timeout for other processes, in seconds.
-    /// - Returns: The new vault, which is open.
-    /// - Throws: ``StoreError/Code/exists`` when the directory already holds a vault.
-    public func createVault(
-        _ seal: Seal, timeout: Double = SQLiteStore.defaultTimeout
-    ) throws(StoreError) -> Vault {
-        try PrivateFile.createDirectory(path)
-        try PrivateFile.checkDirectory(path)
-        let lock = try DirectoryLock(path, timeout: timeout)
-        defer { lock.release() }
-        guard !holdsVault else {
-            throw StoreError(.exists, "create vault", "there is a vault in \(path) already; nothing was changed")
-        }
-        let vault =
-            switch seal {
-            case .protector(let protector): try createRecords(protector)
-            case .keyFile: try createRecordsAndKey()
-            }
-        // The vault is not opened again, because that would ask the user for the same passphrase twice.
-        return vault.moved(to: try openRecords(timeout: timeout))
-    }
-
-    private func createRecordsAndKey() throws(StoreError) -> Vault {
-        // An empty key file is left from an interrupted call. Nothing is sealed with it.
-        if PrivateFile.isEmpty(keyPath) { PrivateFile.remove(keyPath) }
-        let madeKey = !PrivateFile.exists(keyPath)
-        let key = madeKey ? try KeyFile.create(path: keyPath) : KeyFile(path: keyPath)
-        do {
-            return try createRecords(key)
-        } catch {
-            // Once the records file has its final name, the key file belongs to it, whatever failed afterwards.
-            if madeKey, !holdsVault { PrivateFile.remove(keyPath) }
-            throw error
-        }
-    }
-
-    private func createRecords(_ protector: any KeyProtector) throws(StoreError) -> Vault {
-        let unfinished = recordsPath + ".new"
-        PrivateFile.removeDatabase(unfinished)
-        do {
-            let store = try SQLiteStore(path: unfinished, creating: true)
-            let vault = try Vault.create(in: store, protector: protector)
-            // Closing also moves the log into the file, but does not report an error when that fails.
-            try store.checkpoint()
-            try store.close()
-            try PrivateFile.move(unfinished, to: recordsPath)
-            return vault
-        } catch {
-            PrivateFile.removeDatabase(unfinished)
-            throw error
-        }
-    }
-
     /// Opens the vault in this directory.
     /// - Parameters:
     ///   - protectors: The key protectors to try, in this order. The key file, if it exists, is tried last.

@@ -178,7 +178,8 @@ struct Backup: ParsableCommand {
         func run() async throws {
             let source = try ImportSource([file], as: .signet, policy: plainHTTP.policy, passphrase: filePassphrase)
             try await Import.store(source, dryRun: dryRun, json: json) {
-                try replaceDamaged ? Session.replacingDamaged(options) : Session.open(options)
+                try replaceDamaged
+                    ? Session.replacingDamaged(options) : Import.session(options, dryRun: dryRun, json: json)
             }
         }
     }

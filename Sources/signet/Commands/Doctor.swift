@@ -18,7 +18,7 @@ struct Doctor: ParsableCommand {
 
     func run() throws {
         let directory = try Session.directory()
-        let diagnosis = Diagnosis(directory, Session.protectors(directory, options))
+        let diagnosis = try Diagnosis(directory, Session.protectors(directory, options))
         if json {
             Console.line(JSONText.line(diagnosis.json))
         } else {
@@ -39,8 +39,11 @@ private struct Diagnosis {
     let protectors: [(protection: Protection, availability: KeyProtectorAvailability)]
     /// The process that owns the Secret Service name on the session bus.
     let secretServiceOwner: String
+    /// The level that the operator requires.
+    let required: ProtectionLevel
 
-    init(_ directory: VaultDirectory, _ protectors: KeyProtectors) {
+    init(_ directory: VaultDirectory, _ protectors: KeyProtectors) throws(StoreError) {
+        required = try protectors.requiredLevel
         self.directory = directory
         header = Result { () throws(StoreError) in
             let header = try directory.header()
@@ -67,12 +70,31 @@ private struct Diagnosis {
             ?? .unusable("this version does not know it")
     }
 
+    /// The key protector that a new vault would get here.
+    private var forNewVault: Protection {
+        protectors.first { $0.protection.level >= required && $0.availability == .usable }?.protection ?? .keyfile
+    }
+
+    /// A key protector that works here and is stronger than the vault's, or nil.
+    private func stronger(than protection: VaultProtection) -> Protection? {
+        let automatic: [Protection] = [.tpm, .secretService, .credential]
+        return protectors.first {
+            automatic.contains($0.protection) && $0.protection.level > protection.level && $0.availability == .usable
+        }?.protection
+    }
+
     /// The reason that the vault cannot be opened here; nil if it can.
     var problem: Failure? {
         switch header {
         case .failure(let error): return Session.failure(error, in: directory)
         case .success(let header):
             if let problem = permissionProblems.first { return Failure(.notAllowed, "store.insecurePermissions", problem) }
+            if let protection = header.protection, protection.level < required {
+                return Failure(
+                    .noVault, "store.protectionTooWeak",
+                    "\(ProtectionLevel.environmentVariable) requires \(required.rawValue), and the vault has \(protection.level.rawValue)"
+                )
+            }
             if header.slots.contains(where: { usability(of: $0) == .usable }) { return nil }
             return Failure(.noVault, "store.keyUnavailable", "no key protector of the vault is available here")
         }
@@ -91,7 +113,10 @@ extension Diagnosis {
 
     private var headerLines: [TerminalText] {
         switch header {
-        case .failure(let error): return ["                 \(error.reason)"]
+        case .failure(let error):
+            let next: [TerminalText] =
+                error.code == .noVault ? ["                 a new one would be sealed by \(forNewVault.rawValue)"] : []
+            return ["                 \(error.reason)"] + next
         case .success(let header):
             let slots: [TerminalText] = header.slots.map {
                 "  \("\($0.number): \($0.protector)".padded)\(usability(of: $0).text)"
@@ -100,9 +125,32 @@ extension Diagnosis {
                 "store            SQLite, vault format \(header.format) (this version knows \(VaultHeader.currentFormat))",
                 "id               \(header.id)",
                 "last backup      \(header.backupTime ?? "none")",
-                "sealed by:",
+            ] + protectionLines(header) + [
+                "sealed by:"
             ] + slots + (header.isRotationDue ? ["  the key is due for rotation: signet protect rotate"] : [])
         }
+    }
+
+    private func protectionLines(_ header: VaultHeader) -> [TerminalText] {
+        guard let protection = header.protection else { return [] }
+        let level: TerminalText =
+            switch protection.level {
+            case .hardware: "hardware: a copy of the vault is useless elsewhere"
+            case .separateKey: "separate-key: the key is not in this directory"
+            case .keyFile: "keyfile: warning: a copy of this directory can be read"
+            }
+        let recovery: TerminalText =
+            protection.hasRecovery ? "yes" : "none: if the only key is lost, the vault is; signet protect recovery-key"
+        var lines: [TerminalText] = ["protection       \(level)", "recovery         \(recovery)"]
+        if required > .keyFile {
+            lines.append("required         \(required.rawValue) (\(ProtectionLevel.environmentVariable))")
+        }
+        if let stronger = stronger(than: protection) {
+            lines.append(
+                "stronger         \(stronger.rawValue) works here: signet protect add \(stronger.rawValue), and remove the weaker slot"
+            )
+        }
+        return lines
     }
 
     private var placeLines: [TerminalText] {
@@ -134,18 +182,23 @@ extension Diagnosis {
             "path": .string(path), "place": .array(permissionProblems.map { .string($0) }),
             "protectors": .object(
                 Dictionary(uniqueKeysWithValues: protectors.map { ($0.protection.rawValue, $0.availability.json) })),
-            "secretServiceOwner": .string(secretServiceOwner),
+            "secretServiceOwner": .string(secretServiceOwner), "required": .string(required.rawValue),
         ]
         switch header {
         case .failure(let error):
             members["vault"] = .object(["error": .string(error.code.rawValue), "reason": .string(error.reason)])
+            if error.code == .noVault { members["newVault"] = .string(forNewVault.rawValue) }
         case .success(let header): members["vault"] = json(of: header)
         }
         return .object(members)
     }
 
     private func json(of header: VaultHeader) -> JSONValue {
-        JSONText.object([
+        let protection = header.protection
+        return JSONText.object([
+            "level": .string(protection?.level.rawValue), "isHardware": .bool(protection?.isHardware ?? false),
+            "hasRecovery": .bool(protection?.hasRecovery ?? false),
+            "stronger": .string(protection.flatMap(stronger)?.rawValue),
             "store": .string("sqlite"), "format": .integer(Int64(header.format)), "id": .string(header.id),
             "epoch": .integer(Int64(clamping: header.epoch)), "lastBackup": .string(header.backupTime),
             "rotationDue": .bool(header.isRotationDue),

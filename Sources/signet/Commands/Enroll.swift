@@ -37,7 +37,7 @@ struct Enroll: NetworkedCommand {
             report(enrollment, heading: "Would enroll")
             return
         }
-        let session = try Session.open(options, trust: trust)
+        let session = try Session.openOrCreate(options, trust: trust, json: json)
         _ = try await session.online { try await $0.enroll(enrollment, pushGateway: gateway) }
         report(enrollment, heading: "Enrolled")
     }

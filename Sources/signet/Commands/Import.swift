@@ -42,7 +42,12 @@ struct Import: AsyncParsableCommand {
 
     func run() async throws {
         let source = try ImportSource(files, as: format, policy: plainHTTP.policy, passphrase: filePassphrase)
-        try await Self.store(source, dryRun: dryRun, json: json) { try Session.open(options) }
+        try await Self.store(source, dryRun: dryRun, json: json) { try Self.session(options, dryRun: dryRun, json: json) }
+    }
+
+    /// Opens the vault for an import, which creates a missing one unless it changes nothing.
+    static func session(_ options: VaultOptions, dryRun: Bool, json: Bool) throws -> Session {
+        try dryRun ? Session.open(options) : Session.openOrCreate(options, json: json)
     }
 
     /// Imports the contents of the files, and prints the report.

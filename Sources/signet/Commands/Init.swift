@@ -26,7 +26,13 @@ struct Init: ParsableCommand {
         }
         let protectors = Session.protectors(directory, options).asking(
             .forNewPassphrase(options.passphraseDescriptor, option: "--passphrase-fd"))
-        let protection = try protect ?? firstUsable(protectors)
+        let level = try protectors.requiredLevel
+        let protection = try protect ?? firstUsable(protectors, level)
+        guard protection.level >= level else {
+            throw StoreError(
+                .protectionTooWeak, "create vault",
+                "\(ProtectionLevel.environmentVariable) requires \(level.rawValue), and \(protection.rawValue) is weaker")
+        }
         let protector = protectors.protector(protection)
         _ = try directory.createVault(protection == .keyfile ? .keyFile : .protector(protector))
         report(directory, protection)
@@ -35,11 +41,17 @@ struct Init: ParsableCommand {
     /// Returns the first key protector that is usable here.
     ///
     /// Key files are skipped; they must be selected by name.
-    private func firstUsable(_ protectors: KeyProtectors) throws -> Protection {
+    private func firstUsable(_ protectors: KeyProtectors, _ level: ProtectionLevel) throws -> Protection {
         var reasons: [String] = []
-        for protection in Protection.allCases where protection != .keyfile {
+        for protection in Protection.allCases where protection != .keyfile && protection.level >= level {
             guard let reason = protectors.availability(protection).reason else { return protection }
             reasons.append("\(protection.rawValue): \(reason)")
+        }
+        guard level == .keyFile else {
+            throw StoreError(
+                .protectionTooWeak, "create vault",
+                "\(ProtectionLevel.environmentVariable) requires \(level.rawValue), and none works here. "
+                    + reasons.joined(separator: ". "))
         }
         throw Failure(
             .noVault, "store.keyUnavailable",
@@ -57,7 +69,8 @@ struct Init: ParsableCommand {
         if protection == .keyfile {
             Console.line("Keep \(directory.keyPath): without it nothing in the vault can be read.")
         } else {
-            Console.line("If that is ever lost, nothing in the vault can be read: 'signet protect add' makes a second way in.")
+            Console.line(
+                "If that is ever lost, nothing in the vault can be read: 'signet protect recovery-key' makes a second way in.")
         }
     }
 }

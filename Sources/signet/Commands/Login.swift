@@ -115,14 +115,7 @@ struct Login: NetworkedCommand {
     }
 
     func run() async throws {
-        var opened = try Session.open(options, trust: trust)
-        let store = try ProfileStore.read(from: opened.vault)
-        let plan = try LoginPlan(self, store)
-        opened.authorityFile = plan.profile.authorityFile
-        let session = opened
-        if browser || device, try plan.profile.server().client == nil {
-            throw Failure(.usage, "login.noClient", "\(browser ? "--browser" : "--device") gets tokens, so it needs --client ID")
-        }
+        let (session, plan) = try open()
         let (outcome, replacedInPlace) = try await plan.profile.use(session) { client in
             (try await LoginAttempt(self, plan, session, client).run(), client.tokens.replaced)
         }
@@ -141,6 +134,33 @@ struct Login: NetworkedCommand {
             throw failure
         }
         if let former { throw former }
+    }
+
+    /// Opens the vault, and combines the arguments with the stored profile.
+    ///
+    /// Creates the vault for a login whose arguments are complete without a stored profile.
+    private func open() throws -> (Session, LoginPlan) {
+        guard try !Session.directory().holdsVault, server != nil || settingsFile != nil else {
+            let session = try Session.open(options, trust: trust)
+            return trusting(try plan(ProfileStore.read(from: session.vault)), session)
+        }
+        let plan = try plan(ProfileStore())
+        return trusting(plan, try Session.openOrCreate(options, trust: trust, json: json))
+    }
+
+    /// Returns the session with the certificate authorities of the plan.
+    private func trusting(_ plan: LoginPlan, _ session: Session) -> (Session, LoginPlan) {
+        var session = session
+        session.authorityFile = plan.profile.authorityFile
+        return (session, plan)
+    }
+
+    private func plan(_ store: ProfileStore) throws -> LoginPlan {
+        let plan = try LoginPlan(self, store)
+        if browser || device, try plan.profile.server().client == nil {
+            throw Failure(.usage, "login.noClient", "\(browser ? "--browser" : "--device") gets tokens, so it needs --client ID")
+        }
+        return plan
     }
 
     /// Returns the error for an earlier login that the server ends only after a confirmation in a browser.

@@ -8,7 +8,7 @@ struct Protect: ParsableCommand {
         commandName: "protect",
         abstract: "List, add and remove the key protectors of the vault.",
         discussion: "Any one of them opens the vault. None is added, removed or preferred but by these commands.",
-        subcommands: [List.self, Add.self, Remove.self, Rotate.self, Accept.self])
+        subcommands: [List.self, Add.self, RecoveryKey.self, Remove.self, Rotate.self, Accept.self])
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -37,7 +37,7 @@ struct Protect: ParsableCommand {
         var json = false
 
         func run() throws {
-            let session = try Session.open(options)
+            let session = try Session.open(options, anyLevel: true)
             let protectors = session.protectors.asking(.forNewPassphrase(newPassphraseDescriptor))
             let slot =
                 protection == .keyfile
@@ -74,7 +74,7 @@ struct Protect: ParsableCommand {
         @OptionGroup var options: VaultOptions
 
         func run() throws {
-            let session = try Session.open(options)
+            let session = try Session.open(options, anyLevel: true)
             guard let slot = session.vault.header.slots.first(where: { $0.number == number }) else {
                 throw Failure(.notFound, "noSlot", "the vault has no slot \(number); see 'signet protect list'")
             }
@@ -95,7 +95,7 @@ struct Protect: ParsableCommand {
         @OptionGroup var options: VaultOptions
 
         func run() throws {
-            let session = try Session.open(options)
+            let session = try Session.open(options, anyLevel: true)
             try session.vault.rotateKey { (slot) throws(StoreError) in
                 guard let protection = Protection(rawValue: slot.protector) else {
                     throw StoreError(.keyUnavailable, "rotate key", "slot \(slot.number): \(slot.protector) is not known here")
@@ -113,6 +113,27 @@ struct Protect: ParsableCommand {
 }
 
 extension Protect {
+    struct RecoveryKey: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "recovery-key", abstract: "Make a recovery key: a second way into the vault, to be written down.",
+            discussion: """
+                Prints the key once, alone on standard output. Keep it apart from this machine. Where the vault asks for its
+                passphrase, type the recovery key as it is printed. Anyone who has it and a copy of the vault can read the vault.
+                """)
+
+        @OptionGroup var options: VaultOptions
+
+        @Flag(help: "Print JSON: key.")
+        var json = false
+
+        func run() throws {
+            let session = try Session.open(options, anyLevel: true)
+            let key = String(decoding: try session.vault.addRecoveryKey().bytes, as: UTF8.self)
+            Console.line(json ? JSONText.line(.object(["key": .string(key)])) : "\(key)")
+            if !json { Console.error("signet: write it down and keep it elsewhere; it is not shown again.") }
+        }
+    }
+
     struct Accept: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "accept-rollback", abstract: "Go on with a copy of the vault that was put back on purpose.",
@@ -123,7 +144,7 @@ extension Protect {
         @OptionGroup var options: VaultOptions
 
         func run() async throws {
-            let session = try Session.open(options, acceptingRollback: true)
+            let session = try Session.open(options, acceptingRollback: true, anyLevel: true)
             let missing = try await session.offline { try await $0.removeMissingMechanisms() }
             Console.line("This is the vault from now on (epoch \(session.vault.header.epoch)).")
             if missing > 0 {

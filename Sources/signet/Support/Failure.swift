@@ -88,7 +88,7 @@ struct Failure: Error {
     private init(store error: StoreError) {
         let exit: Exit =
             switch error.code {
-            case .noVault, .keyUnavailable, .keyMismatch, .newerFormat, .rolledBack: .noVault
+            case .noVault, .keyUnavailable, .keyMismatch, .protectionTooWeak, .newerFormat, .rolledBack: .noVault
             case .notFound: .notFound
             case .exists: .alreadyExists
             case .busy: .busy
@@ -99,7 +99,8 @@ struct Failure: Error {
             }
         let way =
             error.code == .noVault
-            ? "; make one with 'signet init', or with 'signet init --protect keyfile' where a file may keep its key" : ""
+            ? "; 'signet enroll', 'import' and 'login' make one; or make one with 'signet init', or with 'signet init --protect keyfile' where a file may keep its key"
+            : ""
         let older = error.code == .rolledBack ? ": signet protect accept-rollback" : ""
         self.init(exit, "store.\(error.code.rawValue)", error.description + way + older)
     }

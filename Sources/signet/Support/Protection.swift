@@ -22,6 +22,17 @@ enum Protection: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
+extension Protection {
+    /// The level of the key protector.
+    var level: ProtectionLevel {
+        switch self {
+        case .tpm: .hardware
+        case .secretService, .credential, .passphrase: .separateKey
+        case .keyfile: .keyFile
+        }
+    }
+}
+
 /// The key protectors of this machine and this process.
 struct KeyProtectors {
     let directory: VaultDirectory
@@ -41,9 +52,6 @@ struct KeyProtectors {
         KeyProtectors(directory: directory, environment: environment, passphrase: passphrase)
     }
 
-    /// The environment variable with a TPM connection (TCTI) that replaces the kernel's device, for tests.
-    static let tctiVariable = HardwareKeys.tctiVariable
-
     func protector(_ protection: Protection) -> any KeyProtector {
         switch protection {
         case .tpm: tpm
@@ -58,6 +66,19 @@ struct KeyProtectors {
     ///
     /// Only those with a slot in the vault are asked. The key file isn't included, because `openVault` adds it.
     var all: [any KeyProtector] { Protection.allCases.filter { $0 != .keyfile }.map(protector) }
+
+    /// The key protectors for a new vault, in order of preference.
+    ///
+    /// The passphrase is one of them only if there is a terminal or a descriptor to read it from. The key file isn't included.
+    var forNewVault: [any KeyProtector] {
+        Protection.allCases.filter { $0 != .keyfile && ($0 != .passphrase || passphrase.isUsable) }.map(protector)
+    }
+
+    /// The level that the operator requires of the vault.
+    /// - Throws: `StoreError` for an unknown level.
+    var requiredLevel: ProtectionLevel {
+        get throws(StoreError) { try ProtectionLevel.required(by: environment) }
+    }
 
     /// Returns the availability of a key protector.
     ///
@@ -76,6 +97,6 @@ struct KeyProtectors {
     }
 
     private var tpm: TPMProtector {
-        environment[Self.tctiVariable].map { TPMProtector(tcti: $0) } ?? TPMProtector()
+        environment[DefaultKeyProtectors.tctiVariable].map { TPMProtector(tcti: $0) } ?? TPMProtector()
     }
 }

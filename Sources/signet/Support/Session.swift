@@ -37,14 +37,23 @@ struct Session {
     /// Opens an existing vault.
     ///
     /// It blocks, because the process has no other work meanwhile.
+    /// - Parameters:
+    ///   - options: The options for the vault.
+    ///   - trust: The options for servers' certificates.
+    ///   - acceptingRollback: True to accept an older copy of the vault.
+    ///   - anyLevel: True for a command that can raise the protection, which the operator's requirement must not prevent.
+    /// - Returns: The open vault.
+    /// - Throws: `StoreError`; ``Failure`` when no place for a vault is known.
     static func open(
-        _ options: VaultOptions? = nil, trust: TrustOptions? = nil, acceptingRollback: Bool = false
+        _ options: VaultOptions? = nil, trust: TrustOptions? = nil, acceptingRollback: Bool = false, anyLevel: Bool = false
     ) throws -> Session {
         let authorityFile = try trust?.authorityFile()
         let directory = try directory()
         let protectors = protectors(directory, options)
+        let level = try protectors.requiredLevel
         do throws(StoreError) {
             let vault = try directory.openVault(protectors: protectors.all, acceptingRollback: acceptingRollback)
+            if !anyLevel { try vault.protection.require(level) }
             return Session(vault: vault, protectors: protectors, authorityFile: authorityFile)
         } catch {
             throw failure(error, in: directory)
@@ -56,11 +65,14 @@ struct Session {
     /// It reports the damage, if there is any, on standard error.
     /// - Parameter options: The options of the vault.
     /// - Returns: The session, and the number of records that cannot be read from the file; nil when the vault is not damaged.
-    /// - Throws: `StoreError` when the vault cannot be opened, or not even its header can be read.
+    /// - Throws: `StoreError` when the vault cannot be opened, when not even its header can be read, or when its protection is
+    ///   too weak.
     static func salvage(_ options: VaultOptions) throws -> (session: Session, lostCount: Int?) {
         let directory = try directory()
         let protectors = protectors(directory, options)
+        let level = try protectors.requiredLevel
         let salvaged = try directory.salvageVault(protectors: protectors.all)
+        try salvaged.vault.protection.require(level)
         report(salvaged)
         return (
             Session(vault: salvaged.vault, protectors: protectors, authorityFile: nil),
@@ -72,9 +84,13 @@ struct Session {
     static func replacingDamaged(_ options: VaultOptions) throws -> Session {
         let directory = try directory()
         let protectors = protectors(directory, options)
+        let level = try protectors.requiredLevel
+        // A vault that is too weak is not replaced, if its header can be read from the damaged file.
+        if let protection = try? directory.header().protection { try protection.require(level) }
         let salvaged = try directory.replaceDamagedRecords(protectors: protectors.all)
         report(salvaged)
         Console.error("signet: the vault has a new file; the damaged one is kept as \(directory.damagedPath)")
+        try salvaged.vault.protection.require(level)
         return Session(vault: salvaged.vault, protectors: protectors, authorityFile: nil)
     }
 
@@ -104,6 +120,34 @@ struct Session {
             failure.message += ": signet backup create --skip-damaged FILE saves what can be read"
         }
         return failure
+    }
+
+    /// Opens the vault for a command that stores something, and creates a missing one first.
+    ///
+    /// The new vault is sealed by the strongest key protector that works here. A line on standard error reports that.
+    /// - Parameters:
+    ///   - options: The options for the vault.
+    ///   - trust: The options for servers' certificates.
+    ///   - json: True when the command prints JSON.
+    /// - Returns: The open vault.
+    /// - Throws: The errors of ``open(_:trust:acceptingRollback:anyLevel:)`` and of creating a vault.
+    static func openOrCreate(_ options: VaultOptions, trust: TrustOptions? = nil, json: Bool) throws -> Session {
+        let directory = try directory()
+        guard !directory.holdsVault else { return try open(options, trust: trust) }
+        let authorityFile = try trust?.authorityFile()
+        let protectors = protectors(directory, options)
+        var source = PassphraseSource.forNewPassphrase(options.passphraseDescriptor, option: "--passphrase-fd")
+        source.prompt = "New passphrase for the vault: "
+        do throws(StoreError) {
+            let made = try directory.createVault(
+                strongestOf: protectors.asking(source).forNewVault, requiring: protectors.requiredLevel)
+            VaultNotice(made, path: directory.path).report(json: json)
+            return Session(vault: made.vault, protectors: protectors, authorityFile: authorityFile)
+        } catch {
+            // Another process has created the vault just now.
+            guard error.code == .exists else { throw error }
+            return try open(options, trust: trust)
+        }
     }
 
     var now: Date { clock.now }

@@ -223,7 +223,7 @@ extension LegacySession {
             state.withLock { state in
                 state.failure = failure
                 // Without a vault, no stored session exists that could be sent to the wrong server.
-                if failure.code != .noVault, !isOwn { state.settingsError = failure }
+                if ![.noVault, .protectionTooWeak].contains(failure.code), !isOwn { state.settingsError = failure }
             }
         }
     }

@@ -18,8 +18,9 @@ extension FRAClient {
     /// Starts the SDK with the app's storage client, or with the user's own vault (`$XDG_DATA_HOME/signet`) when the app set
     /// none.
     ///
-    /// The vault must exist: it is opened and never created. Opening a vault can require hardware or the desktop's keyring, and
-    /// blocks the thread meanwhile. In a task use the asynchronous function.
+    /// The start creates no vault: the first write does, with the strongest key protector that works on the machine. Opening a
+    /// vault can require hardware or the desktop's keyring, and blocks the thread meanwhile. In a task use the asynchronous
+    /// function.
     ///
     /// After the start, the storage client cannot be changed. Another start creates a new client of the same store.
     @available(*, noasync, message: "opening a vault holds the thread up: await start()")

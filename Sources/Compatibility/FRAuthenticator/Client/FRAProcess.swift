@@ -76,7 +76,7 @@ package final class FRAProcess: Sendable {
 
     /// Returns the current code of a mechanism that was decoded.
     ///
-    /// A machine without a vault has no account that could lock a time-based code.
+    /// A machine without a place for a vault has no account that could lock a time-based code.
     func generateCode(_ mechanism: OathMechanism) throws -> OathTokenCode {
         let engine: LegacyEngine
         do throws(StoreError) {

@@ -1,6 +1,6 @@
 import SignetCore
 
-#if canImport(Glibc)
+#if canImport(CSecretService) && canImport(Glibc)
 import CSecretService
 #endif
 
@@ -33,7 +33,7 @@ package struct KeyringAccess: Sendable {
     }
 }
 
-#if canImport(Glibc)
+#if canImport(CSecretService) && canImport(Glibc)
 extension KeyringAccess {
     /// Runs `body` with the session bus, on a thread of its own.
     func askBus<Value: Sendable>(

@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(CSecretService) && canImport(Glibc)
 import CSecretService
 import Dispatch
 import Glibc

@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(CTSS2) && canImport(Glibc)
 import CTSS2
 import SignetCore
 

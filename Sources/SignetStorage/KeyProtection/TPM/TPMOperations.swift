@@ -37,7 +37,7 @@ enum TPMAccess {
                 .keyUnavailable, "open the TPM",
                 "name the way to it, for example \(TPMProtector.defaultTCTI): it is never searched")
         }
-        #if canImport(Glibc)
+        #if canImport(CTSS2) && canImport(Glibc)
         return try TPMConnection(tcti)
         #else
         throw StoreError(

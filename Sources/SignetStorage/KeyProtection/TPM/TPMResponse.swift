@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(CTSS2) && canImport(Glibc)
 /// An error code of a TPM, or of tpm2-tss.
 ///
 /// The numbers are those of TPM 2.0 part 2, section 6.6.

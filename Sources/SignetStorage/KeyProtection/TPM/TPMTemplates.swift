@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(CTSS2) && canImport(Glibc)
 import CTSS2
 
 /// The public areas of the kinds of keys that Signet creates in a TPM.

@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(CTSS2) && canImport(Glibc)
 import CTSS2
 
 /// The functions of tpm2-tss, loaded at the first use of a TPM.
