@@ -167,11 +167,17 @@ let package = Package(
             ], path: "Sources/Compatibility/PingJourney", swiftSettings: rules),
         .target(
             name: "PingOath",
-            dependencies: ["PingCommons", "PingLogger", "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator"],
+            dependencies: [
+                "PingCommons", "PingLogger", "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator",
+                "SignetTransfer",
+            ],
             path: "Sources/Compatibility/PingOath", swiftSettings: rules),
         .target(
             name: "PingPush",
-            dependencies: ["SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "PingCommons", "PingLogger"],
+            dependencies: [
+                "PingCommons", "PingLogger", "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator",
+                "SignetTransfer",
+            ],
             path: "Sources/Compatibility/PingPush", swiftSettings: rules),
         .target(
             name: "FRCore",
@@ -179,7 +185,9 @@ let package = Package(
             path: "Sources/Compatibility/FRCore", swiftSettings: rules),
         .target(
             name: "FRAuthenticator",
-            dependencies: ["FRCore", "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", logging],
+            dependencies: [
+                "FRCore", "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetTransfer", logging,
+            ],
             path: "Sources/Compatibility/FRAuthenticator", swiftSettings: rules),
         .target(
             name: "FRAuth",
@@ -391,3 +399,17 @@ let package = Package(
             swiftSettings: rules),
     ]
 )
+
+// An app for iOS includes the privacy manifest of each target that it links. On other systems, a resource would only add code.
+let appTargets: Set = [
+    "SignetCore", "SignetStorage", "SignetNetwork", "SignetAuthenticator", "SignetTransfer", "SignetOAuth", "SignetJourney",
+    "SignetYAML", "YAMLText", "Storage", "PingStorage", "PingLogger", "PingCommons", "PingOrchestrate", "PingOidc",
+    "PingJourneyPlugin", "PingJourney", "PingOath", "PingPush", "FRCore", "FRAuthenticator", "FRAuth",
+]
+for target in package.targets where appTargets.contains(target.name) {
+    #if os(macOS)
+    target.resources = [.copy("PrivacyInfo.xcprivacy")]
+    #else
+    target.exclude.append("PrivacyInfo.xcprivacy")
+    #endif
+}

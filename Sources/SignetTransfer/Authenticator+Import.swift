@@ -59,12 +59,7 @@ extension Authenticator {
         }
         return try await store.write { records throws(StoreError) in
             let plan = try ImportPlan(content, now: now, in: records)
-            for account in plan.accounts { try records.save(account) }
-            for mechanism in plan.mechanisms {
-                try records.save(mechanism)
-                try records.markTokenOutstanding(mechanism)
-            }
-            try records.save(plan.notifications)
+            try plan.store(in: records)
             return plan.report
         }
     }
@@ -89,6 +84,16 @@ struct ImportPlan {
         let existing = Dictionary(grouping: try records.mechanisms(), by: \.account)
         for account in content.accounts { try add(account, beside: existing[account.id] ?? [], in: records) }
         for notification in content.notifications { try add(notification, in: records) }
+    }
+
+    /// Makes the changes.
+    func store(in records: any AccountWriter) throws(StoreError) {
+        for account in accounts { try records.save(account) }
+        for mechanism in mechanisms {
+            try records.save(mechanism)
+            try records.markTokenOutstanding(mechanism)
+        }
+        try records.save(notifications)
     }
 
     // MARK: Accounts and mechanisms

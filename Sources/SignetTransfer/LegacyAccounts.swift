@@ -1,4 +1,5 @@
-import Foundation
+public import Foundation
+import SignetAuthenticator
 public import SignetCore
 public import SignetStorage
 
@@ -27,6 +28,48 @@ public enum LegacyAccounts {
         var ping = ImportBuilder()
         try PingRecords.read(store, policy: policy, into: &ping)
         return ImportContent.combined([forgeRock.content, ping.content])
+    }
+
+    /// The record that says that the accounts were taken over. No item of a storage has a name of two parts.
+    private static let mark = RecordKey(.item, "signet", "taken over accounts")
+
+    /// Stores all accounts of another SDK in a vault, once.
+    ///
+    /// All of them are stored in one transaction, and a record remembers that. Afterwards, a call does nothing, so that an account
+    /// that was removed since does not come back. What is in the vault already stays as it is, and so does what is in `source`.
+    /// - Parameters:
+    ///   - source: The keychain or the archive.
+    ///   - records: The vault.
+    ///   - policy: The rule for acceptable push endpoints.
+    ///   - now: The time of accounts without one.
+    /// - Returns: The imported entries, and the skipped ones with the reasons; nil when there is nothing to take over, or when it
+    ///   was taken over before.
+    /// - Throws: The errors of both stores. Nothing was stored then, and the next call tries again.
+    @discardableResult
+    public static func takeOver(
+        from source: any LegacyStore, into records: any RecordStore, policy: EndpointPolicy = .secure, now: Date
+    ) throws(StoreError) -> ImportReport? {
+        guard try records.read({ records throws(StoreError) in try records.record(mark) }) == nil else { return nil }
+        let content = try read(source, policy: policy)
+        guard content != ImportContent() else { return nil }
+        let report = try AccountRecords(unsealed: records).write { records throws(StoreError) in
+            let plan = try ImportPlan(content, now: now, in: records)
+            try plan.store(in: records)
+            return plan.report
+        }
+        // If the process ends before this, the next call finds everything stored.
+        try records.write { records throws(StoreError) in try records.put(Array("\(report.imported.count)".utf8), mark) }
+        return report
+    }
+
+    /// Stores all accounts of another SDK in a keychain, once; see ``takeOver(from:into:policy:now:)``.
+    package static func takeOver(
+        from source: any LegacyStore, into keychain: VaultProvider, policy: EndpointPolicy = .secure, now: Date
+    ) async throws(StoreError) -> ImportReport? {
+        let records = try await keychain.store()
+        return try await Blocking.run { () throws(StoreError) in
+            try takeOver(from: source, into: records, policy: policy, now: now)
+        }
     }
 
     private static func readForgeRock(

@@ -7,3 +7,5 @@
 @_exported public import struct FRCore.Request
 @_exported public import protocol FRCore.RequestInterceptor
 @_exported public import class FRCore.RequestInterceptorRegistry
+@_exported public import struct SignetStorage.LegacyArchive
+@_exported public import protocol SignetStorage.LegacyStore

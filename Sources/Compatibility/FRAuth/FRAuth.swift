@@ -73,6 +73,16 @@ public final class FRAuth: Sendable {
         try FRAuthProcess.current.setStore(store)
     }
 
+    /// Sets the place from which the first start takes over the session, the tokens and the cookies that the ForgeRock SDK stored.
+    ///
+    /// It is the app's keychain on Apple's systems. An app that has its data as an exported file sets a `LegacyArchive`; its
+    /// ``applicationName`` is then the bundle identifier in the file. Only the first start with the user's vault reads the place, for
+    /// the server and the realm of its settings. Nothing in it is changed.
+    /// - Throws: ``ConfigError/invalidSDKState`` when the SDK is already started.
+    public static func setLegacyStore(_ store: any LegacyStore) throws {
+        try FRAuthProcess.current.setLegacyStore(store)
+    }
+
     /// Starts the SDK, or restarts it with other settings.
     ///
     /// The first start keeps a stored session. The session and the tokens are removed, and revoked at the server in the

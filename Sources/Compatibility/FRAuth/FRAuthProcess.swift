@@ -14,6 +14,8 @@ package struct LegacyAuthSettings: Sendable {
     package var transport: (any HTTPTransport)?
     /// The keychain for the session, the tokens and the settings.
     package var keychain: VaultProvider = .default
+    /// The place in which the ForgeRock SDK has stored the app's session; nil for no takeover.
+    package var legacyStore: (any LegacyStore)? = DefaultLegacyStore.current
     /// The path of the lock file for the keychain's items; nil for the default.
     package var lockFile: String?
     /// The folders to search for a configuration, in this order.
@@ -49,6 +51,8 @@ package final class FRAuthProcess: Sendable {
         var configFileName = "FRAuthConfig"
         var applicationName: String
         var store: SessionStore?
+        /// The place that the app has set in place of that of the settings.
+        var legacyStore: (any LegacyStore)?
         var browser: Browser?
         var tokenPolicy: TokenManagementPolicy?
         var authorizationPolicy: AuthorizationPolicy?
@@ -80,6 +84,13 @@ package final class FRAuthProcess: Sendable {
 
     /// The collector of the device's profile.
     let deviceCollector = FRDeviceCollector(SectionCollector.all)
+
+    func setLegacyStore(_ store: any LegacyStore) throws(ConfigError) {
+        try state.withLock { state throws(ConfigError) in
+            guard state.started == nil else { throw .invalidSDKState }
+            state.legacyStore = store
+        }
+    }
 
     // MARK: Browser
 
@@ -114,9 +125,17 @@ package final class FRAuthProcess: Sendable {
             let lease = former.flatMap { options.endsSessions(of: $0.options) ? nil : $0.lease } ?? SessionLease()
             let (application, store) = (state.applicationName, state.store)
             let session = try session(options, lease, application, store)
+            if store == nil, let source = state.legacyStore ?? settings.legacyStore {
+                session.takeOver(from: source, of: try owner(of: options, application), clock: settings.clock)
+            }
             session.begin(after: former) { [self] in try self.session($0, SessionLease(), application, store) }
             state.started = FRAuth(session: session, process: self)
         }
+    }
+
+    /// Returns the name under which the ForgeRock SDK keeps the items of these settings.
+    private func owner(of options: FRSettings, _ application: String) throws -> LegacyTokens.Owner {
+        LegacyTokens.Owner(url: options.url, realm: options.realm, bundle: application, accessGroup: try options.accessGroup)
     }
 
     /// Creates the session of settings, over the app's own store or in the keychain.

@@ -5,3 +5,5 @@
 @_exported public import protocol FRCore.FRError
 @_exported public import struct FRCore.LogLevel
 @_exported public import enum FRCore.NetworkError
+@_exported public import struct SignetStorage.LegacyArchive
+@_exported public import protocol SignetStorage.LegacyStore

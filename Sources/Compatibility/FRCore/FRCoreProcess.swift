@@ -29,7 +29,7 @@ package final class FRCoreProcess: Sendable {
         var plainHTTPHosts: Set<String> = []
     }
 
-    private let standard = AsyncHTTPTransport()
+    private let standard = DefaultTransport.make()
 
     /// Creates a state without interceptors, with the default network.
     package init() {}

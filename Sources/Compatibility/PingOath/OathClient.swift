@@ -4,6 +4,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetNetwork
 import SignetStorage
+import SignetTransfer
 
 /// A client for one-time codes with the API of the Ping SDK.
 ///
@@ -29,6 +30,9 @@ public final class OathClient: Sendable {
         let isCaching = configuration.enableCredentialCache
         let store: any AccountStore
         do throws(StoreError) {
+            if let (source, keychain) = configuration.takeover {
+                _ = try await LegacyAccounts.takeOver(from: source, into: keychain, now: clock.now)
+            }
             store = try await OathConfiguration.store(of: configuration)
         } catch {
             let failure = OathError.initializationFailed(error.description, error)

@@ -62,6 +62,19 @@ public final class OathConfiguration: AccountStoreTaking, AccountItemTaking {
     /// The keychain that has the default vault.
     package var keychain = VaultProvider.default
 
+    /// The place from which the first client takes over what Ping's SDK stored: the app's keychain on Apple's systems, and nil
+    /// elsewhere.
+    ///
+    /// An app that has its data as an exported file sets a `LegacyArchive`. All credentials are stored in one transaction, once.
+    /// Nothing in the place is changed. A storage that the app sets gets nothing.
+    public var legacyStore: (any LegacyStore)? = DefaultLegacyStore.current
+
+    /// The place to take over from, and the keychain that takes it over; nil when the app set a storage.
+    var takeover: (source: any LegacyStore, keychain: VaultProvider)? {
+        guard let legacyStore, case .vault = place else { return nil }
+        return (legacyStore, keychain)
+    }
+
     /// Creates a configuration with the default values.
     public init() {}
 

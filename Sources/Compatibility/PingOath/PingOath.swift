@@ -13,6 +13,8 @@
 @_exported public import struct SignetCore.AccountPolicies
 @_exported public import protocol SignetCore.AccountPolicy
 @_exported public import protocol SignetCore.WallClock
+@_exported public import struct SignetStorage.LegacyArchive
+@_exported public import protocol SignetStorage.LegacyStore
 @_exported public import protocol SignetStorage.Storage
 @_exported public import struct SignetStorage.StoreError
 @_exported public import class SignetStorage.VaultProvider

@@ -8,7 +8,7 @@ public final class HttpClient: Sendable {
     package let transport: any HTTPTransport
 
     /// Creates a client with the default transport.
-    public convenience init() { self.init(transport: AsyncHTTPTransport()) }
+    public convenience init() { self.init(transport: DefaultTransport.make()) }
 
     /// Creates a client with a transport of the app.
     public init(transport: any HTTPTransport) {

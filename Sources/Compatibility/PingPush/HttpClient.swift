@@ -11,7 +11,7 @@ public final class HttpClient: Sendable {
     /// Creates a client.
     /// - Parameter transport: The transport for its requests; nil for a transport of its own.
     public init(transport: (any HTTPTransport)? = nil) {
-        self.transport = transport ?? AsyncHTTPTransport()
+        self.transport = transport ?? DefaultTransport.make()
     }
 
     /// The seconds that a request may take.

@@ -17,6 +17,8 @@
 @_exported public import protocol SignetCore.WallClock
 @_exported public import protocol SignetNetwork.HTTPTransport
 @_exported public import protocol SignetNetwork.RequestInterceptor
+@_exported public import struct SignetStorage.LegacyArchive
+@_exported public import protocol SignetStorage.LegacyStore
 @_exported public import protocol SignetStorage.Storage
 @_exported public import struct SignetStorage.StoreError
 @_exported public import class SignetStorage.VaultProvider

@@ -2,6 +2,7 @@ import SignetAuthenticator
 import SignetCore
 import SignetNetwork
 import SignetStorage
+import SignetTransfer
 import Synchronization
 
 /// A client for push notifications with the API of the Ping SDK.
@@ -25,7 +26,7 @@ public final class PushClient: Sendable {
     /// The rule for the secrets of the credentials that the client returns: those of an app's storage are the app's own.
     private let secretCoding: SecretCoding
     /// The transport for a configuration without one.
-    private let ownTransport = AsyncHTTPTransport()
+    private let ownTransport = DefaultTransport.make()
     private let isClosed = Mutex(false)
 
     /// Creates a client with this configuration.
@@ -45,6 +46,9 @@ public final class PushClient: Sendable {
         let store: any AccountStore
         do throws(StoreError) {
             limit = try configuration.limit()
+            if let (source, keychain) = configuration.takeover {
+                _ = try await LegacyAccounts.takeOver(from: source, into: keychain, now: clock.now)
+            }
             store = try await PushConfiguration.accountStore(of: configuration)
         } catch {
             log.failed("createClient", nil, error)
@@ -204,7 +208,7 @@ public final class PushClient: Sendable {
             log.failed("close", nil, error)
         }
         credentials.forget()
-        await ownTransport.close()
+        await DefaultTransport.close(ownTransport)
         log.write(.debug, "close", nil, "done")
     }
 

@@ -119,6 +119,19 @@ public final class PushConfiguration: AccountStoreTaking, AccountItemTaking {
         set { engine.keychain = newValue }
     }
 
+    /// The place from which the first client takes over what Ping's SDK stored: the app's keychain on Apple's systems, and nil
+    /// elsewhere.
+    ///
+    /// An app that has its data as an exported file sets a `LegacyArchive`. All credentials and notifications are stored in one
+    /// transaction, once. Nothing in the place is changed. A storage that the app sets gets nothing.
+    public var legacyStore: (any LegacyStore)? {
+        get { engine.legacyStore }
+        set { engine.legacyStore = newValue }
+    }
+
+    /// The place to take over from, and the keychain that takes it over; nil when the app set a storage.
+    var takeover: (source: any LegacyStore, keychain: VaultProvider)? { pushStorage == nil ? engine.takeover : nil }
+
     /// Creates a configuration with the default values.
     public init() {}
 

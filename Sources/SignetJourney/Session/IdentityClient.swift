@@ -41,7 +41,7 @@ public struct IdentityClient: Sendable {
         interceptors: [any RequestInterceptor] = [], clock: any WallClock = SystemWallClock(),
         requestLogger: (@Sendable (LoggedRequest) -> Void)? = nil
     ) throws(ProfileError) {
-        let transport = transport ?? AsyncHTTPTransport()
+        let transport = transport ?? DefaultTransport.make()
         self.profile = profile
         self.transport = transport
         self.clock = clock

@@ -15,7 +15,7 @@ public struct BrowserLogin: Sendable {
     public typealias Opener = @Sendable (_ address: String) async throws -> Void
 
     private let tokens: TokenSource
-    private let open: Opener
+    private let open: Opener?
     private let timeout: Duration
 
     /// Creates a login for a token source.
@@ -23,15 +23,15 @@ public struct BrowserLogin: Sendable {
     ///   - tokens: The token source that stores the tokens of the login.
     ///   - timeout: The timeout for the user.
     ///   - open: A function that opens the address, and keeps it from the machine's other users: it contains the state, with which
-    ///     they could end the login with a code of their own. When nil, it is `SystemBrowser.open(confidential:within:open:)` with
-    ///     the timeout of the login.
+    ///     they could end the login with a code of their own. When nil, it is the system's window for logins on Apple's systems, and
+    ///     elsewhere `SystemBrowser.open(confidential:within:open:)` with the timeout of the login.
     public init(
         _ tokens: TokenSource, timeout: Duration = .seconds(300),
         open: Opener? = nil
     ) {
         self.tokens = tokens
         self.timeout = timeout
-        self.open = open ?? { try await SystemBrowser.open(confidential: Secret($0.utf8), within: timeout) }
+        self.open = open
     }
 
     /// Opens the browser, waits for the response, and stores the tokens.
@@ -77,9 +77,11 @@ public struct BrowserLogin: Sendable {
             FormCoding.decode(query)["state"].map { ConstantTime.areEqual($0, attempt.state) } ?? false
         }
         let wanted = try server.client.redirectURI
-        if let receiver {
+        let ownWindow = open == nil && LoginBrowser.hasWindow && !wanted.hasPrefix("http") ? RedirectReceiver() : nil
+        if let receiver = receiver ?? ownWindow {
             let query = try await receiver.answer(within: timeout, accepting: isExpected) {
-                try await open(try await server.authorizationAddress(attempt, redirectURI: wanted, adding: parameters))
+                try await show(
+                    try await server.authorizationAddress(attempt, redirectURI: wanted, adding: parameters), wanted, receiver)
             }
             return (query, wanted)
         }
@@ -87,8 +89,15 @@ public struct BrowserLogin: Sendable {
         let redirectURI = listener.redirectURI
         // The closure creates the address, because the port is closed when the closure fails.
         let query = try await listener.answer(within: timeout, accepting: isExpected) {
-            try await open(try await server.authorizationAddress(attempt, redirectURI: redirectURI, adding: parameters))
+            try await show(
+                try await server.authorizationAddress(attempt, redirectURI: redirectURI, adding: parameters), redirectURI, nil)
         }
         return (query, redirectURI)
+    }
+
+    /// Opens the address with the app's function, or in the system's way.
+    private func show(_ address: String, _ redirectURI: String, _ receiver: RedirectReceiver?) async throws {
+        if let open { return try await open(address) }
+        try await LoginBrowser.open(address, returningTo: redirectURI, within: timeout, to: receiver)
     }
 }

@@ -1,10 +1,12 @@
 import Foundation
 
-/// The store behind ``VaultProvider/default``: on every platform, the vault in the default directory.
+/// The store behind ``VaultProvider/default``: the vault in the default directory.
+///
+/// On Apple's systems it is a vault in the keychain, unless the directory holds a vault.
 package enum StandardStore {
-    /// Opens the vault in a directory.
+    /// Opens the vault in the default directory.
     ///
-    /// Without a vault, the store is empty, and its first write creates the vault.
+    /// On Apple's systems it is the app's keychain, unless the directory holds a vault.
     /// - Parameters:
     ///   - directory: The directory of the vault.
     ///   - preferences: The app's requirements.
@@ -12,6 +14,23 @@ package enum StandardStore {
     /// - Throws: The error of a vault that cannot be opened.
     package static func open(
         in directory: VaultDirectory, _ preferences: VaultPreferences = VaultProvider.defaultPreferences
+    ) throws(StoreError) -> any RecordStore {
+        #if canImport(Security)
+        guard directory.holdsVault else { return try AppKeychain.open() }
+        #endif
+        return try openFile(in: directory, preferences)
+    }
+
+    /// Opens the vault in a directory, on every system.
+    ///
+    /// Without a vault, the store is empty, and its first write creates the vault.
+    /// - Parameters:
+    ///   - directory: The directory of the vault.
+    ///   - preferences: The app's requirements.
+    /// - Returns: The store.
+    /// - Throws: The error of a vault that cannot be opened.
+    static func openFile(
+        in directory: VaultDirectory, _ preferences: VaultPreferences
     ) throws(StoreError) -> any RecordStore {
         let store = try FirstUseStore(directory, preferences)
         _ = try store.opened()

@@ -2,8 +2,9 @@ public import Foundation
 
 /// A P-256 key whose private half is in hardware and cannot be read.
 ///
-/// On Linux, the key is in the TPM. On other platforms, keys in hardware are not supported yet, and the initializer throws
-/// ``StoreError/Code/keyUnavailable``. Each user has one key per tag; programs that use the same tag share it.
+/// On Linux, the key is in the TPM. Each user has one key per tag, and programs that use the same tag share it. On Apple's systems, the
+/// key is in the Secure Enclave and belongs to the app; a key that an iOS SDK of ForgeRock or Ping made under the same tag is the
+/// same key. On other systems, the initializer throws ``StoreError/Code/keyUnavailable``.
 public struct SecuredKey: Sendable {
     /// The tag under which the iOS SDKs keep their key.
     public static let defaultTag = "com.pingidentity.securedKey.identifier"
@@ -17,7 +18,7 @@ public struct SecuredKey: Sendable {
     /// - Parameters:
     ///   - tag: A tag of 1 to 128 letters, digits, `.`, `-` and `_`.
     ///   - directory: The directory that contains the file `secured-key-<tag>` on Linux; the default directory of a vault if nil.
-    ///     The file can only be used with the TPM of this machine.
+    ///     The file can only be used with the TPM of this machine. Apple's systems keep no file and ignore the directory.
     /// - Throws: ``StoreError/Code/failed`` for an invalid tag; ``StoreError/Code/keyUnavailable`` when the machine has no
     ///   suitable hardware; ``StoreError/Code/denied`` when this user may not use it; ``StoreError/Code/keyMismatch`` when the
     ///   key belongs to another machine, or the TPM was cleared since. An existing key is never replaced, because data that was
@@ -30,9 +31,6 @@ public struct SecuredKey: Sendable {
         let allowed = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_")
         guard (1...128).contains(tag.utf8.count), tag.allSatisfy(allowed.contains) else {
             throw StoreError(.failed, "open the secured key", "a tag has 1 to 128 letters, digits, dots, hyphens and underscores")
-        }
-        guard let directory = directory ?? VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
-            throw StoreError(.keyUnavailable, "open the secured key", "there is no home to keep it in; set SIGNET_HOME")
         }
         key = try hardware.key(tag: tag, in: directory)
     }

@@ -12,7 +12,8 @@ public final class VaultProvider: Sendable {
     /// credential, the passphrase that ``askForPassphrase(_:)`` returns. Where none works, it is a key file beside the records, which
     /// is logged as a warning. ``require(_:)`` excludes weaker key protectors.
     ///
-    /// An existing vault is opened and never weakened or replaced.
+    /// An existing vault is opened and never weakened or replaced. On Apple's systems, the vault is in the app's keychain, and
+    /// its first use creates it, unless the directory holds a vault.
     public static let `default` = VaultProvider(defaultPreferences) { () throws(StoreError) in
         try StandardStore.open(in: .default(), defaultPreferences)
     }
@@ -51,7 +52,7 @@ public final class VaultProvider: Sendable {
     /// Creates a keychain for the vault in `directory`; the first write creates a missing one, as in ``default``.
     public convenience init(directory: VaultDirectory) {
         let preferences = VaultPreferences()
-        self.init(preferences) { () throws(StoreError) in try StandardStore.open(in: directory, preferences) }
+        self.init(preferences) { () throws(StoreError) in try StandardStore.openFile(in: directory, preferences) }
     }
 
     /// Requires that the vault's key is protected at least at this level.

@@ -2,7 +2,21 @@ import Foundation
 
 /// The hardware that protects P-256 keys on this system, and the way to access it.
 package struct HardwareKeys: Sendable {
-    #if os(Linux)
+    #if canImport(Security)
+    package static let `default` = HardwareKeys()
+
+    /// Returns the availability of keys in the Secure Enclave.
+    package func availability() -> KeyProtectorAvailability {
+        SecureEnclaveKey.isAvailable ? .usable : .unusable("this device has no Secure Enclave")
+    }
+
+    /// Returns the key with this tag in the Secure Enclave.
+    ///
+    /// Creates it if it does not exist. A key that an iOS SDK of ForgeRock or Ping made under the tag is found.
+    func key(tag: String, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
+        try SecureEnclaveKey.findOrCreate(tag: tag)
+    }
+    #elseif os(Linux)
     /// The transmission interface (TCTI) of the TPM.
     ///
     /// It is always specified, never searched for.
@@ -24,8 +38,11 @@ package struct HardwareKeys: Sendable {
     /// Returns the key with this tag.
     ///
     /// Creates it if it does not exist.
-    func key(tag: String, in directory: VaultDirectory) throws(StoreError) -> any AgreementKey {
-        try TPMAgreementKey(file: TPMKeyFile(directory: directory, tag: tag), tcti: tcti)
+    func key(tag: String, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
+        guard let directory = directory ?? VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
+            throw StoreError(.keyUnavailable, "open the secured key", "there is no home to keep it in; set SIGNET_HOME")
+        }
+        return try TPMAgreementKey(file: TPMKeyFile(directory: directory, tag: tag), tcti: tcti)
     }
     #else
     package static let `default` = HardwareKeys()
@@ -34,7 +51,7 @@ package struct HardwareKeys: Sendable {
     package func availability() -> KeyProtectorAvailability { .unusable(Self.missing) }
 
     /// Throws ``StoreError/Code/keyUnavailable``, because keys in hardware are not supported on this system.
-    func key(tag: String, in directory: VaultDirectory) throws(StoreError) -> any AgreementKey {
+    func key(tag: String, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
         throw StoreError(.keyUnavailable, "open the secured key", Self.missing)
     }
 

@@ -10,17 +10,22 @@ public import SignetCore
 ///
 /// This app can use it on this device after the first unlock. Like ``KeychainStore``, it has been tested against a substitute for
 /// the Security framework, and not on a device yet.
-public struct SecureEnclaveKey: Sendable {
+public struct SecureEnclaveKey: AgreementKey, Sendable {
     /// The tag that identifies the key in the keychain.
     public let tag: String
     /// The public half: an uncompressed point, 65 bytes.
     public let publicKey: [UInt8]
+    /// The complete name of the keychain access group whose apps may use the key; nil for the app's own.
+    public let accessGroup: String?
+
+    /// True when the device has a Secure Enclave.
+    static var isAvailable: Bool { SecureEnclave.isAvailable }
 
     /// Creates a key in the Secure Enclave.
     ///
     /// An existing key with the same tag is kept, and can still be found by its public half.
     /// - Throws: ``StoreError/Code/keyUnavailable`` when the device has no Secure Enclave, or was not unlocked yet.
-    public static func create(tag: String) throws(StoreError) -> SecureEnclaveKey {
+    public static func create(tag: String, accessGroup: String? = nil) throws(StoreError) -> SecureEnclaveKey {
         var failure: Unmanaged<CFError>?
         let access = SecAccessControlCreateWithFlags(
             nil, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly, .privateKeyUsage, &failure)
@@ -28,31 +33,34 @@ public struct SecureEnclaveKey: Sendable {
         let privateHalf: [CFString: Any] = [
             kSecAttrIsPermanent: true, kSecAttrApplicationTag: Data(tag.utf8), kSecAttrAccessControl: access,
         ]
-        let attributes: [CFString: Any] = [
+        var attributes: [CFString: Any] = [
             kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
             kSecAttrTokenID: kSecAttrTokenIDSecureEnclave, kSecUseDataProtectionKeychain: true,
             kSecPrivateKeyAttrs: privateHalf,
         ]
+        attributes[kSecAttrAccessGroup] = accessGroup
         guard let key = SecKeyCreateRandomKey(attributes as CFDictionary, &failure) else {
             throw EnclaveFailure.storeError(failure, "make a key in the Secure Enclave")
         }
-        return SecureEnclaveKey(tag: tag, publicKey: try publicHalf(of: key))
+        return SecureEnclaveKey(tag: tag, publicKey: try publicHalf(of: key), accessGroup: accessGroup)
     }
 
     /// Returns the key with this tag and, if it is given, this public half.
     ///
     /// Returns nil only when the key does not exist; it throws when it cannot find out.
-    public static func find(tag: String, publicKey: [UInt8]? = nil) throws(StoreError) -> SecureEnclaveKey? {
-        guard let key = try reference(tag, publicKey) else { return nil }
-        return SecureEnclaveKey(tag: tag, publicKey: try publicHalf(of: key))
+    public static func find(
+        tag: String, publicKey: [UInt8]? = nil, accessGroup: String? = nil
+    ) throws(StoreError) -> SecureEnclaveKey? {
+        guard let key = try reference(tag, publicKey, accessGroup) else { return nil }
+        return SecureEnclaveKey(tag: tag, publicKey: try publicHalf(of: key), accessGroup: accessGroup)
     }
 
     /// Returns the key with this tag.
     ///
     /// Creates it when it does not exist.
-    public static func findOrCreate(tag: String) throws(StoreError) -> SecureEnclaveKey {
-        if let key = try find(tag: tag) { return key }
-        return try create(tag: tag)
+    public static func findOrCreate(tag: String, accessGroup: String? = nil) throws(StoreError) -> SecureEnclaveKey {
+        if let key = try find(tag: tag, accessGroup: accessGroup) { return key }
+        return try create(tag: tag, accessGroup: accessGroup)
     }
 
     /// Returns the x coordinate of the shared point of this key and `ephemeral`, an uncompressed point of 65 bytes.
@@ -100,7 +108,7 @@ public struct SecureEnclaveKey: Sendable {
     }
 
     private func reference(_ operation: String) throws(StoreError) -> SecKey {
-        guard let key = try Self.reference(tag, publicKey) else {
+        guard let key = try Self.reference(tag, publicKey, accessGroup) else {
             throw StoreError(.keyUnavailable, operation, "the key \(tag) is no longer in this device's Secure Enclave")
         }
         return key
@@ -109,12 +117,23 @@ public struct SecureEnclaveKey: Sendable {
     /// Returns the handle of the private half.
     ///
     /// It is looked up for each use, because it must not be shared between threads.
-    private static func reference(_ tag: String, _ publicKey: [UInt8]?) throws(StoreError) -> SecKey? {
+    private static func reference(
+        _ tag: String, _ publicKey: [UInt8]?, _ accessGroup: String?
+    ) throws(StoreError) -> SecKey? {
+        // The iOS SDKs of ForgeRock and Ping give their keys a text as the tag, where the documentation asks for data.
+        if let key = try reference(tagged: Data(tag.utf8), publicKey, accessGroup) { return key }
+        return try reference(tagged: tag, publicKey, accessGroup)
+    }
+
+    private static func reference(
+        tagged tag: Any, _ publicKey: [UInt8]?, _ accessGroup: String?
+    ) throws(StoreError) -> SecKey? {
         var query: [CFString: Any] = [
             kSecClass: kSecClassKey, kSecAttrKeyClass: kSecAttrKeyClassPrivate, kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom,
-            kSecAttrApplicationTag: Data(tag.utf8), kSecUseDataProtectionKeychain: true, kSecMatchLimit: kSecMatchLimitOne,
+            kSecAttrApplicationTag: tag, kSecUseDataProtectionKeychain: true, kSecMatchLimit: kSecMatchLimitOne,
             kSecReturnRef: true,
         ]
+        query[kSecAttrAccessGroup] = accessGroup
         // The application label of a key is the SHA-1 of its public half. It distinguishes two keys with the same tag.
         if let publicKey { query[kSecAttrApplicationLabel] = Data(Insecure.SHA1.hash(data: publicKey)) }
         var found: CFTypeRef?
@@ -122,7 +141,7 @@ public struct SecureEnclaveKey: Sendable {
         if status == errSecItemNotFound { return nil }
         guard status == errSecSuccess else { throw KeychainFailure.storeError(status, "find a key of the Secure Enclave") }
         guard let found, CFGetTypeID(found) == SecKeyGetTypeID() else {
-            throw StoreError(.corrupt, "find a key of the Secure Enclave", "what is under the tag \(tag) is not a key")
+            throw StoreError(.corrupt, "find a key of the Secure Enclave", "what is under its tag is not a key")
         }
         return unsafeDowncast(found, to: SecKey.self)
     }

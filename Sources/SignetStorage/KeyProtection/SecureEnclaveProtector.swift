@@ -14,21 +14,24 @@ public struct SecureEnclaveProtector: KeyProtector {
     public let name = "secure-enclave"
     /// The tag of the key in the Secure Enclave.
     public let tag: String
+    /// The complete name of the keychain access group whose apps may use the key; nil for the app's own.
+    public let accessGroup: String?
 
     private static let pointLength = 65
 
     /// Creates a key protector with the key that has this tag.
     ///
     /// The key is created at the first wrapping.
-    public init(tag: String = "signet.vault") {
+    public init(tag: String = "signet.vault", accessGroup: String? = nil) {
         self.tag = tag
+        self.accessGroup = accessGroup
     }
 
     /// Seals `dataKey` to the key in the Secure Enclave.
     ///
     /// Creates the key if it does not exist.
     public func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
-        let key = try SecureEnclaveKey.findOrCreate(tag: tag)
+        let key = try SecureEnclaveKey.findOrCreate(tag: tag, accessGroup: accessGroup)
         return try key.publicKey + key.seal(SHA256.hash(data: context) + dataKey.bytes)
     }
 
@@ -37,7 +40,8 @@ public struct SecureEnclaveProtector: KeyProtector {
     ///   yet; ``StoreError/Code/keyMismatch`` when `wrapped` was changed, or was wrapped in another context.
     public func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         guard wrapped.count > Self.pointLength else { throw mismatch("is damaged") }
-        guard let key = try SecureEnclaveKey.find(tag: tag, publicKey: Array(wrapped.prefix(Self.pointLength))) else {
+        let publicKey = Array(wrapped.prefix(Self.pointLength))
+        guard let key = try SecureEnclaveKey.find(tag: tag, publicKey: publicKey, accessGroup: accessGroup) else {
             throw StoreError(
                 .keyUnavailable, "open vault", "the Secure Enclave of this device does not have the key; open it another way")
         }

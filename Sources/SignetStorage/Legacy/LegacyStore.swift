@@ -41,10 +41,12 @@ public struct LegacyItem: Sendable, Hashable, CustomStringConvertible, CustomRef
 }
 
 /// The tag of a key in the Secure Enclave with which another SDK sealed its items, and the keychain access group of the key.
+///
+/// Items that are sealed by the key may be in any group of the app.
 public struct LegacyKey: Sendable, Hashable {
     /// The application tag of the key.
     public let tag: String
-    /// The access group of the key and of the items; nil for the app's own.
+    /// The access group of the key; nil for the app's own.
     public let accessGroup: String?
 
     /// Creates the name of a key.

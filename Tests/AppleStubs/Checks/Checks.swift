@@ -13,7 +13,7 @@ enum Checks {
     static func main() async {
         var failures: [String] = []
         var count = 0
-        for check in keychainChecks + conformanceChecks + statusChecks + enclaveChecks {
+        for check in keychainChecks + conformanceChecks + statusChecks + enclaveChecks + appKeychainChecks {
             count += 1
             StandInKeychain.reset()
             do {

@@ -133,16 +133,18 @@ public func SecItemUpdate(_ query: CFDictionary, _ changes: CFDictionary) -> OSS
 }
 
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
-    let answer: (status: OSStatus, item: Attributes?) = keychain.withLock { state in
-        guard let query = parsed(query), known(query, and: returning), query[kSecMatchLimit] == .text(kSecMatchLimitOne) else {
-            return (errSecParam, nil)
-        }
-        if let status = state.refusal(.copy, query) { return (status, nil) }
-        guard let item = state.items.first(where: { state.matches($0, query) }) else { return (errSecItemNotFound, nil) }
-        return (errSecSuccess, item)
+    let answer: (status: OSStatus, items: [Attributes]) = keychain.withLock { state in
+        guard let query = parsed(query), known(query, and: returning),
+            [.text(kSecMatchLimitOne), .text(kSecMatchLimitAll)].contains(query[kSecMatchLimit])
+        else { return (errSecParam, []) }
+        if let status = state.refusal(.copy, query) { return (status, []) }
+        let items = state.items.filter { state.matches($0, query) }
+        return (items.isEmpty ? errSecItemNotFound : errSecSuccess, items)
     }
-    guard let item = answer.item else { return answer.status }
-    if query[kSecReturnRef] as? Bool == true {
+    guard let item = answer.items.first else { return answer.status }
+    if query[kSecMatchLimit] as? String == kSecMatchLimitAll {
+        result?.pointee = answer.items.map { $0.mapValues(\.object) as NSDictionary } as NSArray
+    } else if query[kSecReturnRef] as? Bool == true {
         guard case .key(let key)? = item["v_Ref"] else { return errSecDecode }
         result?.pointee = key
     } else {

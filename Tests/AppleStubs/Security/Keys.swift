@@ -7,8 +7,18 @@ import Synchronization
 
 // Keys of a Secure Enclave in software, with the ECIES layout of Apple's real one (research, section 1.4).
 
+/// The part of CryptoKit that tells whether the device has an enclave, which Crypto re-exports on Apple's systems.
+public enum SecureEnclave {
+    public static var isAvailable: Bool { !StandInEnclave.isMissing.withLock { $0 } }
+}
+
 /// The device that the tests run on.
 public enum StandInEnclave {
+    static let isMissing = Mutex(false)
+
+    /// Makes the device one without an enclave, or one with it.
+    public static func setMissing(_ isMissing: Bool) { Self.isMissing.withLock { $0 = isMissing } }
+
     /// Removes all keys, as on another device.
     public static func forgetKeys() {
         keychain.withLock { state in state.items.removeAll { $0[kSecClass] == .text(kSecClassKey) } }
@@ -76,6 +86,7 @@ public func SecKeyCreateRandomKey(
             kSecAttrKeyType: .text(kSecAttrKeyTypeECSECPrimeRandom), kSecAttrApplicationTag: .data(tag),
             kSecAttrApplicationLabel: .data(Data(Insecure.SHA1.hash(data: key.publicKey.x963Representation))),
             kSecAttrTokenID: .text(kSecAttrTokenIDSecureEnclave), "v_Ref": .key(key),
+            kSecAttrAccessGroup: .text(parameters[kSecAttrAccessGroup] as? String ?? state.accessGroups[0]),
         ]
         return state.refusal(.add, item) ?? state.add(item)
     }

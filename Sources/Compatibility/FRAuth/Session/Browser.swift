@@ -168,7 +168,7 @@ public final class Browser: NSObject, Sendable {
     private func logIn() async throws -> FRUser {
         // The login was canceled before it started: don't open the browser.
         guard !Task.isCancelled else { throw BrowserError.externalUserAgentCancelled }
-        guard type == .nativeBrowserApp else {
+        guard type == .nativeBrowserApp || Self.hasWindow(type) else {
             throw BrowserError.externalUserAgentFailure
         }
         guard let started = process.started else { throw ConfigError.invalidSDKState }
@@ -178,8 +178,8 @@ public final class Browser: NSObject, Sendable {
         guard stored.ownToken?.isExpired(at: process.settings.clock.now) ?? true else {
             throw AuthError.userAlreadyAuthenticated(true)
         }
-        let open = process.settings.openBrowser
         let receiver = Self.isAppsOwn(started.session.options.oauthRedirectUri) ? RedirectReceiver() : nil
+        let open = opener(started.session.options.oauthRedirectUri ?? "", receiver)
         attempt.withLock { $0.receiver = receiver }
         do {
             _ = try await started.session.run { tokens in
@@ -201,6 +201,21 @@ public final class Browser: NSObject, Sendable {
             throw error as? AuthError == .authenticationCancelled ? BrowserError.externalUserAgentCancelled : error
         }
         return FRUser(process)
+    }
+
+    /// True when the system has a window for logins of this kind.
+    private static func hasWindow(_ type: BrowserType) -> Bool {
+        LoginBrowser.hasWindow && (type == .authSession || type == .ephemeralAuthSession)
+    }
+
+    /// Returns the function that opens an address in a browser of the chosen kind.
+    private func opener(_ redirectURI: String, _ receiver: RedirectReceiver?) -> BrowserLogin.Opener {
+        guard Self.hasWindow(type) else { return process.settings.openBrowser }
+        let isEphemeral = type == .ephemeralAuthSession
+        return { address in
+            try await LoginBrowser.open(
+                address, returningTo: redirectURI, within: .seconds(300), isEphemeral: isEphemeral, to: receiver)
+        }
     }
 
     /// True when a redirect URI has a scheme of the app's own.

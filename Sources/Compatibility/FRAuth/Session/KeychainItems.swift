@@ -14,11 +14,24 @@ struct KeychainItems: Sendable {
     let group: String?
     /// The lock file; nil for the default next to the user's vault.
     let lockFile: String?
+    /// The keychain of the session and the cookies, which the apps of the access group share on Apple's systems.
+    private let sharedKeychain: VaultProvider
+
+    init(keychain: VaultProvider, application: String, group: String?, lockFile: String?) {
+        (self.keychain, self.application, self.group, self.lockFile) = (keychain, application, group, lockFile)
+        #if canImport(Security)
+        // An app's own keychain, as in a test, has no groups.
+        sharedKeychain = group.flatMap { keychain === VaultProvider.default ? .keychain(accessGroup: $0) : nil } ?? keychain
+        #else
+        sharedKeychain = keychain
+        #endif
+    }
 
     private var own: String { "frauth/app/\(application)" }
     private var shared: String { group.map { "frauth/group/\($0)" } ?? own }
     private var tokens: KeychainStorage<SignetCore.AccessToken> { KeychainStorage(account: "\(own)/tokens", in: keychain) }
-    private var session: KeychainStorage<SSOToken> { KeychainStorage(account: "\(shared)/session", in: keychain) }
+    private var session: KeychainStorage<SSOToken> { KeychainStorage(account: "\(shared)/session", in: sharedKeychain) }
+    private var cookies: KeychainStorage<CookieJar> { KeychainStorage(account: "\(shared)/cookies", in: sharedKeychain) }
 
     /// The settings that the SDK was last started with.
     var lastOptions: KeychainStorage<JSONValue> { KeychainStorage(account: "\(own)/options", in: keychain) }
@@ -29,8 +42,17 @@ struct KeychainItems: Sendable {
         // Apps that share a session must share its lock file.
         let path = if let lockFile { lockFile } else { try SessionStore.lockFile(for: shared) }
         return try SessionStore(
-            tokens: tokens, session: session, cookies: KeychainStorage(account: "\(shared)/cookies", in: keychain), lockFile: path
-        )
+            tokens: tokens, session: session, cookies: cookies, lockFile: path)
+    }
+
+    /// Stores what the ForgeRock SDK has stored for the same app and server, unless there is a session or a token already.
+    ///
+    /// The items of the ForgeRock SDK stay as they are.
+    func takeOver(_ legacy: LegacyTokens) async throws {
+        guard try await contents().isEmpty else { return }
+        if try await cookies.get() == nil, !legacy.cookies.cookies.isEmpty { try await cookies.save(item: legacy.cookies) }
+        if let token = legacy.token { try await tokens.save(item: token) }
+        if let token = legacy.session { try await session.save(item: token) }
     }
 
     /// Returns the session and the tokens.

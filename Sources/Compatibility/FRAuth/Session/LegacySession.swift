@@ -32,6 +32,8 @@ final class LegacySession: Sendable {
         /// All other work waits for it.
         var last: Task<Void, Never>?
         var former: Task<LogOutReport?, Never>?
+        /// Reads what the ForgeRock SDK has stored; nil when it is not to be taken over.
+        var legacy: (@Sendable () throws(StoreError) -> LegacyTokens)?
         var failure: StoreError?
         /// The reason for which it is unknown if the stored data may be sent to this server.
         ///
@@ -210,6 +212,7 @@ extension LegacySession {
         var isOwn = false
         do {
             let document = try await items?.lastOptions.get()
+            if former == nil, document == nil { try await takeOverLegacyTokens() }
             let last = try former?.options ?? document.map { document throws(ConfigError) in try FRSettings(document: document) }
             if let last {
                 isOwn = !options.endsSessions(of: last)
@@ -226,6 +229,21 @@ extension LegacySession {
                 if ![.noVault, .protectionTooWeak].contains(failure.code), !isOwn { state.settingsError = failure }
             }
         }
+    }
+
+    /// Lets the first start take over what the ForgeRock SDK has stored for the same app and server.
+    ///
+    /// Call it before ``begin(after:restoring:)``.
+    func takeOver(from source: any LegacyStore, of owner: LegacyTokens.Owner, clock: any WallClock) {
+        state.withLock { state in
+            state.legacy = { () throws(StoreError) in try LegacyTokens(in: source, of: owner, now: clock.now) }
+        }
+    }
+
+    private func takeOverLegacyTokens() async throws {
+        guard let items, let legacy = state.withLock({ $0.legacy }) else { return }
+        let found = try await Blocking.run(legacy)
+        if !found.isEmpty { try await items.takeOver(found) }
     }
 
     /// Clears the settings error after the data of an unknown server was removed.

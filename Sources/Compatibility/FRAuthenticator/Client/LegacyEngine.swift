@@ -30,7 +30,7 @@ final class LegacyEngine: Sendable {
         let policies = settings.policies ?? PolicyBox(FRAPolicyEvaluator())
         (self.settings, self.kind, self.policies) = (settings, kind, policies)
         authenticator = Authenticator(
-            store: ClientStore(kind), transport: settings.transport ?? AsyncHTTPTransport(), device: settings.device,
+            store: ClientStore(kind), transport: settings.transport ?? DefaultTransport.make(), device: settings.device,
             clock: settings.clock, policies: policies.engine(), retention: .all, interceptors: settings.interceptors)
     }
 
@@ -177,7 +177,9 @@ extension StoreKind {
         } else {
             // The opened store seals its records itself.
             let directory = if let vault = settings.vault { vault } else { try VaultDirectory.default() }
-            self = .records(AccountRecords(unsealed: try StandardStore.open(in: directory)))
+            let records = try StandardStore.open(in: directory)
+            try settings.takeOverAccounts(into: records)
+            self = .records(AccountRecords(unsealed: records))
         }
     }
 }
@@ -204,6 +206,8 @@ package struct LegacySettings: Sendable {
     package var interceptors: [any RequestInterceptor]
     /// The location of the vault for a client without a storage client; nil for the default location.
     package var vault: VaultDirectory?
+    /// The place in which the ForgeRock SDK has stored the app's data; nil for no takeover.
+    package var legacyStore: (any LegacyStore)? = DefaultLegacyStore.current
     /// The logger for errors.
     package var logger: Logger
     /// The platform of the ForgeRock SDK that the client follows.

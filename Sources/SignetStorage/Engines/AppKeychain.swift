@@ -1,0 +1,151 @@
+#if canImport(Security)
+import Foundation
+import Security
+import SignetCore
+
+/// The default store on Apple's systems: a vault in the keychain, which the app or the apps of an access group have.
+///
+/// The Secure Enclave seals its data key. On a device without one, such as a simulator, a key in an item of its own does.
+///
+/// It has not been run on a Mac or an iPhone yet. On Linux, it is tested against a substitute for the Security framework.
+enum AppKeychain {
+    /// Opens the vault, and creates it the first time.
+    ///
+    /// A new vault of the app takes over the items of Ping's `KeychainStorage`.
+    /// - Parameter group: The access group as the app writes it; nil for a vault of the app alone.
+    /// - Returns: The open vault.
+    /// - Throws: ``StoreError/Code/denied`` when the app lacks the entitlement for the keychain, as a program that is not signed
+    ///   does on macOS; ``StoreError/Code/keyUnavailable`` before the first unlock of the device.
+    static func open(accessGroup group: String? = nil) throws(StoreError) -> any RecordStore {
+        // Without an access group, the system puts an item into the app's first group, which other apps may share.
+        let owner = group.map { "group.\($0)" } ?? "app.\(Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName)"
+        let complete: String? = if let group { try KeychainAccessGroup.completed(group) } else { nil }
+        let vault = try open(
+            KeychainStore(service: "signet.\(owner)", accessGroup: complete),
+            enclave: SecureEnclaveProtector(tag: "signet.vault.\(owner)", accessGroup: complete),
+            otherwise: KeychainKeyProtector(service: "signet.\(owner)", accessGroup: complete))
+        if group == nil { try LegacyItems.takeOver(from: LegacyKeychain(), into: vault) }
+        return vault
+    }
+
+    private static func open(
+        _ store: KeychainStore, enclave: SecureEnclaveProtector, otherwise keychain: KeychainKeyProtector
+    ) throws(StoreError) -> Vault {
+        let protectors: [any KeyProtector] = [enclave, keychain]
+        do throws(StoreError) {
+            return try Vault.open(store, protectors: protectors)
+        } catch  where error.code == .noVault {
+            do throws(StoreError) {
+                return try Vault.create(in: store, protector: SecureEnclaveKey.isAvailable ? enclave : keychain)
+            } catch  where [.exists, .busy].contains(error.code) {
+                // Another process of the app or of the group was first.
+                return try Vault.open(store, protectors: protectors)
+            }
+        }
+    }
+}
+
+/// Names of keychain access groups.
+enum KeychainAccessGroup {
+    /// Returns an access group with the prefix of the app's team, which the system requires and apps may leave out.
+    ///
+    /// The prefix is that of the app's own group, which the system gives to an item without one.
+    static func completed(_ group: String) throws(StoreError) -> String {
+        let operation = "find the keychain access group"
+        let item: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword, kSecAttrService: "signet", kSecAttrAccount: "access group",
+            kSecUseDataProtectionKeychain: true,
+        ]
+        var query = item
+        query[kSecMatchLimit] = kSecMatchLimitOne
+        query[kSecReturnAttributes] = true
+        var found: CFTypeRef?
+        var status = SecItemCopyMatching(query as CFDictionary, &found)
+        if status == errSecItemNotFound {
+            let protection: [CFString: Any] = [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly]
+            status = SecItemAdd(item.merging(protection) { $1 } as CFDictionary, nil)
+            guard status == errSecSuccess || status == errSecDuplicateItem else {
+                throw KeychainFailure.storeError(status, operation)
+            }
+            status = SecItemCopyMatching(query as CFDictionary, &found)
+        }
+        guard status == errSecSuccess else { throw KeychainFailure.storeError(status, operation) }
+        let own = (found as? [String: Any])?[kSecAttrAccessGroup as String] as? String
+        guard let team = own?.split(separator: "."), team.count > 1, !group.hasPrefix("\(team[0]).") else { return group }
+        return "\(team[0]).\(group)"
+    }
+}
+
+/// A key in an item of the keychain, for devices without a Secure Enclave.
+///
+/// It protects as the keychain does: only this app, or the apps of its access group, can use it, on this device only.
+struct KeychainKeyProtector: KeyProtector {
+    let name = "keychain"
+    let service: String
+    let accessGroup: String?
+
+    private static let account = "signet key"
+
+    func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
+        try WrappedKey.seal(dataKey, with: try key() ?? makeKey(), header: [WrappedKey.version], context: context)
+    }
+
+    func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
+        let wrapped = try WrappedKey(wrapped, headerLength: 1)
+        guard let key = try key() else {
+            throw StoreError(.keyUnavailable, "open vault", "the keychain of this device does not have the key; open it another way")
+        }
+        guard let dataKey = wrapped.open(with: key, context: context) else {
+            throw StoreError(.keyMismatch, "open vault", "the keychain does not hold the key this vault was sealed with")
+        }
+        return dataKey
+    }
+
+    private var query: [CFString: Any] {
+        var query: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: Self.account,
+            kSecAttrSynchronizable: false, kSecUseDataProtectionKeychain: true,
+        ]
+        query[kSecAttrAccessGroup] = accessGroup
+        return query
+    }
+
+    private func key() throws(StoreError) -> Secret? {
+        var query = query
+        query[kSecMatchLimit] = kSecMatchLimitOne
+        query[kSecReturnData] = true
+        query[kSecReturnAttributes] = true
+        var found: CFTypeRef?
+        let status = SecItemCopyMatching(query as CFDictionary, &found)
+        if status == errSecItemNotFound { return nil }
+        guard status == errSecSuccess else { throw KeychainFailure.storeError(status, "read the keychain") }
+        guard let attributes = found as? [String: Any], let data = attributes[kSecValueData as String] as? Data, data.count == 32
+        else { throw StoreError(.corrupt, "read the keychain", "the item with the vault's key is damaged; it was left as it is") }
+        return Secret(data)
+    }
+
+    private func makeKey() throws(StoreError) -> Secret {
+        let key = Secret.random(byteCount: 32)
+        let content: [CFString: Any] = [
+            kSecValueData: Data(key.bytes), kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+        ]
+        let status = SecItemAdd(query.merging(content) { $1 } as CFDictionary, nil)
+        // Another process was first: its key counts.
+        if status == errSecDuplicateItem, let key = try self.key() { return key }
+        guard status == errSecSuccess else { throw KeychainFailure.storeError(status, "write the keychain") }
+        return key
+    }
+}
+
+extension VaultProvider {
+    /// Returns the keychain that the apps of a keychain access group share.
+    ///
+    /// Its vault is opened at the first use, and created the first time.
+    /// - Parameter group: The access group. The prefix of the team may be left out.
+    /// - Returns: A keychain, which the caller keeps: each call opens the vault again.
+    public static func keychain(accessGroup group: String) -> VaultProvider {
+        VaultProvider { () throws(StoreError) in try AppKeychain.open(accessGroup: group) }
+    }
+}
+
+#endif

@@ -1,0 +1,75 @@
+import FRAuth
+import Foundation
+import SignetCore
+import SignetNetwork
+import SignetStorage
+import SignetTesting
+import Testing
+
+import struct SignetCore.AccessToken
+
+@Suite("First start of an app that used the ForgeRock SDK")
+struct LegacyStoreTests {
+    private static func archive() throws -> LegacyArchive {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        return try LegacyArchive(try Data(contentsOf: tests.appending(path: "SignetTransferTests/Fixtures/keychain.plist")))
+    }
+
+    private static let application = "com.example.app"
+
+    /// Starts the SDK in a process of its own and waits until that is complete.
+    private static func start(_ keychain: VaultProvider, _ lockFile: String, url: String = "https://am.example.test/am") async throws {
+        let settings = LegacyAuthSettings {
+            $0.keychain = keychain
+            $0.application = application
+            $0.lockFile = lockFile
+            $0.folders = []
+            $0.transport = ScriptedTransport { _ in HTTPResponse(status: 500) }
+        }
+        try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
+            try FRAuth.setLegacyStore(Self.archive())
+            try FRAuth.start(options: FROptions(url: url, realm: "alpha"))
+            await FRAuth.shared?.ready()
+        }
+    }
+
+    private static func token(_ keychain: VaultProvider) async throws -> AccessToken? {
+        try await KeychainStorage<AccessToken>(account: "frauth/app/\(application)/tokens", in: keychain).get()
+    }
+
+    private static func session(_ keychain: VaultProvider) -> KeychainStorage<SSOToken> {
+        KeychainStorage(account: "frauth/app/\(application)/session", in: keychain)
+    }
+
+    private static func keychain() -> VaultProvider {
+        let store = MemoryStore()
+        return VaultProvider { () throws(StoreError) in store }
+    }
+
+    @Test("The first start takes over the session and the tokens, and the next one does not bring them back")
+    func takesOverSessionOnce() async throws {
+        let keychain = Self.keychain()
+        try await TemporaryDirectory.with(inMemory: true) { directory in
+            try await Self.start(keychain, directory.file("lock"))
+            #expect(try await Self.token(keychain)?.value == Secret(text: "forgerock-access"))
+            let session = try await Self.session(keychain).get()
+            #expect(session?.value == Secret(text: "forgerock-session"))
+
+            try await Self.session(keychain).delete()
+            try await Self.start(keychain, directory.file("lock"))
+            let removed = try await Self.session(keychain).get()
+            #expect(removed == nil)
+        }
+    }
+
+    @Test("A first start for another server takes over nothing")
+    func ignoresOtherServer() async throws {
+        let keychain = Self.keychain()
+        try await TemporaryDirectory.with(inMemory: true) { directory in
+            try await Self.start(keychain, directory.file("lock"), url: "https://other.example.test/am")
+            let session = try await Self.session(keychain).get()
+            #expect(session == nil)
+            #expect(try await Self.token(keychain) == nil)
+        }
+    }
+}
