@@ -74,7 +74,8 @@ final class AuthenticationWindow: NSObject, ASWebAuthenticationPresentationConte
 
     /// The end of a login, of which only the first counts.
     private final class End: Sendable {
-        private let state = Mutex<(continuation: CheckedContinuation<Void, any Error>?, result: Result<Void, any Error>?)>((nil, nil))
+        private let state = Mutex<(continuation: CheckedContinuation<Void, any Error>?, result: Result<Void, any Error>?)>(
+            (nil, nil))
 
         /// Stores the continuation; returns false when the login ended before.
         func wait(_ continuation: CheckedContinuation<Void, any Error>) -> Bool {

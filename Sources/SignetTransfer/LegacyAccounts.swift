@@ -30,7 +30,9 @@ public enum LegacyAccounts {
         return ImportContent.combined([forgeRock.content, ping.content])
     }
 
-    /// The record that says that the accounts were taken over. No item of a storage has a name of two parts.
+    /// The record that says that the accounts were taken over.
+    ///
+    /// No item of a storage has a name of two parts.
     private static let mark = RecordKey(.item, "signet", "taken over accounts")
 
     /// Stores all accounts of another SDK in a vault, once.

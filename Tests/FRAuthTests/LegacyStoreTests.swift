@@ -18,7 +18,9 @@ struct LegacyStoreTests {
     private static let application = "com.example.app"
 
     /// Starts the SDK in a process of its own and waits until that is complete.
-    private static func start(_ keychain: VaultProvider, _ lockFile: String, url: String = "https://am.example.test/am") async throws {
+    private static func start(_ keychain: VaultProvider, _ lockFile: String, url: String = "https://am.example.test/am")
+        async throws
+    {
         let settings = LegacyAuthSettings {
             $0.keychain = keychain
             $0.application = application

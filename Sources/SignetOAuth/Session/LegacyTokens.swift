@@ -103,7 +103,8 @@ package struct LegacyTokens: Sendable, Hashable {
         else { throw ArchiveError("FRHTTPCookie", "a member is missing") }
         return Cookie(
             name: name, value: Secret(text: value), domain: String(domain.lowercased().drop { $0 == "." }),
-            isHostOnly: !domain.hasPrefix("."), path: try object.text("path") ?? "/", isSecure: try object.truth("isSecure") ?? false,
+            isHostOnly: !domain.hasPrefix("."), path: try object.text("path") ?? "/",
+            isSecure: try object.truth("isSecure") ?? false,
             isHTTPOnly: try object.truth("isHTTPOnly") ?? false, expiry: try object.date("expiresDate"), created: now)
     }
 }

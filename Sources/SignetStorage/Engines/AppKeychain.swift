@@ -87,13 +87,15 @@ struct KeychainKeyProtector: KeyProtector {
     private static let account = "signet key"
 
     func wrap(_ dataKey: Secret, context: [UInt8]) throws(StoreError) -> [UInt8] {
-        try WrappedKey.seal(dataKey, with: try key() ?? makeKey(), header: [WrappedKey.version], context: context)
+        let key = if let key = try key() { key } else { try makeKey() }
+        return try WrappedKey.seal(dataKey, with: key, header: [WrappedKey.version], context: context)
     }
 
     func unwrap(_ wrapped: [UInt8], context: [UInt8]) throws(StoreError) -> Secret {
         let wrapped = try WrappedKey(wrapped, headerLength: 1)
         guard let key = try key() else {
-            throw StoreError(.keyUnavailable, "open vault", "the keychain of this device does not have the key; open it another way")
+            throw StoreError(
+                .keyUnavailable, "open vault", "the keychain of this device does not have the key; open it another way")
         }
         guard let dataKey = wrapped.open(with: key, context: context) else {
             throw StoreError(.keyMismatch, "open vault", "the keychain does not hold the key this vault was sealed with")

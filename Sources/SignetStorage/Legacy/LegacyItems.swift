@@ -4,7 +4,9 @@ import Foundation
 enum LegacyItems {
     /// The service of all items in the keychain.
     private static let service = "com.pingidentity.keychainService"
-    /// The record that says that the items were taken over. No item of a storage has a name of two parts.
+    /// The record that says that the items were taken over.
+    ///
+    /// No item of a storage has a name of two parts.
     private static let mark = RecordKey(.item, "signet", "taken over from Ping")
 
     /// Copies the items that `records` does not have, in one transaction, and remembers that.
