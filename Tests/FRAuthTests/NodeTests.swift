@@ -60,9 +60,11 @@ struct NodeTests {
             $0.lockFile = directory.file("lock")
             $0.keychain = VaultProvider { () throws(StoreError) in MemoryStore() }
         }
-        try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
-            try FRAuth.start(options: FROptions(url: "https://am.example.test/am", realm: "root"))
-            try await body(transport)
+        try await FRCoreProcess.$current.withValue(FRCoreProcess()) {
+            try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
+                try FRAuth.start(options: FROptions(url: "https://am.example.test/am", realm: "root"))
+                try await body(transport)
+            }
         }
     }
 

@@ -112,6 +112,18 @@ struct JSONValueTests {
         #expect(try encode(decode(text)) == text)
     }
 
+    @Test("The numbers 0 and 1 of a document that Foundation has read stay numbers, and its Boolean values stay Boolean")
+    func convertsFoundationValues() throws {
+        let text = #"{"none":0,"one":1,"ten":10,"half":0.5,"yes":true,"no":false,"list":[1,true]}"#
+        let untyped = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        let json = try #require(JSONValue(any: untyped))
+        let wanted: [String: JSONValue] = [
+            "none": .integer(0), "one": .integer(1), "ten": .integer(10), "half": .number(0.5), "yes": .bool(true),
+            "no": .bool(false), "list": .array([.integer(1), .bool(true)]),
+        ]
+        #expect(json == .object(wanted))
+    }
+
     @Test("Untyped values convert to JSON and back, and values that JSON can't express are left out")
     func convertsUntypedValues() throws {
         let untyped: [String: Any] = ["text": "a", "whole": 3, "even": 3.0, "half": 0.5, "truth": true, "list": [1, "b"]]

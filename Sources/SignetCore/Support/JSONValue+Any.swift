@@ -12,7 +12,7 @@ extension JSONValue {
         case let value as any NullableValue where value.isNull: self = .null
         case let value as JSONValue: self = value
         case let text as String: self = .string(text)
-        case let truth as Bool: self = .bool(truth)
+        case let truth as Bool where Self.isBoolean(value): self = .bool(truth)
         case let whole as any BinaryInteger:
             guard let whole = Int64(exactly: whole) else { return nil }
             self = .integer(whole)
@@ -23,6 +23,15 @@ extension JSONValue {
         case let elements as [Any]: self = .array(elements.compactMap { JSONValue(any: $0) })
         default: return nil
         }
+    }
+
+    /// Returns true for a Boolean value of Swift, or of Foundation as `JSONSerialization` returns it.
+    ///
+    /// Swift casts the numbers 0 and 1 of Foundation to `Bool` too. Foundation's Boolean values have a class of their own, which
+    /// is found by its name because this module does not import Foundation.
+    private static func isBoolean(_ value: Any?) -> Bool {
+        guard let value else { return false }
+        return value is Bool && (type(of: value) == Bool.self || String(describing: type(of: value)) == "__NSCFBoolean")
     }
 
     /// The value as an untyped Swift value; null is an `Any?` that is nil.

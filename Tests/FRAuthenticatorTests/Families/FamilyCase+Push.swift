@@ -114,6 +114,8 @@ extension FamilyCase {
             before, after, _ in
             var expected = before
             expected.notifications[0].decision = decision
+            expected.notifications[0].decidedAt = after.notifications.first?.decidedAt
+            guard expected.notifications[0].decidedAt != nil else { return false }
             // The client may have read the server's clock meanwhile.
             expected.notifications[0].clockOffset = after.notifications.first?.clockOffset
             return after == expected
