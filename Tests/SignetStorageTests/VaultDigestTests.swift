@@ -159,13 +159,21 @@ struct VaultDigestTests {
         var digest = sample.vault.keys.digest(in: try #require(header.records))
         digest += RecordDigest(count: UInt64(Vault.recordsVerifiedAtOpen), sum: [])
         header.records = sample.vault.keys.summary(of: digest, accountsVersion: 0)
-        try sample.store.put(JSON.encode(header.proved(by: sample.vault.keys.headerKey)), .vaultHeader)
+        try sample.store.put(header.encoded(provedBy: sample.vault.keys.headerKey).bytes, .vaultHeader)
         let large = try sample.open()
         #expect(try large.get(key) == [2])
         #expect { try large.put([3], key) } throws: { isRolledBack($0) }
         #expect { try large.addSlot(InMemoryKeyProtector("other")) } throws: { isRolledBack($0) }
         #expect { try large.recordBackup(at: 1) } throws: { isRolledBack($0) }
         #expect { try large.verifyRecords() } throws: { isRolledBack($0) }
+    }
+
+    @Test("A header is written as the encoding of its members")
+    func writesEncodingOfHeader() throws {
+        let sample = try Sample(key)
+        try sample.vault.recordBackup(at: 1)
+        let written = try #require(try sample.store.get(.vaultHeader))
+        #expect(written == JSON.encode(sample.vault.header))
     }
 
     @Test("A write costs the same number of calls, however many records there are")
@@ -284,7 +292,7 @@ struct VaultUpgradeTests {
     private func versionOne() throws -> (MemoryStore, InMemoryKeyProtector) {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
         let vault = try Vault.create(in: store, protector: protector)
-        try store.put(JSON.encode(vault.header.asVersionOne.proved(by: vault.keys.headerKey)), .vaultHeader)
+        try store.put(vault.header.asVersionOne.encoded(provedBy: vault.keys.headerKey).bytes, .vaultHeader)
         return (store, protector)
     }
 
@@ -345,7 +353,7 @@ struct VaultUpgradeTests {
         let vault = try Vault.create(in: store, protector: protector)
         var header = vault.header
         if isNewer { header.records = nil } else { header.format = 1 }
-        try store.put(JSON.encode(header.proved(by: vault.keys.headerKey)), .vaultHeader)
+        try store.put(header.encoded(provedBy: vault.keys.headerKey).bytes, .vaultHeader)
         #expect { try Vault.open(store, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .corrupt }
     }
 }

@@ -28,6 +28,11 @@ public enum Base64 {
 
     /// Encodes `bytes`.
     public static func encode(_ bytes: some Collection<UInt8>, as form: Form) -> String {
+        bytes.withContiguousStorageIfAvailable { encode(buffer: $0, form) }
+            ?? Array(bytes).withUnsafeBufferPointer { encode(buffer: $0, form) }
+    }
+
+    private static func encode(buffer bytes: UnsafeBufferPointer<UInt8>, _ form: Form) -> String {
         let alphabet = form == .url ? urlAlphabet : standardAlphabet
         let length = (bytes.count * 4 + 2) / 3
         let padding = form == .standard ? (4 - length % 4) % 4 : 0

@@ -218,8 +218,7 @@ struct StoredHeader: Sendable {
 
     /// Proves a header with the key of the vault.
     init(_ header: VaultHeader, provedBy keys: VaultKeys) {
-        self.header = header.proved(by: keys.headerKey)
-        bytes = JSON.encode(self.header)
+        (self.header, bytes) = header.encoded(provedBy: keys.headerKey)
     }
 
     /// Creates a value for a header whose proof was verified.

@@ -93,32 +93,43 @@ public struct VaultHeader: Sendable, Hashable {
         [Array("signet vault names".utf8), Array(id.utf8), keyID].flatMap(LengthPrefixed.bytes)
     }
 
-    /// Returns the header with a proof that it was written with the data key.
-    func proved(by headerKey: Secret) -> VaultHeader {
+    /// Returns the header with a proof that it was written with the data key, and its encoding.
+    func encoded(provedBy headerKey: Secret) -> (header: VaultHeader, bytes: [UInt8]) {
+        let rest = encodedWithoutProof
         var header = self
-        header.check = header.proof(headerKey)
-        return header
+        header.check = Self.proof(of: rest, headerKey)
+        // The members are sorted, and the proof is the first of them: the others need not be encoded again.
+        var bytes = Array("{\"check\":\"\(Base64.encode(header.check, as: .standard))\",".utf8)
+        bytes += rest.dropFirst()
+        return (header, bytes)
     }
 
     /// Returns true when the proof shows that this header, unchanged, was written with the data key.
     func isProved(by headerKey: Secret) -> Bool {
-        let proof = proof(headerKey)
+        let proof = Self.proof(of: encodedWithoutProof, headerKey)
         return proof.withUnsafeBytes { proof in check.withUnsafeBytes { ConstantTime.areEqual(proof, $0) } }
     }
 
-    private func proof(_ headerKey: Secret) -> [UInt8] {
-        var rest = members
-        rest["check"] = nil
-        return Array(HMAC<SHA256>.authenticationCode(for: JSON.encode(.object(rest)), using: headerKey.key))
+    private static func proof(of rest: [UInt8], _ headerKey: Secret) -> [UInt8] {
+        HMAC<SHA256>.authenticationCode(for: rest, using: headerKey.key).withUnsafeBytes { Array($0) }
     }
+
+    /// The encoding of all members but the proof, which covers it.
+    private var encodedWithoutProof: [UInt8] { JSON.encode(.object(provedMembers)) }
 }
 
 extension VaultHeader: JSONObject {
     package var members: [String: JSONValue] {
+        var members = provedMembers
+        members["check"] = .base64(check)
+        return members
+    }
+
+    /// The members that the proof covers.
+    private var provedMembers: [String: JSONValue] {
         var members: [String: JSONValue] = [
             "format": .integer(Int64(format)), "id": .string(id), "key": .base64(keyID), "names": .base64(sealedNameKey),
             "slots": .array(slots.map { .object($0.members) }), "epoch": .string(String(epoch)), "seals": .string(String(seals)),
-            "check": .base64(check),
         ]
         members["lastBackup"] = lastBackup.map { .integer(Int64($0)) }
         members["records"] = records.map { .object($0.members) }

@@ -67,10 +67,14 @@ final class VaultKeys: Sendable {
     }
 
     /// Returns the HMAC of a message with the key of the records' digest.
-    func digestCode(of message: [UInt8]) -> [UInt8] {
-        var code = emptyDigestCode
+    func digestCode(of message: [UInt8]) -> [UInt8] { Self.code(of: message, emptyDigestCode) }
+
+    /// Returns the HMAC of a message, whose computation begins with `initialized`.
+    private static func code(of message: [UInt8], _ initialized: HMAC<SHA256>) -> [UInt8] {
+        var code = initialized
         code.update(data: message)
-        return Array(code.finalize())
+        // An array that is made of the code as a sequence copies each byte by a call.
+        return code.finalize().withUnsafeBytes { Array($0) }
     }
 
     private static let changedHeader = StoreError(
@@ -90,11 +94,9 @@ extension VaultKeys {
     ///
     /// It does not reveal the identity of the record.
     func hiddenName(_ key: RecordKey) -> RecordKey {
-        var code = nameCode
         var encodedKey = LengthPrefixed.bytes(key.kind.rawValue.utf8)
         encodedKey += key.name
-        code.update(data: encodedKey)
-        return RecordKey(key.kind, name: Array(code.finalize().prefix(16)))
+        return RecordKey(key.kind, name: Array(Self.code(of: encodedKey, nameCode).prefix(16)))
     }
 
     func seal(_ bytes: [UInt8], _ hidden: RecordKey) throws(StoreError) -> [UInt8] {
