@@ -34,7 +34,9 @@ struct Signet: AsyncParsableCommand {
                 return try await Code.printCode(name)
             }
             var command = parsedCommand()
-            try ProcessLimits.requireOpenFiles(isNetworked: command is any NetworkedCommand)
+            if !isHelp(command) {
+                try ProcessLimits.requireOpenFiles(isNetworked: command is any NetworkedCommand)
+            }
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -44,6 +46,9 @@ struct Signet: AsyncParsableCommand {
             Failure.report(error)
         }
     }
+
+    /// Returns true for the argument parser's command that prints the help of another one.
+    private static func isHelp(_ command: any ParsableCommand) -> Bool { type(of: command).configuration.commandName == "help" }
 
     private static func parsedCommand() -> any ParsableCommand {
         do { return try parseAsRoot() } catch { Failure.reportUsage(error) }

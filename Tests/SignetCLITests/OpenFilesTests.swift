@@ -34,10 +34,12 @@ struct OpenFilesTests {
         }
     }
 
-    @Test("The version and a usage error need no file descriptors, and a command without a network none for event loops")
+    @Test("Help, the version and a usage error need no file descriptors, and a command without a network none for event loops")
     func needsOnlyOwnDescriptors() async throws {
         try await CommandLineFixture.with { cli in
-            try await signet(cli, "-n 5", ["--version"]).succeeds()
+            for arguments in [["--version"], ["--help"], ["code", "--help"], ["help", "serve"]] {
+                try await signet(cli, "-n 5", arguments).succeeds()
+            }
             try await signet(cli, "-n 5", ["serve", "--port", "x"]).fails(64)
             // The descriptors that are open already and 26 more: enough without event loops, and too few for one.
             let limit = "-n $(($(ls /proc/$$/fd | wc -l) + 26))"
