@@ -50,7 +50,7 @@ struct MaliciousServerAttacks {
         Answer("doubled authId", #"{"authId":"a","authId":"b","callbacks":[]}"#), Answer("no callbacks", step("[]")),
         Answer("callbacks are an object", step("{}")), Answer("callbacks of nothing", step("[null,1,\"x\",[],{}]")),
         Answer("a callback without a type", step(#"[{"output":[],"input":[]}]"#)),
-        manyCallbacks(100), manyCallbacks(20_000),
+        manyCallbacks(1_000), manyCallbacks(20_000),
         Answer("escapes in a prompt", step(callback("NameCallback", #"{"name":"prompt","value":"\#(escape)"}"#))),
         Answer(
             "escapes in a choice",

@@ -17,6 +17,8 @@ struct TerminalLogin {
 
     /// The maximum number of steps, so that a journey that only this machine answers cannot run forever.
     private static let maxSteps = 500
+    /// The maximum number of callbacks in all steps, so that a server can't keep the command busy with long ones.
+    private static let maxCallbacks = 20_000
     private static let minWait = Duration.milliseconds(200)
     private static let maxWait = Duration.seconds(60)
     /// The time that has passed in waits and their requests, in all steps.
@@ -53,12 +55,15 @@ struct TerminalLogin {
     ///   when the input ends; the errors of the journey and the vault.
     mutating func run(isResumed: Bool) async throws -> JourneyState {
         var state = isResumed ? try await resumed() : try await started()
-        var count = 0
+        var (count, callbacks) = (0, 0)
         while case .step(let step) = state {
-            if step.waitMilliseconds == nil { count += 1 }
-            guard count <= Self.maxSteps else {
+            if step.waitMilliseconds == nil {
+                count += 1
+                callbacks += step.callbacks.count
+            }
+            guard count <= Self.maxSteps, callbacks <= Self.maxCallbacks else {
                 throw Failure(
-                    .protocolBroken, "journey.endless", "the journey goes round and round; given up after \(count) steps")
+                    .protocolBroken, "journey.endless", "the journey does not end; given up after \(count) steps")
             }
             screen.show(step, form.prompts)
             try await offerEnrolment(step)
