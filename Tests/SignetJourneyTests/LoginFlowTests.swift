@@ -18,6 +18,17 @@ struct JourneySessionTests {
         JourneySession(Journey(try profile(), transport: transport))
     }
 
+    /// A transport that gives one answer after the other, and cuts the connection in the place of nil.
+    private func unreliable(_ answers: [HTTPResponse?]) -> ScriptedTransport {
+        let answers = Mutex(answers)
+        return ScriptedTransport { request throws(TransportError) in
+            guard let answer = answers.withLock({ $0.removeFirst() }) else {
+                throw TransportError(.interrupted, host: "am.example.test", "cut")
+            }
+            return answer
+        }
+    }
+
     @Test("An earlier step is refused without a request")
     func refusesStaleStep() async throws {
         let transport = answering((200, Self.login), (200, Self.wait), (200, Self.end))
@@ -58,16 +69,10 @@ struct JourneySessionTests {
 
     @Test("A journey stays at its step after a network failure and ends when the server refuses it")
     func staysAtStepAfterNetworkFailure() async throws {
-        let answers = Mutex<[HTTPResponse?]>([
+        let transport = unreliable([
             HTTPResponse(status: 200, body: Array(Self.login.utf8)), nil, HTTPResponse(status: 503),
             HTTPResponse(status: 401, body: Array(#"{"code":401,"message":"Login failure"}"#.utf8)),
         ])
-        let transport = ScriptedTransport { request throws(TransportError) in
-            guard let answer = answers.withLock({ $0.removeFirst() }) else {
-                throw TransportError(.interrupted, host: "am.example.test", "cut")
-            }
-            return answer
-        }
         let session = try session(transport)
         let step = try await session.start("Login").step
         await #expect(throws: TransportError.self) { try await session.next(step) }
@@ -82,16 +87,10 @@ struct JourneySessionTests {
 
     @Test("Waiting continues after a network failure with the same interval")
     func continuesWaiting() async throws {
-        let answers = Mutex<[HTTPResponse?]>([
+        let transport = unreliable([
             HTTPResponse(status: 200, body: Array(Self.wait.utf8)), nil, nil,
             HTTPResponse(status: 200, body: Array(Self.end.utf8)),
         ])
-        let transport = ScriptedTransport { request throws(TransportError) in
-            guard let answer = answers.withLock({ $0.removeFirst() }) else {
-                throw TransportError(.interrupted, host: "am.example.test", "cut")
-            }
-            return answer
-        }
         let clock = GateClock()
         let session = JourneySession(Journey(try profile(), transport: transport), clock: clock)
         _ = try await session.start("Login")
