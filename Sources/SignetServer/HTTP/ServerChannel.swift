@@ -12,16 +12,16 @@ struct ServerChannel: ServerChildChannel {
     let http: HTTP1Channel
     let tls: TLSIdentity?
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {
         channel.eventLoop.makeCompletedFuture {
             try Self.addConnectionHandlers(to: channel, tls)
         }.flatMap {
-            http.setup(channel: channel, logger: logger)
-        }.flatMapThrowing { value in
+            http.setup(channel: channel, logger: logger).map(AcceptedConnection.init)
+        }.flatMapThrowing { connection in
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(HostHeader(), position: .after(decoder))
-            return value
+            return connection
         }
     }
 
@@ -34,8 +34,8 @@ struct ServerChannel: ServerChildChannel {
         try channel.pipeline.syncOperations.addHandler(PipelineGate())
     }
 
-    func handle(value: HTTP1Channel.Value, logger: Logger) async {
-        await http.handle(value: value, logger: logger)
+    func handle(value connection: AcceptedConnection, logger: Logger) async {
+        await http.handle(value: connection.take(), logger: logger)
     }
 }
 
