@@ -178,7 +178,7 @@ package struct PushClientFixture {
     package let clock = ManualClock(Sample.start)
 
     package init(
-        _ configure: (PushConfiguration) -> Void = { $0.storage = AccountRecords(unsealed: MemoryStore()) },
+        _ configure: (PushConfiguration) -> Void = { _ in },
         answer: @escaping @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse = { _ in
             HTTPResponse(status: 200, body: Array("{}".utf8))
         }
@@ -189,6 +189,8 @@ package struct PushClientFixture {
             config.transport = transport
             config.clock = clock
             config.device.name = "Mira's laptop"
+            // The default storage is the vault of the user who runs the tests.
+            config.storage = AccountRecords(unsealed: MemoryStore())
             configure(config)
         }
     }
