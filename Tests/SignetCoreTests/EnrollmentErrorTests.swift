@@ -22,7 +22,7 @@ struct EnrollmentErrorTests {
             ("otpauth://totp/X:mi%ra?secret=\(key)", "label"), ("otpauth://totp/X:mi%0Ara?secret=\(key)", "label"),
             ("otpauth://totp?secret=\(key)", "label"), ("otpauth:///X:mira?secret=\(key)", "type"),
             ("otpauth:totp/X:mira?secret=\(key)", "scheme"), ("://totp/X:mira?secret=\(key)", "scheme"),
-            ("mfauth://push/X:mira?secret=\(key)", "type"), ("otpauth://totp/X:mira?secret=A", "secret"),
+            ("mfauth://push/X:mira?secret=\(key)", "m"), ("otpauth://totp/X:mira?secret=A", "secret"),
         ])
     func enrollmentErrorNamesPart(uri: String, part: String) throws {
         let error = try #require(throws: EnrollmentError.self) { try EnrollmentURI.parse(uri) }
