@@ -84,6 +84,11 @@ enum StoreRows {
         return Row("vault: get and open, beside GRDB", outcome, .atMost(1.25))
     }
 
+    /// A durable write beside the same write of GRDB.
+    ///
+    /// A write to a vault changes two rows: the record, and the header with the digest of all records. On a disk that confirms in a
+    /// tenth of a millisecond the second page and the digest are a quarter of the whole; on one that takes milliseconds the ratio
+    /// is 1.
     private static func besideBareWrite(_ directory: StoreDirectory) async throws -> Row {
         let vault = try directory.vault("write", holding: 1_000)
         let bare = try BareTable(directory.path("bare write"), holding: 1_000)
@@ -98,7 +103,7 @@ enum StoreRows {
             reference: .calls("GRDB write") { _ in try bare.save(numbers.next()) },
             rounds: 61
         ).run()
-        return Row("vault: seal and save durably, beside GRDB", outcome, .atMost(1.1))
+        return Row("vault: seal and save durably, beside GRDB", outcome, .atMost(1.4))
     }
 }
 
