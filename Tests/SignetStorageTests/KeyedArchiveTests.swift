@@ -2,35 +2,37 @@ import Foundation
 import SignetStorage
 import Testing
 
+/// An object with a member of each type that the ForgeRock SDK archives.
+///
+/// Foundation archives only classes at the top level of a module.
+final class ArchivedSample: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+
+    override init() {}
+    required init?(coder: NSCoder) {}
+
+    func encode(with coder: NSCoder) {
+        coder.encode("Harbor Bank" as NSString, forKey: "issuer")
+        coder.encode("Zürich 銀行 🏦" as NSString, forKey: "unicode")
+        coder.encode(nil, forKey: "nothing")
+        coder.encode(1_735_689_600.25, forKey: "timeAdded")
+        coder.encode(true, forKey: "lock")
+        coder.encode(Int64(-7), forKey: "negative")
+        coder.encode(Int64(300), forKey: "digits")
+        coder.encode(Date(timeIntervalSinceReferenceDate: 12.5) as NSDate, forKey: "expires")
+    }
+}
+
 @Suite("Archives of NSKeyedArchiver")
 struct KeyedArchiveTests {
-    /// An object with a member of each type that the ForgeRock SDK archives.
-    private final class Sample: NSObject, NSSecureCoding {
-        static var supportsSecureCoding: Bool { true }
-
-        override init() {}
-        required init?(coder: NSCoder) {}
-
-        func encode(with coder: NSCoder) {
-            coder.encode("Harbor Bank" as NSString, forKey: "issuer")
-            coder.encode("Zürich 銀行 🏦" as NSString, forKey: "unicode")
-            coder.encode(nil, forKey: "nothing")
-            coder.encode(1_735_689_600.25, forKey: "timeAdded")
-            coder.encode(true, forKey: "lock")
-            coder.encode(Int64(-7), forKey: "negative")
-            coder.encode(Int64(300), forKey: "digits")
-            coder.encode(Date(timeIntervalSinceReferenceDate: 12.5) as NSDate, forKey: "expires")
-        }
-    }
-
     private static func archived(_ root: NSObject) throws -> [UInt8] {
-        NSKeyedArchiver.setClassName("FRAuthenticator.Sample", for: Sample.self)
+        NSKeyedArchiver.setClassName("FRAuthenticator.Sample", for: ArchivedSample.self)
         return Array(try NSKeyedArchiver.archivedData(withRootObject: root, requiringSecureCoding: true))
     }
 
     @Test("What Foundation's NSKeyedArchiver writes is read, with the class name without its module")
     func readsFoundationsArchive() throws {
-        let root = try #require(try KeyedArchive(Self.archived(Sample())).roots().first)
+        let root = try #require(try KeyedArchive(Self.archived(ArchivedSample())).roots().first)
         let object = try #require(root)
         #expect(object.className == "Sample")
         #expect(try object.text("issuer") == "Harbor Bank")
@@ -44,7 +46,7 @@ struct KeyedArchiveTests {
 
     @Test("The elements of an archived array are the roots")
     func readsArchivedArray() throws {
-        let array = NSArray(array: [Sample(), "text" as NSString, Sample()])
+        let array = NSArray(array: [ArchivedSample(), "text" as NSString, ArchivedSample()])
         let roots = try KeyedArchive(Self.archived(array)).roots()
         let names = roots.map { $0?.className }
         #expect(names == ["Sample", nil, "Sample"])
@@ -52,7 +54,7 @@ struct KeyedArchiveTests {
 
     @Test("A member of another type is an error that names it and repeats no content")
     func refusesOtherTypes() throws {
-        let root = try #require(try KeyedArchive(Self.archived(Sample())).roots().first)
+        let root = try #require(try KeyedArchive(Self.archived(ArchivedSample())).roots().first)
         let object = try #require(root)
         #expect(throws: ArchiveError("issuer", "is not a number")) { try object.number("issuer") }
         #expect(throws: ArchiveError("lock", "is not a text")) { try object.text("lock") }
