@@ -50,7 +50,7 @@ struct VaultSalvageTests {
     func salvagesOtherPages() async throws {
         try await TemporaryDirectory.with(inMemory: true) { temporary in
             let sample = try Sample(temporary)
-            #expect(sample.leaves.count > 3)
+            #expect(sample.leaves.count >= 3)
             var withoutHeader = 0
             for page in 0..<sample.pages {
                 try sample.damage(page: page)
