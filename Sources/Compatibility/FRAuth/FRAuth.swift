@@ -132,9 +132,10 @@ public final class FRAuth: Sendable {
     }
 
     /// Returns a journey of the server.
-    func service(_ index: AuthenticationIndex) -> AuthService {
+    func service(_ index: AuthenticationIndex, _ configure: (inout JourneyOptions) -> Void = { _ in }) -> AuthService {
         AuthService(
-            index: index, journeys: session.client.journeys, factory: process.state.withLock { $0.factory }, session: session)
+            index: index, options: JourneyOptions(configure), journeys: session.client.journeys,
+            factory: process.state.withLock { $0.factory }, session: session)
     }
 }
 

@@ -46,6 +46,8 @@ public final class TokenSource: Sendable {
         var until = Date.distantPast
         /// The store's `generation` when the token was read.
         var generation: Int64 = 0
+        /// The store's `generation` when the stored items last couldn't provide a token.
+        var requiredLogin: Int64?
     }
 
     /// Creates a source for the client and the server of a profile.
@@ -147,6 +149,15 @@ public final class TokenSource: Sendable {
         return token
     }
 
+    /// True when the stored items can't provide a token any more and stayed stored all the same.
+    ///
+    /// That is so when the server shows a login page for the session and doesn't state that the session has ended. A login must
+    /// then be possible, although a session is stored. It is false again as soon as another token or session is stored.
+    package var requiresLogin: Bool {
+        let generation = store.generation
+        return memory.withLock { $0.requiredLogin == generation }
+    }
+
     /// Removes the token from memory.
     func forget() {
         memory.withLock { $0 = Memory() }
@@ -176,7 +187,12 @@ public final class TokenSource: Sendable {
                 }
             }
         } catch {
-            throw TokenError(error)
+            let error = TokenError(error)
+            if error.code == .loginRequired {
+                let generation = store.generation
+                memory.withLock { $0.requiredLogin = generation }
+            }
+            throw error
         }
     }
 

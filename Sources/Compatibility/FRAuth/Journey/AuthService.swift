@@ -26,14 +26,16 @@ public struct AuthService: Sendable {
         factory: CallbackFactory = CallbackFactory()
     ) throws {
         self.init(
-            index: .service(name), journeys: Journey(try options.profile(), transport: transport, interceptors: interceptors),
-            factory: factory, session: nil)
+            index: .service(name), options: JourneyOptions(),
+            journeys: Journey(try options.profile(), transport: transport, interceptors: interceptors), factory: factory,
+            session: nil)
     }
 
-    init(index: AuthenticationIndex, journeys: Journey, factory: CallbackFactory, session: LegacySession?) {
+    init(
+        index: AuthenticationIndex, options: JourneyOptions, journeys: Journey, factory: CallbackFactory, session: LegacySession?
+    ) {
         serviceName = index.value
-        journey = LegacyJourney(
-            journeys: journeys, index: index, options: JourneyOptions(), factory: factory, session: session)
+        journey = LegacyJourney(journeys: journeys, index: index, options: options, factory: factory, session: session)
     }
 
     /// Starts the journey.

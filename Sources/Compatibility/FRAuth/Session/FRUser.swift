@@ -52,7 +52,8 @@ public final class FRUser: NSObject, NSSecureCoding, Sendable {
 extension FRUser {
     /// Starts the journey that logs the user in (``FROptions/authServiceName``).
     /// - Parameter completion: Gets the first step, or an error: ``ConfigError/invalidSDKState`` or
-    ///   ``AuthError/userAlreadyAuthenticated(_:)``. The user comes from ``Node/next(completion:)``.
+    ///   ``AuthError/userAlreadyAuthenticated(_:)``, but not after ``AuthError/userAuthenticationRequired``. The user comes from
+    ///   ``Node/next(completion:)``.
     public static func login(completion: @escaping NodeCompletion<FRUser>) {
         LegacyJourney.report(to: completion) { try await login() }
     }
@@ -71,12 +72,15 @@ extension FRUser {
     /// - Throws: The errors of ``login()``.
     public static func register() async throws -> sending NodeResult<FRUser> { try await begin(\.registrationService) }
 
-    /// Starts a journey if no user is logged in.
+    /// Starts a journey if no user is logged in, or if the stored session and tokens no longer get a token.
     private static func begin(_ name: KeyPath<ServerProfile, String>) async throws -> sending NodeResult<FRUser> {
         guard let started = FRAuthProcess.current.started else { throw ConfigError.invalidSDKState }
         let stored = try await started.session.current()
-        guard !stored.hasUser else { throw AuthError.userAlreadyAuthenticated(stored.ownToken != nil) }
-        return try await started.service(.service(started.session.client.profile[keyPath: name])).next()
+        let requiresLogin = started.session.client.tokens.requiresLogin
+        guard !stored.hasUser || requiresLogin else { throw AuthError.userAlreadyAuthenticated(stored.ownToken != nil) }
+        let index = AuthenticationIndex.service(started.session.client.profile[keyPath: name])
+        // The server would otherwise end the journey at once with the stored session, which gets no token.
+        return try await started.service(index) { $0.forceAuthentication = stored.hasUser }.next()
     }
 }
 
