@@ -131,6 +131,13 @@ public struct OAuthError: RetryableError, Hashable, CustomStringConvertible {
         code == .invalidRequest || code == .unreadable && status == 400
     }
 
+    /// A Boolean value that indicates whether the server rejected the client, the grant type or the scope of a refresh.
+    ///
+    /// The grant may still exist, but this client can't refresh it.
+    package var refusesRefresh: Bool {
+        [.invalidClient, .unauthorizedClient, .unsupportedGrantType, .invalidScope, .accessDenied].contains(code)
+    }
+
     /// The error name, the status and the explanation.
     public var description: String {
         let word = name ?? code.rawValue

@@ -29,7 +29,8 @@ package enum RefreshFailure: String, Sendable, Hashable {
     case endAndAuthorize
     /// The grant has ended, and the client has no session. The tokens are removed, and the user must log in again.
     case endAndLogIn
-    /// The server rejected the refresh token without a reason. The tokens are kept, and the session is used to get new ones.
+    /// The server rejected the refresh token without a reason, or rejected the client, the grant type or the scope. The tokens are
+    /// kept, and the session is used to get new ones.
     case authorize
 }
 
@@ -83,7 +84,7 @@ package enum TokenRules {
     /// Returns the action after a failed refresh.
     package static func afterRefresh(_ failure: OAuthError, hasSession: Bool) -> RefreshFailure {
         if failure.endsGrant { return hasSession ? .endAndAuthorize : .endAndLogIn }
-        return failure.refusesRefreshToken && hasSession ? .authorize : .keep
+        return (failure.refusesRefreshToken || failure.refusesRefresh) && hasSession ? .authorize : .keep
     }
 
     /// Returns the token to store after a refresh.

@@ -183,6 +183,9 @@ public final class TokenSource: Sendable {
                     // The lock isn't held here, so that other callers don't wait for the request.
                     case .foreign(let token): try await revoke(foreign: token)
                     case .refused(let record): throw await requiredLogin(after: record)
+                    case .ended(let old, let result):
+                        await revokeAccessToken(of: old)
+                        return try result.get()
                     }
                 }
             }
@@ -208,6 +211,8 @@ public final class TokenSource: Sendable {
         case foreign(AccessToken)
         /// The record of a refused refresh. The user must log in again.
         case refused(AccessToken)
+        /// A token whose grant the server has ended, which is removed and not yet revoked, and the token that replaces it.
+        case ended(AccessToken, Result<AccessToken, TokenError>)
     }
 
     /// Applies the token rules to the stored items.
@@ -236,6 +241,14 @@ public final class TokenSource: Sendable {
         forget()
     }
 
+    /// Revokes the access token of a grant that the server has ended, if it hasn't expired, as far as that is possible.
+    ///
+    /// The refresh token of the grant was used, and is not sent again.
+    private func revokeAccessToken(of ended: AccessToken) async {
+        guard !ended.isExpired(at: clock.now) else { return }
+        try? await server.revoke(AccessToken(value: ended.value, tokenType: ended.tokenType, issuedAt: ended.issuedAt))
+    }
+
     /// Revokes a token of another session.
     ///
     /// A failure is reported to the caller (protocol/journey.md section 4.4), because the token may belong to another user and
@@ -256,7 +269,8 @@ public final class TokenSource: Sendable {
     /// new token is stored, the next attempt finds the mark. The refresh token may then be used up, and a session provides new
     /// tokens without it.
     ///
-    /// When the response is refused, the login has ended: neither the old tokens nor the session are used any more.
+    /// When the response is refused, the login has ended: neither the old tokens nor the session are used any more. When the server
+    /// rejects the client, the grant type or the scope and the session gets no token either, the error is that of the refresh.
     private func refreshed(_ old: AccessToken, session: SSOToken?, isRejected: Bool) async throws -> Renewal {
         guard let refreshToken = old.refreshToken else {
             return .token(try await authorized(session, replacing: old, isRejected: isRejected))
@@ -275,9 +289,18 @@ public final class TokenSource: Sendable {
             switch TokenRules.afterRefresh(error, hasSession: session != nil) {
             case .endAndAuthorize, .endAndLogIn:
                 try await discardToken()
-                guard session != nil else { throw TokenError(.loginRequired, .server(error)) }
-                return .token(try await authorized(session, replacing: nil, isRejected: false))
-            case .authorize: return .token(try await authorized(session, replacing: old, isRejected: isRejected))
+                guard session != nil else { return .ended(old, .failure(TokenError(.loginRequired, .server(error)))) }
+                do {
+                    return .ended(old, .success(try await authorized(session, replacing: nil, isRejected: false)))
+                } catch {
+                    return .ended(old, .failure(TokenError(error)))
+                }
+            case .authorize:
+                do {
+                    return .token(try await authorized(session, replacing: old, isRejected: isRejected))
+                } catch let failure as TokenError where error.refusesRefresh && [.refused, .unreachable].contains(failure.code) {
+                    throw TokenError(error)
+                }
             case .keep: (failure, isUnused) = (TokenError(error), !error.isRetryable)
             }
         } catch {

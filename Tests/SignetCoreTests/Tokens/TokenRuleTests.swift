@@ -103,14 +103,17 @@ struct TokenRuleTests {
         }
     }
 
-    @Test("A refresh token refused without a reason is skipped if there is a session")
-    func skipsRefreshTokenRefusedWithoutReason() {
-        for error in [OAuthError(.unreadable, status: 400), OAuthError(.invalidRequest, status: 400)] {
-            #expect(TokenRules.afterRefresh(error, hasSession: true) == .authorize)
-            #expect(TokenRules.afterRefresh(error, hasSession: false) == .keep)
+    @Test("A refresh that the server refuses without ending the grant is replaced by the session if there is one")
+    func replacesRefusedRefresh() {
+        let refusals: [OAuthError.Code] = [
+            .unreadable, .invalidRequest, .invalidClient, .invalidScope, .unauthorizedClient, .unsupportedGrantType, .accessDenied,
+        ]
+        for code in refusals {
+            #expect(TokenRules.afterRefresh(OAuthError(code, status: 400), hasSession: true) == .authorize)
+            #expect(TokenRules.afterRefresh(OAuthError(code, status: 400), hasSession: false) == .keep)
         }
-        for code in [OAuthError.Code.invalidClient, .invalidScope, .unauthorizedClient, .failed, .other] {
-            #expect(TokenRules.afterRefresh(OAuthError(code, status: 400), hasSession: true) == .keep)
+        for error in [OAuthError(.failed, status: 503), OAuthError(.other, status: 403), OAuthError(.unreadable, status: 403)] {
+            #expect(TokenRules.afterRefresh(error, hasSession: true) == .keep)
         }
     }
 

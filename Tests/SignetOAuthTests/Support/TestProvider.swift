@@ -38,6 +38,8 @@ final class TestProvider: Sendable {
         /// The versions that requests to the sessions resource have asked for.
         var askedSessionsVersions: [String] = []
         var faults: [String: Fault] = [:]
+        /// The response to each refresh instead of tokens.
+        var refreshRefusal: Fault?
         var counts: [String: Int] = [:]
         /// The time that the token endpoint waits, so that other requests arrive meanwhile.
         var delay: TimeInterval = 0
@@ -252,6 +254,7 @@ final class TestProvider: Sendable {
             let scope = query["scope"] ?? ""
             return tokens(family: state.next("family"), scope, nonce: query["nonce"], &state)
         case "refresh_token":
+            if case .status(let status, _, let body) = state.refreshRefusal { return Answer(status: status, body: body) }
             let presented = form["refresh_token"] ?? ""
             guard let family = state.families[presented], !state.dead.contains(family) else {
                 return refuse(400, "invalid_grant")
