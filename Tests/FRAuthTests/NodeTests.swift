@@ -160,7 +160,7 @@ struct NodeTests {
                 #"{"message":"org.forgerock.openam.auth.nodes.framework.token.SuspendedAuthSessionException: Token not found."}"#,
                 1_300_003
             ),
-            (200, #"{"authId":1}"#, 1_000_009), (200, "<html>", 1_000_009), (404, "<html>", 5_000_003), (503, "", 1_300_000),
+            (200, #"{"authId":1}"#, 1_000_009), (200, "<html>", 1_000_009), (404, "<html>", 1_300_000), (503, "", 1_300_000),
         ])
     func mapsJourneyErrorCodes(status: Int, body: String, code: Int) async throws {
         let service = try service(status, body)

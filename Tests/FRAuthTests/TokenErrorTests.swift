@@ -17,7 +17,8 @@ struct TokenErrorTests {
             (400, #"{"error":"unauthorized_client"}"#, 1_500_004), (400, #"{"error":"unsupported_grant_type"}"#, 1_500_005),
             (400, #"{"error":"invalid_scope","error_description":"no"}"#, 1_500_007),
             (403, #"{"error":"access_denied"}"#, 1_500_009), (400, #"{"error":"who_knows"}"#, 1_500_098),
-            (503, "", 1_300_000), (404, "<html>", 5_000_003),
+            (503, "", 1_300_000), (404, "<html>", 1_300_000), (400, "", 1_300_000), (200, "<html>", 5_000_003),
+            (400, #"{"code":400,"reason":"Bad Request","message":"no such client"}"#, 1_300_002),
         ])
     func mapsTokenErrorCodes(status: Int, body: String, code: Int) async throws {
         try await FRAuthFixture.with { fixture in
@@ -40,6 +41,7 @@ struct TokenErrorTests {
                     Issue.record("the token was renewed")
                 } catch {
                     #expect((error as? any CodedFRError)?.code == code, "\(error)")
+                    if let error = error as? AuthApiError { #expect(error.status == status) }
                 }
                 #expect(user.token == token && FRSession.currentSession != nil)
             }

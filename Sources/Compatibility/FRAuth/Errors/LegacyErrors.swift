@@ -35,9 +35,9 @@ enum LegacyErrors {
             AuthApiError.suspendedAuthSessionError(error.reason ?? "", error.message, error.status, detail(error))
         case .invalidResumeURI: AuthError.invalidResumeURI(error.message)
         case .serverMisbehaved where error.isInvalidCallback: AuthError.invalidCallbackResponse(error.message)
-        case .serverMisbehaved:
-            (200..<300).contains(error.status ?? 0)
-                ? AuthError.invalidAuthServiceResponse(error.message) : NetworkError.invalidResponseDataType
+        case .serverMisbehaved where (200..<300).contains(error.status ?? 0):
+            AuthError.invalidAuthServiceResponse(error.message)
+        case .serverMisbehaved: unreadable(status: error.status, cause: error)
         case .invalidRequest, .busy, .staleStep: NetworkError.invalidRequest(error.message)
         default:
             // The ForgeRock SDK reports the server's message only with a reason; without one it reports only the status.
@@ -80,11 +80,19 @@ enum LegacyErrors {
         case .notRedirected: return OAuth2Error.missingOrInvalidRedirectURI(words)
         case .noCode: return OAuth2Error.unknown(words)
         case .failed: return AuthApiError.failure(status: error.status, cause: error)
-        case .unreadable, .repeatedMember: return NetworkError.invalidResponseDataType
+        case .unreadable, .repeatedMember: return unreadable(status: error.status, cause: error)
+        // An error of AM's own resources has a message and no OAuth 2.0 name.
+        case .other where error.status != nil && error.name == OAuthError.Code.other.rawValue:
+            return AuthApiError.apiFailureWithMessage("", error.explanation ?? words, error.status, nil as ErrorPayload?)
         case .notConfigured, .notOffered: return ConfigError.invalidConfiguration(words)
         // Among them are loginRequired, interactionRequired and consentRequired: the session still exists here, and the server
         // wants an interaction with the user. The engine reports an ended session as TokenError.loginRequired.
         default: return OAuth2Error.other(words)
         }
+    }
+    /// Returns the error for an answer of another form; for an error status it keeps the status.
+    private static func unreadable(status: Int?, cause: any Error) -> any Error {
+        guard let status, !(200..<303).contains(status) else { return NetworkError.invalidResponseDataType }
+        return AuthApiError.failure(status: status, cause: cause)
     }
 }
