@@ -5,6 +5,7 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
+import Synchronization
 import Testing
 
 import class FRAuth.PolicyAdvice
@@ -48,11 +49,12 @@ struct NodeTests {
         }
     }
 
-    /// Runs a program whose server answers everything with an empty step.
-    private func scripted(_ body: (ScriptedTransport) async throws -> Void) async throws {
-        let transport = ScriptedTransport { _ in
-            HTTPResponse(status: 200, body: Array(#"{"authId":"a","callbacks":[]}"#.utf8))
-        }
+    /// Runs a program whose server answers everything with an empty step, or with what `answer` returns.
+    private func scripted(
+        answer: @escaping @Sendable () -> String = { #"{"authId":"a","callbacks":[]}"# },
+        _ body: (ScriptedTransport) async throws -> Void
+    ) async throws {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: Array(answer().utf8)) }
         let directory = try TemporaryDirectory(inMemory: true)
         defer { directory.remove() }
         let settings = LegacyAuthSettings {
@@ -62,7 +64,10 @@ struct NodeTests {
         }
         try await FRCoreProcess.$current.withValue(FRCoreProcess()) {
             try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
-                try FRAuth.start(options: FROptions(url: "https://am.example.test/am", realm: "root"))
+                let options = FROptions(
+                    url: "https://am.example.test/am", realm: "root", oauthClientId: "app", oauthRedirectUri: "app://cb",
+                    oauthScope: "openid")
+                try FRAuth.start(options: options)
                 try await body(transport)
             }
         }
@@ -180,6 +185,21 @@ struct NodeTests {
         await #expect(throws: AuthError.invalidGenericType) { try await service.next(Int.self) }
         let nothing = try self.service(200, #"{"successUrl":"/console","realm":"/alpha"}"#)
         guard case .success(nil) = try await nothing.next(Token.self) else { throw Unexpected() }
+    }
+
+    @Test("An empty session is returned with its address, is not stored, and gets no token; an empty authId is an invalid response")
+    func keepsNoEmptySession() async throws {
+        let body = Mutex(#"{"tokenId":"","successUrl":"/console","realm":"/alpha"}"#)
+        try await scripted(answer: { body.withLock { $0 } }) { transport in
+            let result = try await FRSession.authenticate(Token.self, authIndexValue: "Login")
+            guard case .success(let token?) = result else { throw Unexpected() }
+            #expect(token.value.count == 0 && token.successUrl == "/console" && token.realm == "/alpha")
+            #expect(FRSession.currentSession == nil && FRUser.currentUser == nil)
+            await #expect(throws: AuthError.userAuthenticationRequired) { _ = try await FRUser.login() }
+            #expect(transport.requests.count == 2)
+            body.withLock { $0 = #"{"authId":"","callbacks":[]}"# }
+            await #expect { _ = try await FRUser.login() } throws: { ($0 as? AuthError)?.code == 1_000_009 }
+        }
     }
 
     @Test("An unknown callback reaches the app as a plain Callback, or in the class that the app registered")

@@ -148,6 +148,19 @@ struct JourneyTests {
         guard case .completed(let completion) = state else { throw Unexpected() }
         #expect(completion.successURL == "/console")
         #expect(completion.realm == "/")
+        #expect(completion.hasEmptyToken == body.contains("tokenId"))
+    }
+
+    @Test("A step with an empty authId is refused, and is not sent")
+    func refusesEmptyAuthID() async throws {
+        let journeys = Journey(try profile(), transport: answering((200, #"{"authId":"","callbacks":[]}"#)))
+        await #expect { try await journeys.start("Login") } throws: { ($0 as? JourneyError)?.code == .serverMisbehaved }
+        let transport = answering()
+        let idle = Journey(try profile(), transport: transport)
+        await #expect {
+            try await idle.next(JourneyStep(authId: "", callbacks: []))
+        } throws: { ($0 as? JourneyError)?.code == .invalidRequest }
+        #expect(transport.requests.isEmpty)
     }
 
     @Test(

@@ -183,7 +183,10 @@ extension Journey {
     package func nextRequest(
         _ step: JourneyStep, adding parameters: [(name: String, value: String)] = [], options: JourneyOptions
     ) throws -> HTTPRequest {
-        try request(query: parameters + options.query, body: JSON.encode(step.echoed(to: profile.dialect).json), options)
+        guard !step.authId.isEmpty else {
+            throw JourneyError(.invalidRequest, message: "the step has an empty authId, so it belongs to no journey")
+        }
+        return try request(query: parameters + options.query, body: JSON.encode(step.echoed(to: profile.dialect).json), options)
     }
 
     /// Adds the session and the cookies to a request, before its other header fields.

@@ -17,6 +17,8 @@ public struct JourneyCompletion: Sendable, Hashable {
     public let successURL: String?
     /// The realm, with a leading slash.
     public let realm: String?
+    /// True when the server sent an empty session token instead of none, as at the end of a journey that passes the user through.
+    package var hasEmptyToken = false
 }
 
 extension JourneyState {
@@ -34,7 +36,10 @@ extension JourneyState {
             throw JourneyError(
                 .serverMisbehaved, status: status, message: "the answer is not JSON; is this an AM?", isRetryable: true)
         }
-        if members["authId"] != nil {
+        if let authID = members["authId"] {
+            guard authID != .string("") else {
+                throw JourneyError(.serverMisbehaved, status: status, message: "the step has an empty authId")
+            }
             let count = members["callbacks"]?.array?.count ?? 0
             guard count <= Self.maxCallbacks else {
                 throw JourneyError(
@@ -54,10 +59,11 @@ extension JourneyState {
             throw JourneyError(.serverMisbehaved, status: status, message: "neither a step nor a session came")
         }
         let (successURL, realm) = (members["successUrl"]?.string, members["realm"]?.string)
-        if let token = members["tokenId"]?.string, !token.isEmpty {
+        let token = members["tokenId"]?.string
+        if let token, !token.isEmpty {
             self = .loggedIn(SSOToken(value: Secret(token.utf8), successURL: successURL, realm: realm))
         } else {
-            self = .completed(JourneyCompletion(successURL: successURL, realm: realm))
+            self = .completed(JourneyCompletion(successURL: successURL, realm: realm, hasEmptyToken: token != nil))
         }
     }
 }

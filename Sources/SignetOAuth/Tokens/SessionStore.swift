@@ -132,10 +132,10 @@ package struct StoredSession: Sendable, Hashable {
 
     /// Creates the content of a store.
     /// - Parameters:
-    ///   - session: The stored session.
+    ///   - session: The stored session. An empty one is none.
     ///   - token: The stored token, or the record of a refused refresh.
     package init(session: SSOToken? = nil, token: AccessToken? = nil) {
-        self.session = session
+        self.session = session?.nonEmpty
         (self.token, refused) = token?.refusal == nil ? (token, nil) : (nil, token)
     }
 
@@ -148,6 +148,11 @@ package struct StoredSession: Sendable, Hashable {
     ///
     /// Apps that share a session log one another out.
     package var ownToken: AccessToken? { token.flatMap { $0.session == session.map(SessionIdentity.init) ? $0 : nil } }
+}
+
+extension SSOToken {
+    /// The session; nil for an empty token, which no server accepts.
+    fileprivate var nonEmpty: SSOToken? { value.count > 0 ? self : nil }
 }
 
 // MARK: Stored items
@@ -177,9 +182,9 @@ extension SessionStore {
         try await access("remove the tokens", isRemoval: true, changes: true) { try await $0.tokens.delete() }
     }
 
-    /// Returns the stored session; nil when none is stored.
+    /// Returns the stored session; nil when none, or an empty one, is stored.
     package func session() async throws(StoreError) -> SSOToken? {
-        try await access("read the session") { try await $0.session.get() }
+        try await access("read the session") { try await $0.session.get() }?.nonEmpty
     }
 
     /// Stores a session.

@@ -319,6 +319,20 @@ struct TokenSourceTests {
         }
     }
 
+    @Test("An empty session that an app's own storage holds is none, and nothing is sent")
+    func ignoresEmptySession() async throws {
+        let store = try SessionStore(
+            tokens: MemoryStorage<AccessToken>(), session: MemoryStorage<SSOToken>(), cookies: MemoryStorage<CookieJar>())
+        try await TokenSourceFixture.with(session: SSOToken(value: Secret([])), store: store) {
+            (fixture: TokenSourceFixture) async throws in
+            #expect(try await fixture.tokens.session() == nil)
+            let error = await outcome { try await fixture.tokens.token() }.tokenError
+            #expect(error?.code == .loginRequired)
+            #expect(await fixture.tokens.logOut().session == .notNeeded)
+            #expect(fixture.provider.now.counts.isEmpty)
+        }
+    }
+
     @Test("A session is removed only when the server says that it has ended")
     func removesOnlyEndedSession() async throws {
         try await TokenSourceFixture.with(session: SSOToken(value: Secret("sso-gone".utf8)), token: nil) {

@@ -4,7 +4,8 @@ import SignetJourney
 
 /// A completion that is called once, with one of three: the journey's result, its next step, or an error.
 ///
-/// All three are nil when the journey succeeds without a session. It is called on the global executor of Swift's tasks.
+/// All three are nil when the journey succeeds without a session. When the server sends an empty session, a `Token` without a value
+/// is the result, and nothing is stored. It is called on the global executor of Swift's tasks.
 public typealias NodeCompletion<T: Sendable> = @Sendable (_ result: T?, _ node: sending Node?, _ error: (any Error)?) -> Void
 
 /// A step of a journey: callbacks to show and to fill in, and a method that sends them.
@@ -123,7 +124,11 @@ struct LegacyJourney: Sendable {
                 // Without this type, the result would be inferred as an optional, which no journey ends with.
                 let result: T = try await result(of: token)
                 return .success(result)
-            case .completed: return .success(nil)
+            case .completed(let end):
+                guard end.hasEmptyToken else { return .success(nil) }
+                let empty = SSOToken(value: Secret(text: ""), successURL: end.successURL, realm: end.realm)
+                let result: T = try await result(of: empty)
+                return .success(result)
             }
         } catch {
             throw LegacyErrors.error(error)
