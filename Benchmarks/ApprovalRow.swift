@@ -116,7 +116,7 @@ final class RecordingTransport: HTTPTransport {
     }
 
     func stream(
-        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+        _ request: HTTPRequest, receive: ContentReceiver
     ) async throws -> HTTPResponse {
         try await next.stream(request, receive: receive)
     }

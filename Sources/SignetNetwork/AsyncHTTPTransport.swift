@@ -103,7 +103,7 @@ public final class AsyncHTTPTransport: HTTPTransport {
 
     /// Sends a request and passes the content to `receive` as it arrives.
     public func stream(
-        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+        _ request: HTTPRequest, receive: ContentReceiver
     ) async throws -> HTTPResponse {
         let response: HTTPClientResponse
         let client = try clients.client(for: request)

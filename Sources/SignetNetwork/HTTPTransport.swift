@@ -12,10 +12,14 @@ public protocol HTTPTransport: Sendable {
 
     /// Sends a request and passes the content of a successful (2xx) response to `receive` in pieces, as they arrive. Returns the
     /// response when it has ended. Its body is empty if the status was 2xx, and complete otherwise.
-    func stream(
-        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
-    ) async throws -> HTTPResponse
+    func stream(_ request: HTTPRequest, receive: ContentReceiver) async throws -> HTTPResponse
 }
+
+/// A function that receives the content of a response piece by piece, and may suspend.
+///
+/// An app's own transport names this type in ``HTTPTransport/stream(_:receive:)``: then it compiles in each language mode, with and
+/// without the feature `NonisolatedNonsendingByDefault`, which changes the meaning of a function type that is written out.
+public typealias ContentReceiver = @concurrent @Sendable (_ piece: [UInt8]) async throws -> Void
 
 extension HTTPTransport {
     /// The default, false: a transport must declare that it checks pins.

@@ -34,7 +34,7 @@ package struct RequestPipeline: Sendable {
     /// Sends a request for `action` and passes the content of a successful response to `receive` as it arrives.
     /// - Throws: `TransportError`, any error of an interceptor, and any error of `receive`.
     package func stream(
-        _ request: HTTPRequest, for action: RequestAction, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+        _ request: HTTPRequest, for action: RequestAction, receive: ContentReceiver
     ) async throws -> HTTPResponse {
         let request = try await prepare(request, for: action)
         return try await logged(request, action) {

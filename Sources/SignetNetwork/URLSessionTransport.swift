@@ -55,7 +55,7 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Sends a request and passes the content to `receive` as it arrives.
     public func stream(
-        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+        _ request: HTTPRequest, receive: ContentReceiver
     ) async throws -> HTTPResponse {
         do {
             return try await open(request) { response, bytes in

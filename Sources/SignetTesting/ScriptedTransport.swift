@@ -32,7 +32,7 @@ public final class ScriptedTransport: HTTPTransport {
 
     /// Returns the scripted response, and passes the body of a successful one in one piece.
     public func stream(
-        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+        _ request: HTTPRequest, receive: ContentReceiver
     ) async throws -> HTTPResponse {
         var response = try await send(request)
         if (200..<300).contains(response.status) {

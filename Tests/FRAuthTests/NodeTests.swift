@@ -187,7 +187,8 @@ struct NodeTests {
         guard case .success(nil) = try await nothing.next(Token.self) else { throw Unexpected() }
     }
 
-    @Test("An empty session is returned with its address, is not stored, and gets no token; an empty authId is an invalid response")
+    @Test(
+        "An empty session is returned with its address, is not stored, and gets no token; an empty authId is an invalid response")
     func keepsNoEmptySession() async throws {
         let body = Mutex(#"{"tokenId":"","successUrl":"/console","realm":"/alpha"}"#)
         try await scripted(answer: { body.withLock { $0 } }) { transport in

@@ -125,7 +125,7 @@ private struct Tunnel: HTTPTransport {
     }
 
     func stream(
-        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+        _ request: HTTPRequest, receive: ContentReceiver
     ) async throws -> HTTPResponse { try await send(request) }
 }
 

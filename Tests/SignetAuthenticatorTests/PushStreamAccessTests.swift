@@ -144,7 +144,7 @@ private struct Unreachable: HTTPTransport {
     }
 
     func stream(
-        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+        _ request: HTTPRequest, receive: ContentReceiver
     ) async throws -> HTTPResponse {
         try await send(request)
     }

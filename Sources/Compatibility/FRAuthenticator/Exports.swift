@@ -5,5 +5,11 @@
 @_exported public import protocol FRCore.FRError
 @_exported public import struct FRCore.LogLevel
 @_exported public import enum FRCore.NetworkError
+@_exported public import typealias SignetNetwork.ContentReceiver
+@_exported public import struct SignetNetwork.HTTPHeaders
+@_exported public import struct SignetNetwork.HTTPRequest
+@_exported public import struct SignetNetwork.HTTPResponse
+@_exported public import protocol SignetNetwork.HTTPTransport
+@_exported public import struct SignetNetwork.TransportError
 @_exported public import struct SignetStorage.LegacyArchive
 @_exported public import protocol SignetStorage.LegacyStore

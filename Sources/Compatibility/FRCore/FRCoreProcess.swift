@@ -77,7 +77,7 @@ private struct ProcessTransport: HTTPTransport {
     }
 
     func stream(
-        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+        _ request: HTTPRequest, receive: ContentReceiver
     ) async throws -> HTTPResponse {
         let (transport, pins) = process.route
         let request = request.adding(pins)

@@ -15,8 +15,13 @@
 @_exported public import protocol SignetCore.AccountPolicy
 @_exported public import protocol SignetCore.RetryableError
 @_exported public import protocol SignetCore.WallClock
+@_exported public import typealias SignetNetwork.ContentReceiver
+@_exported public import struct SignetNetwork.HTTPHeaders
+@_exported public import struct SignetNetwork.HTTPRequest
+@_exported public import struct SignetNetwork.HTTPResponse
 @_exported public import protocol SignetNetwork.HTTPTransport
 @_exported public import protocol SignetNetwork.RequestInterceptor
+@_exported public import struct SignetNetwork.TransportError
 @_exported public import struct SignetStorage.LegacyArchive
 @_exported public import protocol SignetStorage.LegacyStore
 @_exported public import protocol SignetStorage.Storage

@@ -106,7 +106,8 @@ struct TokenRuleTests {
     @Test("A refresh that the server refuses without ending the grant is replaced by the session if there is one")
     func replacesRefusedRefresh() {
         let refusals: [OAuthError.Code] = [
-            .unreadable, .invalidRequest, .invalidClient, .invalidScope, .unauthorizedClient, .unsupportedGrantType, .accessDenied,
+            .unreadable, .invalidRequest, .invalidClient, .invalidScope, .unauthorizedClient, .unsupportedGrantType,
+            .accessDenied,
         ]
         for code in refusals {
             #expect(TokenRules.afterRefresh(OAuthError(code, status: 400), hasSession: true) == .authorize)

@@ -28,7 +28,7 @@ struct SessionTransport: HTTPTransport {
     }
 
     func stream(
-        _ request: HTTPRequest, receive: @Sendable (_ piece: [UInt8]) async throws -> Void
+        _ request: HTTPRequest, receive: ContentReceiver
     ) async throws -> HTTPResponse {
         var response = try await send(request)
         guard (200..<300).contains(response.status) else { return response }
