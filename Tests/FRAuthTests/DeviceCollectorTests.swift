@@ -1,6 +1,7 @@
 import FRAuth
 import Foundation
 import SignetCore
+import SignetStorage
 import SignetTesting
 import Testing
 
@@ -58,6 +59,24 @@ struct DeviceCollectorTests {
         let silent = try DeviceProfileCallback(
             json: callbackJSON("DeviceProfileCallback", output: ["metadata": .bool(false)], inputs: [""]))
         #expect(silent.collector.collectors.isEmpty && silent.locationCollector == nil)
+    }
+
+    @Test("A keychain service keeps the device's identifier, also one that was stored before")
+    func keepsIdentifier() {
+        let memory = MemoryStore()
+        let service = KeychainService(
+            service: "identifier", accessGroup: "group", in: VaultProvider { () throws(StoreError) in memory })
+        FRAuthProcess.$current.withValue(FRAuthProcess()) {
+            let first = FRDeviceIdentifier(keychainService: service).getIdentifier()
+            #expect(first.count >= 32 && FRDeviceIdentifier(keychainService: service).getIdentifier() == first)
+            if let device = FRDevice.currentDevice { #expect(device.identifier.getIdentifier() == first) }
+            let key = "com.forgerock.ios.device-identifier.hash-base64-string-identifier"
+            #expect(service.getString(key) == first && service.set("stored before", key: key))
+            #expect(FRDeviceIdentifier(keychainService: service).getIdentifier() == "stored before")
+        }
+        // A vault that can't be used doesn't keep a program from its identifier.
+        let broken = VaultProvider { () throws(StoreError) in throw StoreError(.denied, "open the vault", "locked") }
+        #expect(FRDeviceIdentifier(keychainService: KeychainService(service: "s", in: broken)).getIdentifier().count >= 32)
     }
 
     @Test("The SDK's collectors name their sections")

@@ -231,6 +231,40 @@ struct OptionsObjectTests {
         }
     }
 
+    @Test("The pinned keys of the settings apply to the requests of RestClient, until a start without keys")
+    func pinsRequestsOfRestClient() async throws {
+        let memory = MemoryStore()
+        try await TemporaryDirectory.with(inMemory: true) { directory in
+            let settings = LegacyAuthSettings {
+                $0.keychain = VaultProvider { () throws(StoreError) in memory }
+                $0.lockFile = directory.file("lock")
+            }
+            let core = FRCoreProcess()
+            try await FRCoreProcess.$current.withValue(core) {
+                try await FRAuthProcess.$current.withValue(FRAuthProcess(settings, core: core)) {
+                    for canPin in [true, false] {
+                        let transport = ScriptedTransport(canPin: canPin) { _ in HTTPResponse(status: 200) }
+                        FRAuth.setTransport(transport)
+                        for hashes in [nil, ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="], []] as [[String]?] {
+                            let options = FROptions(url: "https://am.example.test/am", realm: "alpha")
+                            options.sslPinningPublicKeyHashes = hashes
+                            try FRAuth.start(options: options)
+                            let isDone = await withCheckedContinuation { (done: CheckedContinuation<Bool, Never>) in
+                                RestClient.shared.invoke(request: Request(url: "https://any.example.test", method: .GET)) {
+                                    if case .success = $0 { done.resume(returning: true) } else { done.resume(returning: false) }
+                                }
+                            }
+                            // A transport that can't check keys sends no request that has some.
+                            let isPinned = hashes?.isEmpty == false
+                            #expect(isDone == (canPin || !isPinned))
+                        }
+                        #expect(transport.requests.map(\.pins.count) == (canPin ? [0, 1, 0] : [0, 0]))
+                    }
+                }
+            }
+        }
+    }
+
     @Test("Plain http is refused with the name of the setting, which allows hosts by name")
     func allowsPlainHTTPByName() async throws {
         let memory = MemoryStore()

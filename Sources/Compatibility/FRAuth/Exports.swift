@@ -3,6 +3,9 @@
 @_exported public import enum FRCore.ActionType
 @_exported public import protocol FRCore.CodedFRError
 @_exported public import protocol FRCore.FRError
+@_exported public import protocol FRCore.FRLogger
+@_exported public import struct FRCore.KeychainService
+@_exported public import struct FRCore.LogLevel
 @_exported public import enum FRCore.NetworkError
 @_exported public import struct FRCore.Request
 @_exported public import protocol FRCore.RequestInterceptor

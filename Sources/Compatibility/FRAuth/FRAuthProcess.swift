@@ -130,6 +130,7 @@ package final class FRAuthProcess: Sendable {
             }
             session.begin(after: former) { [self] in try self.session($0, SessionLease(), application, store) }
             state.started = FRAuth(session: session, process: self)
+            core.set(settingsPins: session.client.profile.pins)
         }
     }
 

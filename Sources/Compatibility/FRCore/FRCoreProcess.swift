@@ -26,6 +26,8 @@ package final class FRCoreProcess: Sendable {
         var transport: (any HTTPTransport)?
         /// The keys of which a server must have one.
         var pins: Set<PublicKeyPin> = []
+        /// The keys of the settings that FRAuth was started with, for requests without other ones.
+        var settingsPins: Set<PublicKeyPin> = []
         var plainHTTPHosts: Set<String> = []
     }
 
@@ -59,9 +61,14 @@ package final class FRCoreProcess: Sendable {
         state.withLock { ($0.transport, $0.pins) = (nil, pins) }
     }
 
+    /// Sets the keys of the settings that FRAuth was started with; empty for none.
+    ///
+    /// They apply to each request that has no pins of its own, over the app's own transport too.
+    package func set(settingsPins: Set<PublicKeyPin>) { state.withLock { $0.settingsPins = settingsPins } }
+
     /// The transport of this moment, and the pins that each request over it gets.
     fileprivate var route: (transport: any HTTPTransport, pins: Set<PublicKeyPin>) {
-        state.withLock { ($0.transport ?? standard, $0.pins) }
+        state.withLock { ($0.transport ?? standard, $0.pins.isEmpty ? $0.settingsPins : $0.pins) }
     }
 }
 

@@ -1,14 +1,32 @@
+public import FRCore
+import SignetCore
 public import SignetJourney
 
 /// The identifier of the device that the app runs on.
 public struct FRDeviceIdentifier: Sendable, Hashable {
+    /// The key under which the ForgeRock SDK keeps the identifier.
+    private static let key = "com.forgerock.ios.device-identifier.hash-base64-string-identifier"
+
     private let text: String
 
     init(_ text: String) { self.text = text }
 
+    /// Creates the identifier that a keychain service keeps.
+    ///
+    /// Without one, the identifier of ``FRDevice/currentDevice`` is stored there or, on a machine without a machine-id(5), a random
+    /// one. It blocks the thread until the vault has it on disk.
+    public init(keychainService: KeychainService) {
+        if let stored = keychainService.getString(Self.key) {
+            text = stored
+        } else {
+            text = FRDevice.currentDevice?.identifier.text ?? RandomID.uuid()
+            keychainService.set(text, key: Self.key)
+        }
+    }
+
     /// Returns the identifier for the servers of this app.
     ///
-    /// It is stable: it depends on the machine and on ``FRAuth/applicationName``.
+    /// It is stable: it depends on the machine and on ``FRAuth/applicationName``, or is the one that a keychain service keeps.
     @discardableResult
     public func getIdentifier() -> String { text }
 }

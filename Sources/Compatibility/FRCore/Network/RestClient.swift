@@ -9,7 +9,8 @@ public import FoundationNetworking
 
 /// The client that sends requests through the registered interceptors.
 ///
-/// The requests of ``FRAuth`` use the same network: the settings here apply to them too.
+/// The requests of `FRAuth` use the same network: the settings here apply to them too, and the pinned keys of its settings
+/// (`sslPinningPublicKeyHashes`) to the requests here.
 public final class RestClient: NSObject, Sendable {
     /// The client of this process.
     public static let shared = RestClient()

@@ -1,0 +1,42 @@
+import FRAuth
+import FRCore
+import Synchronization
+import Testing
+
+@Suite("FRLog")
+struct LogTests {
+    private final class Kept: FRLogger {
+        let lines = Mutex<[String]>([])
+
+        private func keep(_ level: String, _ prefix: String, _ message: String) {
+            lines.withLock { $0.append("\(level) \(prefix.hasPrefix("[FRAuth][")) \(message)") }
+        }
+
+        func logVerbose(timePrefix: String, logPrefix: String, message: String) { keep("verbose", logPrefix, message) }
+        func logInfo(timePrefix: String, logPrefix: String, message: String) { keep("info", logPrefix, message) }
+        func logNetwork(timePrefix: String, logPrefix: String, message: String) { keep("network", logPrefix, message) }
+        func logWarning(timePrefix: String, logPrefix: String, message: String) { keep("warning", logPrefix, message) }
+        func logError(timePrefix: String, logPrefix: String, message: String) { keep("error", logPrefix, message) }
+    }
+
+    @Test("Messages go to the logger that the app sets, at the levels that it sets, with the module's name")
+    func logsByLevel() {
+        let cases: [(LogLevel, [String])] = [
+            (.none, []), (.all, ["verbose true m", "info true sub m", "warning true m", "error true m"]),
+            ([.info, .error], ["info true sub m", "error true m"]),
+        ]
+        for (levels, expected) in cases {
+            FRCoreProcess.$current.withValue(FRCoreProcess()) {
+                let kept = Kept()
+                FRLog.setCustomLogger(kept)
+                FRLog.setLogLevel(levels)
+                FRLog.v("m")
+                FRLog.i("m", subModule: "sub")
+                FRLog.w("m", false)
+                FRLog.e("m")
+                let lines = kept.lines.withLock { $0 }
+                #expect(lines == expected)
+            }
+        }
+    }
+}
