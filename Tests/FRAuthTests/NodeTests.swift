@@ -191,7 +191,8 @@ struct NodeTests {
         "An empty session is returned with its address, is not stored, and gets no token; an empty authId is an invalid response")
     func keepsNoEmptySession() async throws {
         let body = Mutex(#"{"tokenId":"","successUrl":"/console","realm":"/alpha"}"#)
-        try await scripted(answer: { body.withLock { $0 } }) { transport in
+        let answer: @Sendable () -> String = { body.withLock { $0 } }
+        try await scripted(answer: answer) { transport in
             let result = try await FRSession.authenticate(Token.self, authIndexValue: "Login")
             guard case .success(let token?) = result else { throw Unexpected() }
             #expect(token.value.count == 0 && token.successUrl == "/console" && token.realm == "/alpha")

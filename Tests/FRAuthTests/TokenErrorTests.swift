@@ -115,7 +115,8 @@ struct TokenErrorTests {
                 isBroken.withLock { $0 = false }
                 let again = try await logIn()
                 #expect(again.token != nil && FRSession.currentSession != nil)
-                #expect(transport.requests.last { $0.url.contains("authIndexValue") }?.url.contains("ForceAuth=true") == true)
+                let start = transport.requests.last { $0.url.contains("authIndexValue") }
+                #expect(start?.url.contains("ForceAuth=true") == true)
                 await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { _ = try await FRUser.login() }
             }
             await network.close()

@@ -132,7 +132,7 @@ package struct StoredSession: Sendable, Hashable {
 
     /// Creates the content of a store.
     /// - Parameters:
-    ///   - session: The stored session. An empty one is none.
+    ///   - session: The stored session; an empty one counts as missing.
     ///   - token: The stored token, or the record of a refused refresh.
     package init(session: SSOToken? = nil, token: AccessToken? = nil) {
         self.session = session?.nonEmpty
