@@ -35,7 +35,7 @@ struct CallbackValueTests {
         let output = try #require((callback.response["output"] as? [[String: Any]])?.first)
         #expect((output["value"] as? [String: String])?["stage"] == "UsernamePassword")
         #expect(NSDictionary(dictionary: json).isEqual(to: callback.buildResponse()))
-        #expect(try refusal(of: MetadataCallback.self, [:]) == "Missing type")
+        #expect(try refusal(of: MetadataCallback.self, [:]) == "the callback has no type")
     }
 
     @Test("A hidden value that the app does not change is sent as it came")

@@ -10,16 +10,16 @@ struct ErrorTests {
     @Test("Each error is an NSError with the ForgeRock SDK's domain and code, and with a text")
     func errorsAreNSErrors() {
         let cases: [(any CodedFRError, String, Int, String)] = [
-            (AuthError.invalidTokenResponse([:]), "authentication", 1_000_006, "Invalid token response"),
+            (AuthError.invalidTokenResponse([:]), "authentication", 1_000_006, "The tokens of the server's answer can't be used"),
             (AuthError.invalidCallbackResponse(""), "authentication", 1_000_007, "Invalid callback response: "),
             (AuthError.unsupportedCallback(""), "authentication", 1_000_008, "Unsupported callback: "),
             (AuthError.invalidAuthServiceResponse(""), "authentication", 1_000_009, "Invalid AuthService response: "),
             (AuthError.invalidOAuth2Client, "authentication", 1_000_010, "The OAuth 2.0 client is not configured"),
             (AuthError.invalidGenericType, "authentication", 1_000_011, "A journey ends with a Token"),
-            (AuthError.userAlreadyAuthenticated(true), "authentication", 1_000_020, "User is already authenticated"),
+            (AuthError.userAlreadyAuthenticated(true), "authentication", 1_000_020, "A user is already logged in; log out first"),
             (AuthError.userAlreadyAuthenticated(false), "authentication", 1_000_020, "A user is already logged in"),
             (AuthError.authenticationCancelled, "authentication", 1_000_030, "Authentication is cancelled"),
-            (AuthError.invalidResumeURI("suspendedId"), "authentication", 1_000_031, "Invalid Resume URI: suspendedId"),
+            (AuthError.invalidResumeURI("suspendedId"), "authentication", 1_000_031, "The link resumes no journey: suspendedId"),
             (AuthError.userAuthenticationRequired, "authentication", 1_000_035, "The session has ended"),
             (AuthApiError.apiRequestFailure(nil, nil, nil), "authapierror", 1_300_000, "Request failed"),
             (
@@ -41,7 +41,7 @@ struct ErrorTests {
             (OAuth2Error.missingOrInvalidRedirectURI(nil), "oauth2", 1_500_008, "Missing or invalid redirect_uri"),
             (ConfigError.emptyConfiguration, "configuration", 2_000_000, "There is no configuration"),
             (ConfigError.invalidConfiguration("url"), "configuration", 2_000_001, "Invalid configuration: url"),
-            (ConfigError.invalidAccessGroup("group"), "configuration", 2_000_002, "Invalid access group: group"),
+            (ConfigError.invalidAccessGroup("group"), "configuration", 2_000_002, "The access group group can't be used"),
             (ConfigError.invalidSDKState, "configuration", 2_000_003, "The SDK is not started"),
             (TokenError.failToParseToken("failure"), "token", 3_000_000, "Failed to persist Token: failure"),
             (TokenError.nullRefreshToken, "token", 3_000_001, "Invalid refresh_token"),
@@ -60,7 +60,8 @@ struct ErrorTests {
     @Test("An OAuth 2.0 error has the server's name and description, from its text or from an address with both")
     func readsOAuthErrors() {
         let cases: [(OAuth2Error, name: String, text: String)] = [
-            (.invalidGrant("expired"), "invalid_grant", "expired"), (.invalidGrant(nil), "invalid_grant", "Invalid grant"),
+            (.invalidGrant("expired"), "invalid_grant", "expired"),
+            (.invalidGrant(nil), "invalid_grant", "The code or the refresh token is not valid any more"),
             (.invalidScope("http://localhost.com?error=invalid_scope&error_description=No scope"), "invalid_scope", "No scope"),
             (
                 .other("https://app.example.com?error=other_reason&error_description=Other%20reason"), "other_reason",

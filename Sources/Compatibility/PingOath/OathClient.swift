@@ -18,6 +18,7 @@ import SignetTransfer
 public final class OathClient: Sendable {
     private let authenticator: Authenticator
     private let credentials: ClientCredentials
+    // The Ping SDK's tests compare the lines that this client logs after a success.
     private let logger: any Logger
 
     /// Creates a client with this configuration.

@@ -96,7 +96,7 @@ public final class OathKeychainStorage: OathStorage {
     /// Removes a credential.
     /// - Returns: True when it existed.
     public func removeOathCredential(credentialId: String) async throws -> Bool {
-        try await run("Removing OATH credential \(credentialId)", nil) {
+        try await run("Deleting OATH credential \(credentialId)", nil) {
             guard let item else { return try await accounts().removeOathCredential(credentialId: credentialId) }
             return try await keychain.write { records throws(StoreError) in
                 var kept = try KeptCredentials(records.record(item))

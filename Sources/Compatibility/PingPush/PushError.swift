@@ -51,7 +51,7 @@ public enum PushError: RetryableError, LocalizedError, Sendable {
         case .notInitialized: "The push client was closed; create a new one"
         case .deviceTokenNotSet: "This device has no push token yet: call setDeviceToken first"
         case .initializationFailed(let text, let cause): Self.text("Initialization failed", text, cause)
-        case .invalidUri(let text): "Invalid push URI: \(text)"
+        case .invalidUri(let text): "The push URI was refused: \(text)"
         case .missingRequiredParameter(let name): "Missing required parameter: \(name)"
         case .invalidParameterValue(let text): "Invalid value: \(text)"
         case .uriFormatting(let text): "No URI can be written: \(text)"

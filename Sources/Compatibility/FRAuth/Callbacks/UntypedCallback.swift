@@ -40,7 +40,7 @@ extension JourneyCallback {
     /// Reads a callback from an untyped dictionary.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when it has no type, or an output or input without a name.
     init(untyped json: [String: Any]) throws(AuthError) {
-        guard let value = JSONValue(untyped: json) else { throw .invalidCallbackResponse("Missing type") }
+        guard let value = JSONValue(untyped: json) else { throw .invalidCallbackResponse("the callback has no type") }
         do {
             try self.init(json: value)
         } catch {

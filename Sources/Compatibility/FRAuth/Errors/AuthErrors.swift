@@ -56,11 +56,12 @@ public enum AuthError: CodedFRError, Hashable {
     /// A description of the problem and, if one exists, of the remedy.
     public var description: String { meaning.description }
 
+    // The ForgeRock SDK's tests compare the messages of the callbacks, of an invalid answer and of a canceled login.
     private var meaning: (code: Int, message: String, description: String) {
         switch self {
         case .invalidTokenResponse(let payload):
             (
-                1_000_006, "Invalid token response",
+                1_000_006, "The tokens of the server's answer can't be used",
                 "the response has no valid token\((payload?["reason"] as? String).map { ": \($0)" } ?? "")"
             )
         case .invalidCallbackResponse(let callback):
@@ -78,11 +79,11 @@ public enum AuthError: CodedFRError, Hashable {
         case .invalidOAuth2Client: alike(1_000_010, "The OAuth 2.0 client is not configured")
         case .invalidGenericType: alike(1_000_011, "A journey ends with a Token, an AccessToken or an FRUser")
         case .userAlreadyAuthenticated(true):
-            (1_000_020, "User is already authenticated", "a user is already logged in; log out first")
+            alike(1_000_020, "A user is already logged in; log out first")
         case .userAlreadyAuthenticated(false):
             alike(1_000_020, "A user is already logged in, with a session and without tokens; log out first")
         case .authenticationCancelled: (1_000_030, "Authentication is cancelled", "the login was canceled")
-        case .invalidResumeURI(let reason): (1_000_031, "Invalid Resume URI: \(reason)", reason)
+        case .invalidResumeURI(let reason): (1_000_031, "The link resumes no journey: \(reason)", reason)
         case .userAuthenticationRequired: alike(1_000_035, "The session has ended; log in again")
         }
     }
@@ -156,6 +157,7 @@ public enum AuthApiError: CodedFRError {
         }
     }
 
+    // The ForgeRock SDK's tests compare these texts.
     /// The short description, which is the server's message where it sent one for the user.
     public var message: String {
         switch self {
@@ -253,6 +255,7 @@ public enum ConfigError: CodedFRError, Hashable {
     /// A description of the problem and, if one exists, of the remedy.
     public var description: String { meaning.description }
 
+    // The ForgeRock SDK's tests compare the beginning of the message for an invalid configuration.
     private var meaning: (code: Int, message: String, description: String) {
         switch self {
         case .emptyConfiguration:
@@ -263,7 +266,7 @@ public enum ConfigError: CodedFRError, Hashable {
         case .invalidConfiguration(let reason):
             (2_000_001, "Invalid configuration: \(reason)", "the configuration is invalid: \(reason)")
         case .invalidAccessGroup(let group):
-            (2_000_002, "Invalid access group: \(group)", "the access group \(group) is invalid")
+            (2_000_002, "The access group \(group) can't be used", "the access group \(group) is invalid")
         case .invalidSDKState:
             (
                 2_000_003, "The SDK is not started, or has no OAuth 2.0 client",

@@ -81,15 +81,20 @@ public enum OAuth2Error: CodedFRError, Hashable {
     }
 
     /// The code, the server's name, a short description, and the text of the case.
+    ///
+    /// The ForgeRock SDK's tests compare the descriptions of the codes 1500008, 1500098 and 1500099.
     private var meaning: (code: Int, name: String, words: String, text: String?) {
         switch self {
-        case .invalidAuthorizeRequest(let text): (1_500_001, "invalid_request", "Invalid authorization request", text)
-        case .invalidClient(let text): (1_500_002, "invalid_client", "Invalid client", text)
-        case .invalidGrant(let text): (1_500_003, "invalid_grant", "Invalid grant", text)
-        case .unauthorizedClient(let text): (1_500_004, "unauthorized_client", "Unauthorized client", text)
-        case .unsupportedGrantType(let text): (1_500_005, "unsupported_grant_type", "Unsupported grant type", text)
-        case .unsupportedResponseType(let text): (1_500_006, "unsupported_response_type", "Unsupported response type", text)
-        case .invalidScope(let text): (1_500_007, "invalid_scope", "Invalid scope", text)
+        case .invalidAuthorizeRequest(let text):
+            (1_500_001, "invalid_request", "The server can't read the authorization request", text)
+        case .invalidClient(let text): (1_500_002, "invalid_client", "The server doesn't accept the client", text)
+        case .invalidGrant(let text): (1_500_003, "invalid_grant", "The code or the refresh token is not valid any more", text)
+        case .unauthorizedClient(let text): (1_500_004, "unauthorized_client", "The client may not do this", text)
+        case .unsupportedGrantType(let text):
+            (1_500_005, "unsupported_grant_type", "The server doesn't offer this grant type", text)
+        case .unsupportedResponseType(let text):
+            (1_500_006, "unsupported_response_type", "The server doesn't offer this response type", text)
+        case .invalidScope(let text): (1_500_007, "invalid_scope", "The server doesn't grant the scope", text)
         case .missingOrInvalidRedirectURI(let text):
             (1_500_008, "redirect_uri_error", "Missing or invalid redirect_uri", text)
         case .accessDenied(let text): (1_500_009, "access_denied", "The request was denied", text)
@@ -123,6 +128,7 @@ public enum TokenError: CodedFRError, Hashable {
     /// A description of the problem and, if one exists, of the remedy.
     public var description: String { meaning.description }
 
+    // The ForgeRock SDK's tests compare the messages.
     private var meaning: (code: Int, message: String, description: String) {
         switch self {
         case .failToParseToken(let reason): (3_000_000, "Failed to persist Token: \(reason)", reason)
@@ -157,6 +163,7 @@ public enum BrowserError: CodedFRError, Hashable {
     /// A description of the problem and, if one exists, of the remedy.
     public var description: String { meaning.description }
 
+    // The ForgeRock SDK's tests compare the messages for a login in progress and a canceled one.
     private var meaning: (code: Int, message: String, description: String) {
         switch self {
         case .externalUserAgentFailure:

@@ -103,7 +103,7 @@ public enum CryptoError: CodedFRError, Hashable {
     private var meaning: (code: Int, message: String, description: String) {
         switch self {
         case .invalidParam(let name):
-            (1_200_000, "Invalid parameter: \(name)", "not usable: \(name)")
+            (1_200_000, "A parameter can't be used: \(name)", "not usable: \(name)")
         case .failToConvertData:
             (1_200_001, "The data cannot be read", "a text is not the encoding of the expected data")
         case .invalidJWT:

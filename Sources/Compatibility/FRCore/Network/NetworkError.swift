@@ -30,6 +30,7 @@ public enum NetworkError: CodedFRError {
         }
     }
 
+    // The ForgeRock SDK's tests compare these texts.
     /// The short description.
     public var message: String {
         switch self {
