@@ -36,7 +36,10 @@ struct ErrorTests {
                 1_300_003, " Token not found."
             ),
             (BrowserError.externalUserAgentFailure, "browser", 1_400_000, "The browser could not be opened"),
-            (BrowserError.externalUserAgentAuthenticationInProgress, "browser", 1_400_001, "External user-agent"),
+            (
+                BrowserError.externalUserAgentAuthenticationInProgress, "browser", 1_400_001,
+                "External user-agent authentication is currently in progress"
+            ),
             (BrowserError.externalUserAgentCancelled, "browser", 1_400_002, "External user-agent authentication is cancelled"),
             (OAuth2Error.missingOrInvalidRedirectURI(nil), "oauth2", 1_500_008, "Missing or invalid redirect_uri"),
             (ConfigError.emptyConfiguration, "configuration", 2_000_000, "There is no configuration"),
@@ -44,7 +47,7 @@ struct ErrorTests {
             (ConfigError.invalidAccessGroup("group"), "configuration", 2_000_002, "The access group group can't be used"),
             (ConfigError.invalidSDKState, "configuration", 2_000_003, "The SDK is not started"),
             (TokenError.failToParseToken("failure"), "token", 3_000_000, "Failed to persist Token: failure"),
-            (TokenError.nullRefreshToken, "token", 3_000_001, "Invalid refresh_token"),
+            (TokenError.nullRefreshToken, "token", 3_000_001, "Invalid refresh_token: refresh_token is not found"),
             (TokenError.nullToken, "token", 3_000_002, "Invalid token: token is not found"),
         ]
         for (error, domain, code, text) in cases {
@@ -68,7 +71,7 @@ struct ErrorTests {
                 "Other reason"
             ),
             (.other(nil), "unknown", "OAuth2 /authorize Error"),
-            (.missingOrInvalidRedirectURI(nil), "redirect_uri_error", "Missing"),
+            (.missingOrInvalidRedirectURI(nil), "redirect_uri_error", "Missing or invalid redirect_uri"),
             (.invalidPKCEState, "invalid_pkce_state", "The answer"), (.unknown(nil), "unknown", "Unknown error"),
         ]
         for (error, name, text) in cases {

@@ -119,8 +119,11 @@ struct NodeTests {
                     node?.next { (_: Token?, _, _) in done.resume() }
                 }
             }
+            let url = try #require(URL(string: "https://am.example.test/am?realm=/&suspendedId=s1"))
+            _ = try await FRSession.authenticate(Token.self, resumeURI: url)
             RequestInterceptorRegistry.shared.registerInterceptors(interceptors: nil)
-            #expect(log.lines == ["START_AUTHENTICATE Login service", "AUTHENTICATE Login service"])
+            #expect(log.lines == ["START_AUTHENTICATE Login service", "AUTHENTICATE Login service", "RESUME_AUTHENTICATE  "])
+            #expect(transport.requests.last?.url.contains("suspendedId=s1") == true)
             let unmarked = transport.requests.filter { !$0.url.hasSuffix("&x=1") && !$0.url.hasSuffix("?x=1") }
             #expect(unmarked.isEmpty)
             let otherVersions = transport.requests.filter {
@@ -185,6 +188,12 @@ struct NodeTests {
         await #expect(throws: AuthError.invalidGenericType) { try await service.next(Int.self) }
         let nothing = try self.service(200, #"{"successUrl":"/console","realm":"/alpha"}"#)
         guard case .success(nil) = try await nothing.next(Token.self) else { throw Unexpected() }
+        let isNothing = await withCheckedContinuation { (done: CheckedContinuation<Bool, Never>) in
+            nothing.next { (user: FRUser?, node, error) in
+                done.resume(returning: user == nil && node == nil && error == nil)
+            }
+        }
+        #expect(isNothing)
     }
 
     @Test(

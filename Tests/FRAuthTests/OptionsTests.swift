@@ -221,13 +221,20 @@ struct OptionsObjectTests {
                 HTTPResponse(
                     status: 200,
                     body: Array(
-                        #"{"issuer":"\#(issuer)","authorization_endpoint":"\#(issuer)/oauth/authorize","token_endpoint":"\#(issuer)/t"}"#
+                        #"{"issuer":"\#(issuer)","authorization_endpoint":"\#(issuer)/oauth/authorize","token_endpoint":"\#(issuer)/t","userinfo_endpoint":"\#(issuer)/u","revocation_endpoint":"\#(issuer)/r"}"#
                             .utf8))
             }
-            let options = FROptions(config: ["forgerock_oauth_client_id": "client", "forgerock_authorize_endpoint": "test"])
+            let given = [
+                "oauth_client_id": "client", "oauth_redirect_uri": "app://cb", "oauth_sign_out_redirect_uri": "app://bye",
+            ]
+            let replaced = ["authorize", "token", "revoke", "userinfo", "endsession"].map { ("\($0)_endpoint", "test") }
+            let config = given.merging(replaced) { $1 }.map { ("forgerock_\($0.key)", $0.value) }
+            let options = FROptions(config: Dictionary(config) { $1 })
             try await options.discover(discoveryURL: "\(issuer)/.well-known/openid-configuration", transport: transport)
             #expect(options.url == issuer && options.realm.isEmpty && options.oauthClientId == "client")
             #expect(options.authorizeEndpoint == "\(issuer)/oauth/authorize" && options.tokenEndpoint == "\(issuer)/t")
+            #expect(options.userinfoEndpoint == "\(issuer)/u" && options.revokeEndpoint == "\(issuer)/r")
+            #expect(options.oauthRedirectUri == "app://cb" && options.oauthSignoutRedirectUri == "app://bye")
         }
     }
 

@@ -49,6 +49,11 @@ struct PolicyTests {
         let cases: [PolicyAdvice?] = [
             PolicyAdvice(json: ["resource": "https://a.example", "actions": [Any](), "attributes": [Any](), "ttl": 0]),
             PolicyAdvice(json: ["advices": ["OtherAdvice": ["x"]]]), PolicyAdvice(redirectUrl: "https://am.example.com/am"),
+            PolicyAdvice(redirectUrl: "not an address"),
+            PolicyAdvice(redirectUrl: "https://am.example.com/am/?goto=x&authIndexType=composite_advice"),
+            PolicyAdvice(redirectUrl: Self.redirect.replacing("&authIndexType=composite_advice", with: "")),
+            PolicyAdvice(redirectUrl: Self.redirect.replacing("Value%3E", with: "ValueOne%3E")),
+            PolicyAdvice(redirectUrl: Self.redirect.replacing("CAttribute%20", with: "CAttributeOne%20")),
             PolicyAdvice(redirectUrl: Self.redirect.replacing("%22Trans", with: "%/")), PolicyAdvice(type: "Other", value: "x"),
             PolicyAdviceCreator().parseAsBase64(advice: broken),
             PolicyAdviceCreator().parse(advice: "https://am.example.com/?authIndexValue=%"),
@@ -128,7 +133,8 @@ struct PolicyTests {
         let policy = AuthorizationPolicy(validatingURL: [url], delegate: delegate)
         let cases: [(URLResponse?, Data?, String?)] = [
             (head(401, ["Www-Authenticate": Self.challenge]), nil, "t1"), (head(307, ["Location": Self.redirect]), nil, "t1"),
-            (head(302, ["Location": Self.redirect]), nil, "t1"), (nil, body, "/:StepUp"), (nil, Data("test".utf8), "t9"),
+            (head(302, ["Location": Self.redirect]), nil, "t1"), (nil, body, "/:StepUp"),
+            (nil, body.dropFirst().dropLast(), "/:StepUp"), (nil, Data("test".utf8), "t9"),
         ]
         for (response, data, value) in cases {
             #expect(policy.evaluateAuthorizationPolicy(responseData: data, response: response, error: nil)?.value == value)
@@ -182,8 +188,20 @@ struct PolicyTests {
                 let confirmed = try await exchange.answer(to: request("https://api.example.com/step")).get()
                 #expect(confirmed.status == 200 && sent().last?.url == "https://api.example.com/step?_txid=t1")
                 #expect(sent().last?.headers["Authorization"] == nil)
+                FRURLProtocol.tokenManagementPolicy = TokenManagementPolicy(validatingURL: urls, delegate: OwnHeader())
+                _ = try await exchange.answer(to: request("https://api.example.com/a")).get()
+                #expect(sent().last?.headers["Auth"] == user.buildAuthHeader() && sent().last?.headers["Authorization"] == nil)
             }
             await network.close()
+        }
+    }
+
+    /// A delegate that sends the token in a header of its own.
+    private final class OwnHeader: TokenManagementPolicyDelegate {
+        func updateRequest(originalRequest: URLRequest, token: AccessToken) -> URLRequest {
+            var request = originalRequest
+            request.setValue(token.buildAuthorizationHeader(), forHTTPHeaderField: "Auth")
+            return request
         }
     }
 
