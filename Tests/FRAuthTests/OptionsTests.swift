@@ -308,7 +308,7 @@ struct StartTests {
                 $0.keychain = VaultProvider { () throws(StoreError) in memory }
                 $0.lockFile = directory.file("lock")
             }
-            try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) { try await body() }
+            try await FRAuthProcess.$current.withValue(FRAuthProcess(settings, core: FRCoreProcess())) { try await body() }
         }
     }
 
