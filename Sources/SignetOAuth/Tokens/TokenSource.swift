@@ -128,8 +128,10 @@ public final class TokenSource: Sendable {
     public func renewed(insteadOf rejected: AccessToken?) async throws(TokenError) -> AccessToken {
         if let token = remembered(), token.value != rejected?.value, rejected != nil { return token }
         let token = try await obtain(rejected: rejected)
-        // A renewal that was already running may have started before the token was rejected.
-        return token.value == rejected?.value ? try await obtain(rejected: rejected) : token
+        // A renewal that was already running may have started before the token was rejected. A server that issues the same token
+        // again is not asked once more.
+        let isRejected = token.value == rejected?.value && token.issuedAt == rejected?.issuedAt
+        return isRejected ? try await obtain(rejected: rejected) : token
     }
 
     // MARK: Memory
@@ -184,7 +186,7 @@ public final class TokenSource: Sendable {
                     case .foreign(let token): try await revoke(foreign: token)
                     case .refused(let record): throw await requiredLogin(after: record)
                     case .ended(let old, let result):
-                        await revokeAccessToken(of: old)
+                        await revokeAccessToken(of: old, replacedBy: try? result.get())
                         return try result.get()
                     }
                 }
@@ -243,9 +245,9 @@ public final class TokenSource: Sendable {
 
     /// Revokes the access token of a grant that the server has ended, if it hasn't expired, as far as that is possible.
     ///
-    /// The refresh token of the grant was used, and is not sent again.
-    private func revokeAccessToken(of ended: AccessToken) async {
-        guard !ended.isExpired(at: clock.now) else { return }
+    /// The refresh token of the grant was used, and is not sent again. A server may have issued the same access token again.
+    private func revokeAccessToken(of ended: AccessToken, replacedBy new: AccessToken?) async {
+        guard !ended.isExpired(at: clock.now), ended.value != new?.value else { return }
         try? await server.revoke(AccessToken(value: ended.value, tokenType: ended.tokenType, issuedAt: ended.issuedAt))
     }
 

@@ -302,6 +302,25 @@ struct TokenSourceTests {
         }
     }
 
+    @Test(
+        "A server that issues the same access token again is asked once, and the token is not revoked", arguments: [true, false])
+    func acceptsSameTokenAgain(byRefresh: Bool) async throws {
+        try await TokenSourceFixture.with(
+            token: TokenSourceFixture.old(left: 3600, refreshToken: byRefresh ? "refresh-old" : "unknown"),
+            client: OAuthClient(clientID: "app", redirectURI: TokenSourceFixture.client.redirectURI, scopes: ["read"]),
+            .set {
+                TokenSourceFixture.addOldToken(&$0)
+                // The first access token has the number 1, or 3 after a code and a family.
+                $0.changes["token"] = { $0.replacing(byRefresh ? "access-1" : "access-3", with: "access-old") }
+            }
+        ) { fixture in
+            let token = try await fixture.tokens.refresh()
+            #expect(token.text == "access-old" && token.refreshToken?.text != "refresh-old")
+            #expect(try await fixture.store.token() == token)
+            #expect(fixture.provider.count("token") == (byRefresh ? 1 : 2) && fixture.provider.now.revoked.isEmpty)
+        }
+    }
+
     @Test("A login is required when nothing valid is left, and what has ended is removed")
     func reportsRequiredLogin() async throws {
         for old in [
