@@ -119,6 +119,43 @@ def tracked_files(root: Path):
     return sorted(name for name in set(names) if name and (root / name).is_file())
 
 
+# MARK: - Tables that name tests
+
+_TEST = re.compile(r"^[ \t]*@Test\b.*?\bfunc `?(\w+)", re.M | re.S)
+_REFERENCE = re.compile(r"`?(\w+)/(\w+)`?")
+
+
+def test_functions(root: Path) -> dict[str, set[str]]:
+    """The names of the test functions of each target."""
+    functions = {}
+    for path, source in swift_files(root, "Tests"):
+        functions.setdefault(path.split("/")[1], set()).update(_TEST.findall(source))
+    return functions
+
+
+def table_rows(page: Path, heading: str):
+    """(line, cells) of each row of the tables whose first column has this heading."""
+    inside = False
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        cells = [cell.strip() for cell in re.sub(r"^\||\|\s*$", "", line).split("|")]
+        if not line.startswith("|"):
+            inside = False
+        elif cells[0] == heading:
+            inside = True
+        elif inside and not set(cells[0]) <= set("-: "):
+            yield number, cells
+
+
+def missing_tests(cell: str, functions: dict[str, set[str]]):
+    """What is wrong with the cell of a row that names tests: `Target/function, Target/function`."""
+    for test in cell.split(", "):
+        reference = _REFERENCE.fullmatch(test)
+        if not reference:
+            yield f"{test} is not `Target/function`"
+        elif reference.group(2) not in functions.get(reference.group(1), ()):
+            yield f"there is no test function {test.strip('`')}"
+
+
 # MARK: - Swift source
 
 _TOKEN = re.compile(r'//|/\*|#*"|#+/|[`/()]')

@@ -23,6 +23,7 @@ RULE_TESTS = "Tests/SignetCoreTests/RuleTests.swift"
 PAGE = "docs/protocol/wire.md"
 THREATS = "docs/design/threats.md"
 VENDOR = "docs/reference/vendor-tests/Push.md"
+COUNTS = "docs/reference/vendor-tests/README.md"
 
 MANIFEST = """\
 // swift-tools-version: 6.2
@@ -121,7 +122,9 @@ public protocol Store {
     THREATS: "| # | attack | defense | test |\n| --- | --- | --- | --- |\n"
     '| 1 | A | B | RuleTests "A rule holds", "always" (twice); SignetCoreTests/RuleTests "holds" |\n| 2 | A | B | none: out of scope |\n',
     VENDOR: "| their test | our test | remark |\n| --- | --- | --- |\n| A.a | `SignetCoreTests/holds`, SignetCoreTests/holds | |\n"
-    "| A.b | | differs because x |\n| A.c | | missing |\n",
+    "| A.b | | differs because x |\n| A.c | | missing |\n| A.d | SignetCoreTests/holds | differs because y |\n",
+    COUNTS: "| page | rows | the same | differs, tested | differs, not tested | missing |\n| --- | --- |\n"
+    "| Push | 4 | 1 | 1 | 1 | 1 |\n| all | 4 | 1 | 1 | 1 | 1 |\n",
 }  # fmt: skip
 
 DOCUMENTED = "/// A rule.\npublic struct Rule {\n"
@@ -136,6 +139,8 @@ def manifest(old: str, new: str) -> dict[str, str]:
 def function(lines: int) -> str:
     return "func long(\n    _ done: () -> Void = {}\n) {\n" + "    work()\n" * (lines - 4) + "}\n"
 
+
+HEAD = "| their test | our test | remark |\n"
 
 # rule, what is wrong in the tree, where the finding is, what it says
 FAULTS = [
@@ -229,12 +234,15 @@ FAULTS = [
     ("threats", {THREATS: '| 1 | A | B | RuleTests "A rule holds", and more |\n'}, f"{THREATS}:1:", "row 1: write"),
     ("threats", {THREATS: "| 1 | A | B | none |\n"}, f"{THREATS}:1:", "row 1: write"),
     ("threats", {THREATS: "| 1 | A | B | none: x |\n| 1 | A | B | none: y |\n"}, f"{THREATS}:2:", "two rows 1"),
-    ("vendor-tests", {VENDOR: "| A.a | SignetCoreTests/gone | |\n"}, f"{VENDOR}:1:", "no test function SignetCoreTests/gone"),
-    ("vendor-tests", {VENDOR: "| A.a | GoneTests/holds | |\n"}, f"{VENDOR}:1:", "no test function GoneTests/holds"),
-    ("vendor-tests", {VENDOR: "| A.a | holds | |\n"}, f"{VENDOR}:1:", "holds is not `Target/function`"),
-    ("vendor-tests", {VENDOR: "| A.a | | differs because |\n"}, f"{VENDOR}:1:", "there is no test"),
-    ("vendor-tests", {VENDOR: "| A.a | missing |\n"}, f"{VENDOR}:1:", "write `| their test"),
-    ("vendor-tests", {VENDOR: "| A.a | | missing |\n| A.a | | missing |\n"}, f"{VENDOR}:2:", "A.a is in"),
+    ("vendor-tests", {VENDOR: HEAD + "| A.a | SignetCoreTests/gone | |\n"}, f"{VENDOR}:2:", "no test function SignetCoreTests/gone"),
+    ("vendor-tests", {VENDOR: HEAD + "| A.a | GoneTests/holds | |\n"}, f"{VENDOR}:2:", "no test function GoneTests/holds"),
+    ("vendor-tests", {VENDOR: HEAD + "| A.a | holds | |\n"}, f"{VENDOR}:2:", "holds is not `Target/function`"),
+    ("vendor-tests", {VENDOR: HEAD + "| A.a | | differs because |\n"}, f"{VENDOR}:2:", "there is no test"),
+    ("vendor-tests", {VENDOR: HEAD + "| A.a | missing |\n"}, f"{VENDOR}:2:", "write `| their test"),
+    ("vendor-tests", {VENDOR: HEAD + "| A.a | | missing |\n| A.a | | missing |\n"}, f"{VENDOR}:3:", "A.a is in"),
+    ("vendor-tests", {RULE_TESTS: "func holds() {}\n"}, f"{VENDOR}:6:", "no test function"),
+    ("vendor-tests", {VENDOR: HEAD + "| A.a | | missing |\n"}, f"{COUNTS}:4:", "write `| all | 1 | 0 | 0 | 0 | 1 |`"),
+    ("vendor-tests", {COUNTS: None}, f"{COUNTS}:1:", "write `| all | 4 | 1 | 1 | 1 | 1 |`"),
     ("allow-list", {ALLOW: f"size {STORE}\n"}, f"{ALLOW}:1:", "without a reason"),
     ("allow-list", {ALLOW: f"language {STORE} -- old\n"}, f"{ALLOW}:1:", "grants no exceptions"),
     ("allow-list", {ALLOW: "size Sources/Gone.swift -- it is long\n"}, f"{ALLOW}:1:", "there is no file"),
