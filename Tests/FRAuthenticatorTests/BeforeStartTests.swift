@@ -31,7 +31,7 @@ struct BeforeStartTests {
             handler.application(Self.application, didRegisterForRemoteNotificationsWithDeviceToken: Self.token)
             #expect(handler.deviceToken == "AB01")
             let recording = ClientRecording()
-            try FRAClient.setStorage(storage: RecordingClient(recording))
+            try FRAClient.setStorage(storage: RecordingClient(recording)).get()
             #expect(recording.content.token == nil)
             await FRAClient.start()
             #expect(handler.deviceToken == "AB01")
@@ -50,7 +50,7 @@ struct BeforeStartTests {
             #expect(handler.deviceToken == nil)
             let recording = ClientRecording()
             _ = recording.change("add") { $0.token = #"{"tokenId":"OLD","timeAdded":1}"# }
-            try FRAClient.setStorage(storage: RecordingClient(recording))
+            try FRAClient.setStorage(storage: RecordingClient(recording)).get()
             await FRAClient.start()
             #expect(handler.deviceToken == nil && recording.content.token == nil)
         }
@@ -63,7 +63,7 @@ struct BeforeStartTests {
             handler.application(Self.application, didRegisterForRemoteNotificationsWithDeviceToken: Data())
             #expect(handler.deviceToken == "")
             let recording = ClientRecording()
-            try FRAClient.setStorage(storage: RecordingClient(recording))
+            try FRAClient.setStorage(storage: RecordingClient(recording)).get()
             await FRAClient.start()
             handler.application(Self.application, didRegisterForRemoteNotificationsWithDeviceToken: Data())
             #expect(handler.deviceToken == nil && recording.content.token == nil)
@@ -76,7 +76,7 @@ struct BeforeStartTests {
         let push = try await ClientFixture(RecordingClient(recording)).enrollBoth().push
         let message = try Sample.message(to: push.mechanismUUID)
         try await FRAProcess.$current.withValue(FRAProcess(Self.settings())) {
-            try FRAClient.setStorage(storage: RecordingClient(recording))
+            try FRAClient.setStorage(storage: RecordingClient(recording)).get()
             let received = FRAPushHandler.shared.application(
                 Self.application, didReceiveRemoteNotification: ["aps": ["messageId": "1", "data": message]])
             let notification = try #require(received)
@@ -111,7 +111,7 @@ struct BeforeStartTests {
         for name in [nil, "c", "t", "u", "l"] { deliveries.append(["messageId": "1", "data": try message(without: name)]) }
         try FRAProcess.$current.withValue(FRAProcess(Self.settings())) {
             let recording = ClientRecording()
-            try FRAClient.setStorage(storage: RecordingClient(recording))
+            try FRAClient.setStorage(storage: RecordingClient(recording)).get()
             for delivery in deliveries {
                 let received = FRAPushHandler.shared.application(
                     Self.application, didReceiveRemoteNotification: ["aps": delivery])
@@ -130,7 +130,7 @@ struct BeforeStartTests {
                 #expect(code.code.count == 6 && code.start == Sample.start.timeIntervalSince1970)
                 #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
                 let recording = ClientRecording()
-                try FRAClient.setStorage(storage: RecordingClient(recording))
+                try FRAClient.setStorage(storage: RecordingClient(recording)).get()
                 #expect(try mechanism.generateCode() == code)
                 _ = recording.change("lock") {
                     $0.accounts["i-a"] = #"{"issuer":"i","accountName":"a","timeAdded":1,"lock":true,"lockingPolicy":"custom"}"#
@@ -149,7 +149,7 @@ struct BeforeStartTests {
         try FRAProcess.$current.withValue(FRAProcess(Self.settings())) {
             #expect(throws: FRAError.self) { try mechanism.generateCode() }
             let recording = ClientRecording()
-            try FRAClient.setStorage(storage: RecordingClient(recording))
+            try FRAClient.setStorage(storage: RecordingClient(recording)).get()
             let first = try mechanism.generateCode()
             #expect(mechanism.counter == 8)
             let stored = try #require(recording.content.mechanisms["i-a-hotp"])
@@ -168,14 +168,14 @@ struct BeforeStartTests {
     func startsAgainAfterReset() throws {
         try FRAProcess.$current.withValue(FRAProcess(Self.settings())) {
             #expect(FRAClient.shared == nil)
-            try FRAClient.setStorage(storage: RecordingClient(ClientRecording()))
+            try FRAClient.setStorage(storage: RecordingClient(ClientRecording())).get()
             FRAClient.start()
             let first = try #require(FRAClient.shared)
             #expect(throws: FRAError.invalidStateForChangingStorage) {
-                try FRAClient.setStorage(storage: RecordingClient(ClientRecording()))
+                try FRAClient.setStorage(storage: RecordingClient(ClientRecording())).get()
             }
             FRAClient.shared = nil
-            try FRAClient.setStorage(storage: RecordingClient(ClientRecording()))
+            try FRAClient.setStorage(storage: RecordingClient(ClientRecording())).get()
             FRAClient.start()
             #expect(FRAClient.shared != nil && FRAClient.shared != first)
         }

@@ -128,7 +128,7 @@ struct EnrollmentTests {
         #expect(arePlain == [true])
 
         try await FRAProcess.$current.withValue(FRAProcess(ClientFixture.settings(transport, ManualClock(Sample.start)))) {
-            try FRAClient.setStorage(storage: RecordingClient(ClientRecording()))
+            try FRAClient.setStorage(storage: RecordingClient(ClientRecording())).get()
             try FRAClient.allowPlainHTTP(to: ["am.example.test"])
             await FRAClient.start()
             #expect(throws: FRAError.invalidStateForChangingPolicyEvaluator) { try FRAClient.allowPlainHTTP(to: []) }

@@ -20,7 +20,7 @@ struct LogTests {
         settings.logger = Logger(label: "test") { _ in LineLog(lines: lines) }
         try FRAProcess.$current.withValue(FRAProcess(settings)) {
             if let level { FRALog.setLogLevel(level) }
-            try FRAClient.setStorage(storage: RecordingClient(ClientRecording()))
+            try FRAClient.setStorage(storage: RecordingClient(ClientRecording())).get()
             FRAClient.start()
             FRALog.v("v")
             FRALog.i("i")
@@ -28,7 +28,7 @@ struct LogTests {
             FRALog.e("e")
             // The client has started: the change is refused and logged.
             #expect(throws: FRAError.invalidStateForChangingStorage) {
-                try FRAClient.setStorage(storage: RecordingClient(ClientRecording()))
+                try FRAClient.setStorage(storage: RecordingClient(ClientRecording())).get()
             }
         }
         let beginnings = lines.all.map { String($0.split(separator: ":")[0]) }

@@ -22,14 +22,14 @@ struct StartTests {
     private func begin() throws {
         #expect(FRAClient.shared == nil)
         let recording = ClientRecording()
-        try FRAClient.setStorage(storage: RecordingClient(recording))
+        try FRAClient.setStorage(storage: RecordingClient(recording)).get()
         try FRAClient.setPolicyEvaluator(policyEvaluator: FRAPolicyEvaluator())
         FRAClient.start()
         let client = try #require(FRAClient.shared)
 
         let other = ClientRecording()
         #expect(throws: FRAError.invalidStateForChangingStorage) {
-            try FRAClient.setStorage(storage: RecordingClient(other))
+            try FRAClient.setStorage(storage: RecordingClient(other)).get()
         }
         #expect(FRAClient.lastStorageError as? FRAError == .invalidStateForChangingStorage)
         #expect(throws: FRAError.invalidStateForChangingPolicyEvaluator) {
@@ -48,7 +48,7 @@ struct StartTests {
     func startFixesTransportAndInterceptors() async throws {
         let transport = ScriptedTransport(ClientFixture.accept)
         try await FRAProcess.$current.withValue(Self.process(ScriptedTransport { _ in HTTPResponse(status: 500) })) {
-            try FRAClient.setStorage(storage: RecordingClient(ClientRecording()))
+            try FRAClient.setStorage(storage: RecordingClient(ClientRecording())).get()
             try FRAClient.setTransport(transport: transport)
             try FRAClient.setInterceptors(interceptors: [HeaderInterceptor()])
             await FRAClient.start()
@@ -127,7 +127,7 @@ struct StartTests {
 
     private func handOver(_ transport: ScriptedTransport) async throws {
         let recording = ClientRecording()
-        try FRAClient.setStorage(storage: RecordingClient(recording))
+        try FRAClient.setStorage(storage: RecordingClient(recording)).get()
         #expect(FRAPushHandler.shared.deviceToken == nil)
         await FRAClient.start()
         let handler = FRAPushHandler.shared

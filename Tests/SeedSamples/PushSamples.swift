@@ -68,7 +68,7 @@ private final class AppDelegate: Sendable {
 struct PushSamples {
     /// The SDK as the storage sample starts it, with the device's token.
     private func started() throws -> (FRAClient, AppDelegate) {
-        try FRAClient.setStorage(storage: CustomStorageClient())
+        try FRAClient.setStorage(storage: CustomStorageClient()).get()
         FRAClient.start()
         let delegate = AppDelegate()
         delegate.application(UIApplication(), didRegisterForRemoteNotificationsWithDeviceToken: Data([0xAB, 0x01]))
@@ -130,7 +130,7 @@ struct PushSamples {
             func confirm(title: String, allowDeviceCredentials: Bool, notification: PushNotification) async throws {}
         }
         try FRAClient.setUserPresence(userPresence: Sensor())
-        try FRAClient.setStorage(storage: CustomStorageClient())
+        try FRAClient.setStorage(storage: CustomStorageClient()).get()
         await FRAClient.start()
         let client = try #require(FRAClient.shared)
         try client.registerForRemoteNotifications("token")

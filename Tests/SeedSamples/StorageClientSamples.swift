@@ -114,12 +114,11 @@ struct Missing: Error {}
 struct StorageClientSamples {
     /// The app of the document for iOS, which makes no asynchronous call.
     private struct App {
-        func start() throws {
+        func start() {
             // Initiate your custom StorageClient
             let customStorageClient = CustomStorageClient()
             // Register it with your FRAClient
-            // The document leaves out `try`, which the function of the SDK needs.
-            try FRAClient.setStorage(storage: customStorageClient)
+            FRAClient.setStorage(storage: customStorageClient)
             // Initiate the SDK
             FRAClient.start()
         }
@@ -127,7 +126,7 @@ struct StorageClientSamples {
 
     @Test("On iOS the app registers a storage client and starts the SDK")
     func registersStorageClientOnIOS() async throws {
-        try App().start()
+        App().start()
         let client = try #require(FRAClient.shared)
         #expect(client.getAllAccounts().isEmpty)
         _ = try await client.createMechanismFromUri(
@@ -137,10 +136,10 @@ struct StorageClientSamples {
 
     @Test("On iOS the app cannot change the storage client after the start of the SDK")
     func rejectsStorageChangeAfterStart() throws {
-        try FRAClient.setStorage(storage: CustomStorageClient())
+        try FRAClient.setStorage(storage: CustomStorageClient()).get()
         FRAClient.start()
         #expect(throws: FRAError.invalidStateForChangingStorage) {
-            try FRAClient.setStorage(storage: CustomStorageClient())
+            try FRAClient.setStorage(storage: CustomStorageClient()).get()
         }
     }
 

@@ -31,13 +31,17 @@ extension FRAClient {
 
     /// Sets the app's own storage client, in which the SDK then stores all data.
     ///
-    /// The client is handed over: only the SDK may use it from now on.
+    /// The client is handed over: only the SDK may use it from now on. The documents call this function without `try`, and apps of the
+    /// ForgeRock SDK with it; both compile.
     ///
-    /// - Throws: ``FRAError/invalidStateForChangingStorage`` when the SDK has started.
-    public static func setStorage(storage: sending any StorageClient) throws {
-        guard shared == nil else { throw refused(.invalidStateForChangingStorage) }
+    /// - Returns: A failure with ``FRAError/invalidStateForChangingStorage`` when the SDK has started; the log has it too. Call `get()` on the
+    ///   result to throw the error.
+    @discardableResult
+    public static func setStorage(storage: sending any StorageClient) -> Swift.Result<Void, FRAError> {
+        guard shared == nil else { return .failure(refused(.invalidStateForChangingStorage)) }
         let box = ClientBox(storage)
-        guard FRAProcess.current.setUp({ $0.storage = box }) else { throw refused(.invalidStateForChangingStorage) }
+        guard FRAProcess.current.setUp({ $0.storage = box }) else { return .failure(refused(.invalidStateForChangingStorage)) }
+        return .success(())
     }
 
     /// Sets an evaluator with other policies than ``FRAPolicyEvaluator/defaultPolicies``.
