@@ -231,6 +231,27 @@ let package = Package(
             ],
             path: "Benchmarks", swiftSettings: rules),
 
+        // Apps over the modules of other SDKs, in their own settings and in both language modes. The second folder of each is a symbolic link
+        // to the first.
+        .executableTarget(
+            name: "ForgeRockApp", dependencies: ["FRAuth", "FRAuthenticator", "FRCore"], path: "Examples/ForgeRockApp",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+        .executableTarget(
+            name: "ForgeRockApp6", dependencies: ["FRAuth", "FRAuthenticator", "FRCore"], path: "Examples/ForgeRockApp6",
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "PingApp",
+            dependencies: [
+                "PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage", "Storage",
+            ],
+            path: "Examples/PingApp", swiftSettings: [.swiftLanguageMode(.v5)]),
+        .executableTarget(
+            name: "PingApp6",
+            dependencies: [
+                "PingJourney", "PingLogger", "PingOath", "PingOidc", "PingOrchestrate", "PingPush", "PingStorage", "Storage",
+            ],
+            path: "Examples/PingApp6", swiftSettings: [.swiftLanguageMode(.v6)]),
+
         // What reads other people's bytes, in the hands of libFuzzer (`make fuzz`).
         .executableTarget(
             name: "signet-fuzz",
@@ -271,12 +292,14 @@ let package = Package(
                 "TestSupport", crypto, grdb, logging,
             ],
             exclude: ["Fixtures"], resources: [.copy("Vectors")], swiftSettings: rules),
-        // The samples of the documents that use the ForgeRock modules. Those of the Ping modules are with the tests of these modules.
+        // The samples of the documents that use the ForgeRock modules, and the apps of Examples, each sample in a process of its own. The samples
+        // that use the Ping modules are with the tests of these modules, too.
         .testTarget(
             name: "SeedSamples",
             dependencies: [
                 "Storage", "FRAuthenticator", "FRAuth", "FRCore", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork",
-                "SignetServer", "SignetStorage", "SignetTesting", "TestSupport", logging,
+                "SignetServer", "SignetStorage", "SignetTesting", "TestSupport", "ForgeRockApp", "ForgeRockApp6", "PingApp",
+                "PingApp6", logging,
             ],
             swiftSettings: rules),
         .testTarget(

@@ -27,8 +27,24 @@ struct TenantFixture: Sendable {
         refreshTokens: RegisteredClient.RefreshTokens = .rotate(),
         _ body: @escaping @Sendable (TenantFixture) async throws -> Void
     ) async throws {
-        let configuration = ServerConfiguration {
-            $0.publicURL = "\(host)/am"
+        var configuration = Self.configuration(refreshTokens: refreshTokens)
+        configuration.publicURL = "\(host)/am"
+        let served = configuration
+        let clock = ManualClock(SystemWallClock().now)
+        let (memory, port) = (MemoryStore(), try ReservedPort())
+        try await TemporaryDirectory.with(inMemory: true) { directory in
+            try await TestServer.live(served, port: port, clock: clock) { _ in
+                try await body(
+                    TenantFixture(
+                        clock: clock, port: port.number, keychain: VaultProvider { () throws(StoreError) in memory },
+                        directory: directory))
+            }
+        }
+    }
+
+    /// Returns the server's configuration without its address: a user, and the documents' client with these refresh tokens.
+    static func configuration(refreshTokens: RegisteredClient.RefreshTokens = .rotate()) -> ServerConfiguration {
+        ServerConfiguration {
             $0.cookieName = "46b42b4229cd7a3"
             $0.users = [User(name: "demo", password: Secret(password.utf8), realm: "/alpha")]
             $0.clients = [
@@ -41,16 +57,6 @@ struct TenantFixture: Sendable {
             $0.lifetimes = TokenLifetimes {
                 $0.accessToken = 600
                 $0.refreshToken = 900
-            }
-        }
-        let clock = ManualClock(SystemWallClock().now)
-        let (memory, port) = (MemoryStore(), try ReservedPort())
-        try await TemporaryDirectory.with(inMemory: true) { directory in
-            try await TestServer.live(configuration, port: port, clock: clock) { _ in
-                try await body(
-                    TenantFixture(
-                        clock: clock, port: port.number, keychain: VaultProvider { () throws(StoreError) in memory },
-                        directory: directory))
             }
         }
     }

@@ -177,6 +177,8 @@ FAULTS = [
     ("language", manifest('Default")', 'Default", .when(platforms: [.linux]))'), "Package.swift:17:", "InternalImportsByDefault"),
     ("language", manifest('["SignetCore", "signet"], swiftSettings: rules', '["SignetCore", "signet"]'),
         "Package.swift:22:", "SignetCoreTests is built without .swiftLanguageMode"),
+    ("language", manifest('.target(name: "SignetStorage"', '.executableTarget(name: "App", path: "Examples/App"), .target(name: "SignetStorage"'),
+        "Package.swift:19:", "App is an app: give it a language mode"),
     ("forbidden", {STORE: "final class Box: @unchecked Sendable {}\n"}, f"{STORE}:1:", "@unchecked"),
     ("forbidden", {STORE: "nonisolated(unsafe) let x = 1\n"}, f"{STORE}:1:", "nonisolated(unsafe)"),
     ("forbidden", {STORE: "enum A {\n    private static var x = 1\n}\n"}, f"{STORE}:2:", "mutable global"),

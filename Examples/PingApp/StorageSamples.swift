@@ -1,0 +1,83 @@
+import Foundation
+// Import the Storage library
+import Storage
+
+// Define the custom data to store
+struct Dog: Codable, Sendable {
+    let name: String
+    let breed: String
+}
+
+struct MyEncryptor: Encryptor {
+    func encrypt(data: Data) async throws -> Data {
+        Data(data.reversed())
+    }
+
+    func decrypt(data: Data) async throws -> Data {
+        Data(data.reversed())
+    }
+}
+
+/// The samples of the document on storage.
+enum StorageSamples {
+    static func save() async -> String {
+        // Create custom storage for custom data
+        let customStorage = KeychainStorage<Dog>(
+          account: "myStorageId"
+        )
+
+        // Persist custom data
+        try? await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
+
+        // Retrieve custom data
+        let storedData = try? await customStorage.get()
+
+        return describe(storedData)
+    }
+
+    static func get() async -> String {
+        let customStorage = KeychainStorage<Dog>(
+          account: "myStorageId"
+        )
+        return describe(try? await customStorage.get())
+    }
+
+    static func saveCached() async throws -> String {
+        let customStorage = KeychainStorage<Dog>(
+          account: "myStorageId",
+          cacheable: true
+        )
+        try await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
+        return describe(try await customStorage.get())
+    }
+
+    static func saveEncrypted() async throws -> String {
+        let customStorage = KeychainStorage<Dog>(
+          account: "mySecuredStorageId",
+          encryptor: SecuredKeyEncryptor() ?? NoEncryptor()
+        )
+        try await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
+        return describe(try await customStorage.get())
+    }
+
+    static func saveWithOwnEncryptor() async throws -> String {
+        let customStorage = KeychainStorage<Dog>(
+          account: "myOwnStorageId",
+          encryptor: MyEncryptor()
+        )
+        try await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
+        return describe(try await customStorage.get())
+    }
+
+    static func saveInCustomStorage() async throws -> String {
+        let customStorage = CustomStorageDelegate<Dog>(cacheable: true)
+        try await customStorage.save(item: Dog(name: "Lucky", breed: "Golden Retriever"))
+        let stored = try await customStorage.get()
+        try await customStorage.delete()
+        return describe(stored) + ", " + describe(try await customStorage.get())
+    }
+
+    private static func describe(_ dog: Dog?) -> String {
+        dog.map { "\($0.name) \($0.breed)" } ?? "nothing"
+    }
+}
