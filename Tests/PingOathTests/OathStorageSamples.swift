@@ -2,6 +2,7 @@ import PingOath
 import PingPush
 import SignetAuthenticator
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -16,6 +17,24 @@ private class CustomStorage<T: Codable>: Storage {
 private class CustomStorageDelegate<T: Codable>: StorageDelegate<T> {
     init(cacheable: Bool = false) {
         super.init(delegate: CustomStorage<T>(), cacheable: cacheable)
+    }
+}
+
+/// The number of reads of a storage.
+private final class Reads: Sendable {
+    private let number = Mutex(0)
+    var count: Int { number.withLock { $0 } }
+    func add() { number.withLock { $0 += 1 } }
+}
+
+private final class CountedStorage<T: Codable>: CustomStorage<T> {
+    private let reads: Reads
+
+    init(reads: Reads) { self.reads = reads }
+
+    override func get() async throws -> T? {
+        reads.add()
+        return try await super.get()
     }
 }
 
@@ -39,6 +58,21 @@ struct OathStorageSamples {
         let credential = try await client.addCredentialFromUri(Sample.totp)
         let code = try await client.generateCode(credential.id)
         #expect(code.count == 6)
+        #expect(customLogger.lines.map(\.text).contains("Successfully generated code for credential: \(credential.id)"))
+    }
+
+    @Test("enableCredentialCache reads the custom storage once, and without it each call does", arguments: [false, true])
+    func readsStorageWithAndWithoutCache(isEnabled: Bool) async throws {
+        let reads = Reads()
+        let config = OathConfiguration.build { config in
+            config.storage = CountedStorage(reads: reads)
+            config.enableCredentialCache = isEnabled
+        }
+        let client = try await OathClient(configuration: config)
+        _ = try await client.addCredentialFromUri(Sample.totp)
+        let before = reads.count
+        for _ in 0..<3 { _ = try await client.getCredentials() }
+        #expect(reads.count - before == (isEnabled ? 1 : 3))
     }
 
     @Test("An OATH client takes each documented storage, assigned in its configuration")

@@ -89,6 +89,38 @@ struct DynamicConfigurationSamples {
         }
     }
 
+    @Test("The SDK has the tokens of the active server only: those of the server before are gone when the app returns to it")
+    func keepsTokensOfActiveServerOnly() async throws {
+        try await TenantFixture.with { tenant in
+            try await tenant.program {
+                try start()
+                try await personLogsIn()
+                let other = try #require(FRAuth.shared?.options)
+                other.url = "https://other.forgeblocks.com/am"
+                try FRAuth.start(options: other)
+                #expect(FRUser.currentUser == nil)
+                try start()
+                #expect(FRUser.currentUser == nil && FRSession.currentSession == nil)
+            }
+        }
+    }
+
+    @Test("Dynamic configuration is not persistent: a start without options finds no settings of an earlier run")
+    func forgetsOptionsOfEarlierRun() async throws {
+        try await TenantFixture.with { tenant in
+            try await tenant.program {
+                try start()
+                try await personLogsIn()
+            }
+            try await tenant.program {
+                #expect(throws: ConfigError.emptyConfiguration) { try FRAuth.start() }
+                #expect(FRAuth.shared?.options == nil && FRUser.currentUser == nil)
+                try start()
+                #expect(FRUser.currentUser != nil)
+            }
+        }
+    }
+
     @Test("Dynamic configuration does not change request interceptors and callback overrides")
     func keepsInterceptorsAndCallbackOverrides() async throws {
         final class NamePrompt: SingleValueCallback {}

@@ -204,10 +204,15 @@ struct PushSamples {
             "AUTHENTICATE:1", try SampleApp.message(to: mechanism.mechanismUUID, .number(choices: [34, 56, 82])))
         #expect(notification.customPayload == #"{"transaction":"42"}"#)
         #expect(notification.message == "Login attempt from Demo at ForgeRock")
-        #expect(notification.contextInfo == #"{"remoteIp":"198.51.100.23"}"#)
+        #expect(notification.contextInfo == SampleApp.contextInfo && notification.getContextInfo() == SampleApp.contextInfo)
+        let context = try JSON.value(of: Data(try #require(notification.contextInfo).utf8)).object
+        #expect(context?["location"]?.object?["latitude"] == .number(51.4517076))
+        #expect(context?["userAgent"] == .string("Mozilla/5.0 (Macintosh)") && context?["remoteIp"] == .string("198.51.100.23"))
         #expect(notification.pushType == PushType.challenge)
         #expect(notification.numbersChallengeArray == [34, 56, 82])
         #expect(notification.timeAdded == SampleApp.start)
+        let plain = try client.handleMessage("AUTHENTICATE:2", try SampleApp.message(to: mechanism.mechanismUUID))
+        #expect(plain.pushType == PushType.default && plain.numbersChallengeArray == nil)
     }
 
     @Test(

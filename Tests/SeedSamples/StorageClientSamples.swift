@@ -85,12 +85,17 @@ enum SampleApp {
         return settings
     }
 
+    /// The context information of the document.
+    static let contextInfo =
+        #"{"location":{"latitude":51.4517076,"longitude":-2.5950234},"userAgent":"Mozilla/5.0 (Macintosh)","#
+        + #""remoteIp":"198.51.100.23"}"#
+
     /// Returns the message that the server signs for a mechanism.
     static func message(to mechanism: String, _ kind: PushKind = .tap) throws -> String {
         PushMessage(
             mechanismUID: mechanism, challenge: Array("challenge".utf8), kind: kind, timeToLive: 120, sentAt: start,
             text: "Login attempt from Demo at ForgeRock", customPayload: #"{"transaction":"42"}"#,
-            contextInfo: #"{"remoteIp":"198.51.100.23"}"#
+            contextInfo: contextInfo
         ).sealed(with: Secret(try Base64.decode(secret)))
     }
 }
