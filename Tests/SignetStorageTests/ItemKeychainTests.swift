@@ -49,6 +49,26 @@ struct ItemKeychainTests {
         }
     }
 
+    @Test("The default keychain reads on the caller's thread once its vault is open, and not before")
+    func readsDefaultVaultOnCallersThread() async throws {
+        try await TemporaryDirectory.with { directory in
+            let place = VaultDirectory(path: directory.file("home"))
+            let store = try FirstUseStore(place, environment: [:], protectors: [])
+            let keychain = VaultProvider { () throws(StoreError) in store }
+            _ = try await keychain.store()
+            #expect(!store.readsQuickly)
+            try await KeychainStorage<String>(account: "pet", in: keychain).save(item: "Lucky")
+            #expect(store.readsQuickly)
+            let ours = pthread_self()
+            let reading = try await keychain.read { (_: any RecordReader) throws(StoreError) in pthread_self() }
+            #expect(reading == ours)
+            let another = try FirstUseStore(place, environment: [:], protectors: [])
+            #expect(!another.readsQuickly)
+            _ = try another.opened()
+            #expect(another.readsQuickly)
+        }
+    }
+
     @Test("While a call of the keychain writes, reads do not block the threads of the app's tasks")
     func readsBesideWriteBlockNoThreads() async throws {
         let keychain = VaultProvider { () throws(StoreError) in MemoryStore() }

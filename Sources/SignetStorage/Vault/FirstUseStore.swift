@@ -10,7 +10,7 @@ import Synchronization
 /// vault and the records of both.
 ///
 /// An existing vault is opened and never changed by that. An error of opening it is not remembered.
-package final class FirstUseStore: RecordStore {
+package final class FirstUseStore: RecordStore, QuickReading {
     private let directory: VaultDirectory
     private let preferences: VaultPreferences
     private let protectors: [any KeyProtector]
@@ -76,6 +76,11 @@ package final class FirstUseStore: RecordStore {
 
     /// True when this store has opened or created the vault.
     var isOpen: Bool { state.withLock { $0 != nil } }
+
+    /// True when the vault is open and reads quickly.
+    ///
+    /// Opening it can wait for hardware or for the user.
+    package var readsQuickly: Bool { state.withLockIfAvailable { $0?.readsQuickly ?? false } ?? false }
 
     private enum FirstWrite<R> {
         case done(R)
