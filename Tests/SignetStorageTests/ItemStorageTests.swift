@@ -163,6 +163,32 @@ struct ItemStorageTests {
         #expect(plain == Pet(name: "Lucky"))
     }
 
+    /// A storage of an app, as the document on storage has it.
+    private final class CustomStorage<T: Codable>: Storage {
+        private var data: T?
+
+        func save(item: T) async throws { data = item }
+        func get() async throws -> T? { data }
+        func delete() async throws { data = nil }
+    }
+
+    @Test("A delegate over a storage of the app encrypts its item", arguments: [false, true])
+    func encryptsItemOfCustomDelegate(isCacheable: Bool) async throws {
+        let bytes = MemoryStorage<Data>()
+        let delegate = StorageDelegate<Pet>(
+            delegate: EncryptedStorage(storage: bytes, encryptor: ReversingEncryptor()), cacheable: isCacheable)
+        try await delegate.save(item: Pet(name: "Lucky"))
+        let stored = try #require(try await bytes.get())
+        #expect(stored.first == 0x01 && !String(decoding: stored, as: UTF8.self).contains("Lucky"))
+        let custom = EncryptedStorage<Pet>(storage: CustomStorage<Data>(), encryptor: ReversingEncryptor())
+        try await custom.save(item: Pet(name: "Rex"))
+        let (first, second) = (try await delegate.get(), try await custom.get())
+        #expect(first == Pet(name: "Lucky") && second == Pet(name: "Rex"))
+        try await delegate.delete()
+        let gone = try await bytes.get()
+        #expect(gone == nil)
+    }
+
     @Test(
         "A built-in storage keeps the old item when the encryptor fails during a save", arguments: BackendKind.allCases,
         [false, true])

@@ -42,7 +42,7 @@ public actor KeychainStorage<T: Codable & Sendable>: Storage {
         in keychain: VaultProvider = .default
     ) {
         let slot = KeychainSlot(keychain: keychain, account: account)
-        item = StorageDelegate(delegate: SealedItem(slot: slot, encryptor: encryptor), cacheStrategy: cacheStrategy)
+        item = StorageDelegate(delegate: EncryptedStorage(storage: slot, encryptor: encryptor), cacheStrategy: cacheStrategy)
     }
 
     /// Stores `item` in place of the old item, in one step.

@@ -30,7 +30,7 @@ public actor MemoryStorage<T: Codable & Sendable>: Storage {
     public init(account: String = "", encryptor: any Encryptor = NoEncryptor(), cacheStrategy: CacheStrategy) {
         self.account = account
         item = StorageDelegate(
-            delegate: SealedItem(slot: MemorySlot<Data>(), encryptor: encryptor), cacheStrategy: cacheStrategy)
+            delegate: EncryptedStorage(storage: MemorySlot<Data>(), encryptor: encryptor), cacheStrategy: cacheStrategy)
     }
 
     /// Stores `item` in place of the old item.
