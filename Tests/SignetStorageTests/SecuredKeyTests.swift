@@ -111,6 +111,69 @@ struct SecuredKeyTests {
         }
     }
 
+    private func pinKey(
+        _ tpm: SoftwareTPM, _ directory: VaultDirectory, _ pin: String, isNew: Bool = false
+    ) throws(StoreError) -> SecuredKey {
+        try SecuredKey(tag: "test", pin: Secret(pin.utf8), isNew: isNew, in: directory, of: HardwareKeys(tcti: tpm.tcti))
+    }
+
+    @Test("The user's PIN releases a secured key for each use, also after a restart, and a wrong one does not")
+    func pinReleasesSecuredKey() async throws {
+        try await withTPM { tpm, directory in
+            let key = try pinKey(tpm, directory, "123456")
+            #expect(key.level == .hardware)
+            let sealed = try await SecuredKeyEncryptor(key).encrypt(data: plaintext)
+            let opened = try await SecuredKeyEncryptor(key).decrypt(data: sealed)
+            #expect(opened == plaintext)
+            try await tpm.restart()
+            let again = try await SecuredKeyEncryptor(pinKey(tpm, directory, "123456")).decrypt(data: sealed)
+            #expect(again == plaintext)
+            // Sealing needs no PIN, opening does.
+            let wrong = try pinKey(tpm, directory, "654321")
+            #expect(wrong.publicKey == key.publicKey)
+            let refusal = failure { () throws(StoreError) in try ECIES.open(Array(sealed), with: wrong.key) }
+            #expect(refusal?.code == .denied && refusal?.reason.contains("PIN is wrong") == true)
+        }
+    }
+
+    @Test("A key with a PIN and one without have the same tag and nothing else in common")
+    func separatesPinFromTag() async throws {
+        try await withTPM { tpm, directory in
+            let (free, released) = (try key(tpm, directory), try pinKey(tpm, directory, "123456"))
+            #expect(free.publicKey != released.publicKey)
+            let (file, pinFile) = (directory.path + "/secured-key-test", directory.path + "/secured-pin-key-test")
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+            #expect(names == ["secured-key-test", "secured-pin-key-test"])
+            // The file of one in place of the other's is refused.
+            try FileManager.default.removeItem(atPath: pinFile)
+            try FileManager.default.copyItem(atPath: file, toPath: pinFile)
+            let otherKind = failure { () throws(StoreError) in try pinKey(tpm, directory, "123456") }
+            let empty = failure { () throws(StoreError) in try pinKey(tpm, directory, "") }
+            #expect(otherKind?.code == .corrupt && empty?.code == .invalid)
+        }
+    }
+
+    @Test("Enrolling a new PIN replaces the key: what was sealed before cannot be opened with either PIN")
+    func enrollingPinInvalidatesKey() async throws {
+        try await withTPM { tpm, directory in
+            let before = try pinKey(tpm, directory, "123456")
+            let sealed = try await SecuredKeyEncryptor(before).encrypt(data: plaintext)
+            let after = try pinKey(tpm, directory, "777777", isNew: true)
+            #expect(after.publicKey != before.publicKey)
+            let withNewPin = failure { () throws(StoreError) in try ECIES.open(Array(sealed), with: after.key) }
+            #expect(withNewPin?.code == .corrupt)
+            // The earlier PIN does not release the new key.
+            let fresh = try await SecuredKeyEncryptor(after).encrypt(data: plaintext)
+            let old = try pinKey(tpm, directory, "123456")
+            let withOldPin = failure { () throws(StoreError) in try ECIES.open(Array(fresh), with: old.key) }
+            #expect(withOldPin?.code == .denied)
+            let opened = try await SecuredKeyEncryptor(pinKey(tpm, directory, "777777")).decrypt(data: fresh)
+            #expect(opened == plaintext)
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            #expect(names == ["secured-pin-key-test"])
+        }
+    }
+
     @Test("A secured key is one file of mode 0600")
     func securedKeyIsOnePrivateFile() async throws {
         try await withTPM { tpm, directory in

@@ -1,4 +1,5 @@
 public import Foundation
+public import SignetCore
 
 /// A P-256 key whose private half is in hardware and cannot be read.
 ///
@@ -28,11 +29,15 @@ public struct SecuredKey: Sendable {
     }
 
     package init(tag: String, in directory: VaultDirectory?, of hardware: HardwareKeys) throws(StoreError) {
+        try Self.check(tag)
+        key = try hardware.key(tag: tag, in: directory)
+    }
+
+    private static func check(_ tag: String) throws(StoreError) {
         let allowed = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_")
         guard (1...128).contains(tag.utf8.count), tag.allSatisfy(allowed.contains) else {
             throw StoreError(.failed, "open the secured key", "a tag has 1 to 128 letters, digits, dots, hyphens and underscores")
         }
-        key = try hardware.key(tag: tag, in: directory)
     }
 
     /// Returns true when this machine has hardware for a key that this user may use.
@@ -40,10 +45,55 @@ public struct SecuredKey: Sendable {
     /// Does not create a key. The call asks the hardware and may take a moment.
     public static func isAvailable() -> Bool { HardwareKeys.default.availability().isUsable }
 
+    /// The protection of the private half, which is always in hardware.
+    public var level: ProtectionLevel { .hardware }
+
     /// The public half (X9.63, 65 bytes).
     ///
     /// Others can seal data to it.
     public var publicKey: [UInt8] { key.publicKey }
+}
+
+/// Keys that the user's PIN releases.
+extension SecuredKey {
+    /// Loads the key with this tag that the user's PIN releases, or creates it if it does not exist.
+    ///
+    /// Sealing needs no PIN. The hardware checks the PIN at each opening, not before: a wrong one is ``StoreError/Code/denied``. It counts wrong
+    /// PINs of all programs and locks itself after too many, for a time that its owner sets.
+    ///
+    /// The key is not the one that the same tag has without a PIN. Only a TPM has such keys.
+    /// - Parameters:
+    ///   - tag: A tag of 1 to 128 letters, digits, `.`, `-` and `_`.
+    ///   - pin: The user's PIN, of any length; not empty.
+    ///   - directory: The directory that contains the file `secured-pin-key-<tag>`; the default directory of a vault if nil.
+    /// - Throws: The errors of ``init(tag:in:)``; ``StoreError/Code/invalid`` for an empty PIN.
+    public init(tag: String = SecuredKey.defaultTag, pin: Secret, in directory: VaultDirectory? = nil) throws(StoreError) {
+        try self.init(tag: tag, pin: pin, isNew: false, in: directory, of: .default)
+    }
+
+    /// Enrolls a new PIN: creates a key that it releases, in place of the one that the earlier PIN released.
+    ///
+    /// What was sealed to the earlier key cannot be opened any more. A program that has loaded the earlier key can use it with the earlier PIN
+    /// until it ends, and so can an attacker with a copy of the file and the earlier PIN on this machine.
+    /// - Parameters:
+    ///   - pin: The user's new PIN; not empty.
+    ///   - tag: A tag of 1 to 128 letters, digits, `.`, `-` and `_`.
+    ///   - directory: The directory that contains the file `secured-pin-key-<tag>`; the default directory of a vault if nil.
+    /// - Returns: The new key.
+    /// - Throws: The errors of ``init(tag:pin:in:)``.
+    public static func enroll(
+        pin: Secret, tag: String = SecuredKey.defaultTag, in directory: VaultDirectory? = nil
+    ) throws(StoreError) -> SecuredKey {
+        try SecuredKey(tag: tag, pin: pin, isNew: true, in: directory, of: .default)
+    }
+
+    package init(
+        tag: String, pin: Secret, isNew: Bool, in directory: VaultDirectory?, of hardware: HardwareKeys
+    ) throws(StoreError) {
+        try Self.check(tag)
+        guard pin.count > 0 else { throw StoreError(.invalid, "open the secured key", "the PIN is empty") }
+        key = try hardware.key(tag: tag, pin: pin, isNew: isNew, in: directory)
+    }
 }
 
 /// The calls of the Ping SDK.

@@ -1,4 +1,5 @@
 import Foundation
+import SignetCore
 
 /// The hardware that protects P-256 keys on this system, and the way to access it.
 package struct HardwareKeys: Sendable {
@@ -15,6 +16,11 @@ package struct HardwareKeys: Sendable {
     /// Creates it if it does not exist. A key that an iOS SDK of ForgeRock or Ping made under the tag is found.
     func key(tag: String, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
         try SecureEnclaveKey.findOrCreate(tag: tag)
+    }
+
+    /// Throws ``StoreError/Code/keyUnavailable``, because keys that a PIN releases are only in a TPM.
+    func key(tag: String, pin: Secret, isNew: Bool, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
+        throw StoreError(.keyUnavailable, "open the secured key", "a PIN releases keys in a TPM only")
     }
     #elseif os(Linux)
     /// The transmission interface (TCTI) of the TPM.
@@ -39,10 +45,22 @@ package struct HardwareKeys: Sendable {
     ///
     /// Creates it if it does not exist.
     func key(tag: String, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
+        try TPMAgreementKey(file: TPMKeyFile(directory: place(directory), tag: tag), tcti: tcti)
+    }
+
+    /// Returns the key with this tag that the PIN releases.
+    ///
+    /// Creates it if it does not exist. If `isNew` is true, it replaces an existing one.
+    func key(tag: String, pin: Secret, isNew: Bool, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
+        let file = TPMKeyFile(directory: try place(directory), tag: tag, needsPin: true)
+        return try TPMAgreementKey(file: file, pin: TPMPin(pin, tag: tag), isNew: isNew, tcti: tcti)
+    }
+
+    private func place(_ directory: VaultDirectory?) throws(StoreError) -> VaultDirectory {
         guard let directory = directory ?? VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
             throw StoreError(.keyUnavailable, "open the secured key", "there is no home to keep it in; set SIGNET_HOME")
         }
-        return try TPMAgreementKey(file: TPMKeyFile(directory: directory, tag: tag), tcti: tcti)
+        return directory
     }
     #else
     package static let `default` = HardwareKeys()
@@ -52,6 +70,11 @@ package struct HardwareKeys: Sendable {
 
     /// Throws ``StoreError/Code/keyUnavailable``, because keys in hardware are not supported on this system.
     func key(tag: String, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
+        throw StoreError(.keyUnavailable, "open the secured key", Self.missing)
+    }
+
+    /// Throws ``StoreError/Code/keyUnavailable``, because keys in hardware are not supported on this system.
+    func key(tag: String, pin: Secret, isNew: Bool, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
         throw StoreError(.keyUnavailable, "open the secured key", Self.missing)
     }
 

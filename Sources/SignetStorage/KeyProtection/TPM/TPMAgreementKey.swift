@@ -5,6 +5,7 @@ import Synchronization
 final class TPMAgreementKey: AgreementKey {
     let publicKey: [UInt8]
     private let key: TPMKey
+    private let pin: TPMPin?
     private let tcti: String
     private let connection: Mutex<(any TPMOperations)?>
     private let operations = OperationCount()
@@ -12,10 +13,18 @@ final class TPMAgreementKey: AgreementKey {
     /// Loads the key in `file`, or creates the key and the file if the file does not exist.
     ///
     /// Loading the key at once proves that the hardware is present and that the public half belongs to a key in it.
-    init(file: TPMKeyFile, tcti: String) throws(StoreError) {
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - pin: The user's PIN that releases the key for each use; nil for a key without a PIN.
+    ///   - isNew: True to replace the file, and the key in it, by a new key.
+    ///   - tcti: The way to the TPM.
+    /// - Throws: The errors of the TPM and of the file.
+    init(file: TPMKeyFile, pin: TPMPin? = nil, isNew: Bool = false, tcti: String) throws(StoreError) {
         let open = try TPMAccess.connect(tcti)
-        key = try file.key { () throws(StoreError) in try open.makeKey() }
-        publicKey = try open.load(key)
+        let make = { () throws(StoreError) in try open.makeKey(releasedBy: pin) }
+        key = isNew ? try file.replace(make) : try file.key(make)
+        publicKey = try open.load(key, releasedBy: pin)
+        self.pin = pin
         self.tcti = tcti
         connection = Mutex(open)
     }
@@ -29,14 +38,15 @@ final class TPMAgreementKey: AgreementKey {
                 do throws(StoreError) {
                     return try agree(with: ephemeral, over: open)
                 } catch {
-                    guard error.code != .corrupt else { throw error }
+                    // A wrong PIN must not be presented twice.
+                    guard error.code != .corrupt, error.code != .denied else { throw error }
                     // The TPM or its resource manager was restarted, or removed an object that was not used for long.
                     open.close()
                     connection = nil
                 }
             }
             let open = try TPMAccess.connect(tcti)
-            _ = try open.load(key)
+            _ = try open.load(key, releasedBy: pin)
             connection = open
             return try agree(with: ephemeral, over: open)
         }

@@ -113,11 +113,13 @@ extension TPMConnection {
 // MARK: Agreement keys
 
 extension TPMConnection {
-    func makeKey() throws(StoreError) -> TPMKey {
+    func makeKey(releasedBy pin: TPMPin?) throws(StoreError) -> TPMKey {
         let storageKey = try storageKey()
         defer { drop(storageKey.handle) }
         _ = try session(saltedBy: storageKey.handle)
-        var (nothing, template) = (TPM2B_SENSITIVE_CREATE(), TPMTemplate.agreementKey)
+        var (secrets, template) = (TPM2B_SENSITIVE_CREATE(), pin == nil ? TPMTemplate.agreementKey : TPMTemplate.pinKey)
+        defer { ctss2_wipe(&secrets, MemoryLayout<TPM2B_SENSITIVE_CREATE>.size) }
+        if let pin { secrets.sensitive.userAuth = auth(pin) }
         var (outside, registers) = (TPM2B_DATA(), TPML_PCR_SELECTION())
         var sealed: UnsafeMutablePointer<TPM2B_PRIVATE>?
         var area: UnsafeMutablePointer<TPM2B_PUBLIC>?
@@ -128,7 +130,7 @@ extension TPMConnection {
         try check(
             "make a key in the TPM",
             tss.Esys_Create(
-                esys, storageKey.handle, session([.command, .answer]), Self.none, Self.none, &nothing, &template, &outside,
+                esys, storageKey.handle, session([.command, .answer]), Self.none, Self.none, &secrets, &template, &outside,
                 &registers, &sealed, &area, nil, nil, nil))
         guard let sealed, let area else { throw StoreError(.failed, "make a key in the TPM", "the TPM gave none") }
         return TPMKey(storageKey: storageKey.name, blob: try blob(area, sealed))
@@ -145,13 +147,13 @@ extension TPMConnection {
         return Array(blob.prefix(length))
     }
 
-    func load(_ key: TPMKey) throws(StoreError) -> [UInt8] {
+    func load(_ key: TPMKey, releasedBy pin: TPMPin?) throws(StoreError) -> [UInt8] {
         let operation = "load the key into the TPM"
         var (area, sealed, length) = (TPM2B_PUBLIC(), TPM2B_PRIVATE(), 0)
         // tpm2-tss accepts some wrong lengths. Encoding the result again detects them.
         guard tss.Tss2_MU_TPM2B_PUBLIC_Unmarshal(key.blob, key.blob.count, &length, &area) == 0,
             tss.Tss2_MU_TPM2B_PRIVATE_Unmarshal(key.blob, key.blob.count, &length, &sealed) == 0,
-            (try? blob(&area, &sealed)) == key.blob, TPMTemplate.isAgreementKey(area.publicArea)
+            (try? blob(&area, &sealed)) == key.blob, TPMTemplate.isAgreementKey(area.publicArea, needsPin: pin != nil)
         else { throw StoreError(.corrupt, operation, "it is damaged; it was left as it is") }
 
         let storageKey = try storageKey(named: key.storageKey)
@@ -167,7 +169,20 @@ extension TPMConnection {
         }
         try check(operation, answer)
         loadedKey = own(handle)
+        isReleasedByPin = pin != nil
+        if let pin {
+            var auth = auth(pin)
+            defer { ctss2_wipe(&auth, MemoryLayout<TPM2B_AUTH>.size) }
+            try check(operation, tss.Esys_TR_SetAuth(esys, handle, &auth))
+        }
         return TPMTemplate.point(area.publicArea.unique.ecc)
+    }
+
+    private func auth(_ pin: TPMPin) -> TPM2B_AUTH {
+        var auth = TPM2B_AUTH()
+        auth.size = UInt16(pin.authorization.count)
+        pin.authorization.withUnsafeBytes { fill(&auth.buffer, with: Array($0)) }
+        return auth
     }
 
     func agree(with point: [UInt8]) throws(StoreError) -> Secret {
@@ -185,10 +200,10 @@ extension TPMConnection {
             if let shared { ctss2_wipe(shared, MemoryLayout<TPM2B_ECC_POINT>.size) }
             tss.Esys_Free(shared)
         }
-        try check(
-            operation,
-            tss.Esys_ECDH_ZGen(
-                esys, loadedKey, session([.command, .answer]), Self.none, Self.none, &theirs, &shared))
+        let answer = tss.Esys_ECDH_ZGen(
+            esys, loadedKey, try session([.command, .answer]), Self.none, Self.none, &theirs, &shared)
+        if isReleasedByPin, let refusal = TPMResponse(code: answer).pinRefusal(operation) { throw refusal }
+        try check(operation, answer)
         guard let shared else { throw StoreError(.failed, operation, "the TPM did not answer") }
         return Secret(TPMTemplate.padded(shared.pointee.point.x))
     }

@@ -14,6 +14,8 @@ final class TPMConnection: TPMOperations {
     private var transient: [ESYS_TR] = []
     /// The key that ``load(_:)`` loaded.
     var loadedKey: ESYS_TR?
+    /// True when a PIN releases ``loadedKey``.
+    var isReleasedByPin = false
     /// The session for all commands; see ``session(saltedBy:)``.
     private var session: ESYS_TR?
 

@@ -2,6 +2,8 @@
 struct TPMKeyFile {
     let directory: VaultDirectory
     let tag: String
+    /// True for the file of the key that a PIN releases.
+    var needsPin = false
 
     private static let operation = "open the secured key"
     private static let limit = 8192
@@ -10,19 +12,35 @@ struct TPMKeyFile {
     /// A real TPM needs one or two.
     private static let timeout = 30.0
 
-    var path: String { "\(directory.path)/secured-key-\(tag)" }
+    var path: String { "\(directory.path)/secured-\(needsPin ? "pin-" : "")key-\(tag)" }
 
     /// Returns the key in the file.
     ///
     /// If the file does not exist, creates the key with `make`: only once, even if several processes ask at the same time.
     func key(_ make: () throws(StoreError) -> TPMKey) throws(StoreError) -> TPMKey {
         if let key = try stored() { return key }
+        return try locked { () throws(StoreError) in
+            if let key = try stored() { return key }
+            return try store(make())
+        }
+    }
+
+    /// Replaces the key in the file, or creates the file, with a key of `make`.
+    func replace(_ make: () throws(StoreError) -> TPMKey) throws(StoreError) -> TPMKey {
+        try locked { () throws(StoreError) in try store(make()) }
+    }
+
+    /// Runs `body` while no other process changes the file.
+    private func locked(_ body: () throws(StoreError) -> TPMKey) throws(StoreError) -> TPMKey {
         try PrivateFile.createDirectory(directory.path)
         try PrivateFile.checkDirectory(directory.path)
         let lock = try DirectoryLock(directory.path, timeout: Self.timeout)
         defer { lock.release() }
-        if let key = try stored() { return key }
-        let key = try make()
+        return try body()
+    }
+
+    /// Writes the file with `key`, in one step.
+    private func store(_ key: TPMKey) throws(StoreError) -> TPMKey {
         let unfinished = path + ".new"
         // This process holds the lock, so an unfinished file was left by an interrupted process.
         PrivateFile.remove(unfinished)

@@ -8,9 +8,10 @@ protocol TPMOperations: AnyObject {
     func checkFitness() throws(StoreError)
     /// Creates a P-256 key whose private half never leaves the TPM unencrypted. The TPM does not keep the key, so the caller must
     /// store the result.
-    func makeKey() throws(StoreError) -> TPMKey
-    /// Loads `key` until the connection ends, and returns its public half (X9.63).
-    func load(_ key: TPMKey) throws(StoreError) -> [UInt8]
+    func makeKey(releasedBy pin: TPMPin?) throws(StoreError) -> TPMKey
+    /// Loads `key` until the connection ends, and returns its public half (X9.63). The PIN is presented at each use of the private half, and is not
+    /// checked before.
+    func load(_ key: TPMKey, releasedBy pin: TPMPin?) throws(StoreError) -> [UInt8]
     /// Returns the x coordinate of the shared point of the loaded key and `point` (X9.63). This is the only operation with the
     /// private half.
     func agree(with point: [UInt8]) throws(StoreError) -> Secret
@@ -23,6 +24,13 @@ protocol TPMOperations: AnyObject {
     func forgetEpoch(ofVault id: String) throws(StoreError)
     /// Removes the objects that this connection created in the TPM, and closes it. It cannot be used afterwards.
     func close()
+}
+
+extension TPMOperations {
+    /// Creates a key that needs no PIN.
+    func makeKey() throws(StoreError) -> TPMKey { try makeKey(releasedBy: nil) }
+    /// Loads a key that needs no PIN.
+    func load(_ key: TPMKey) throws(StoreError) -> [UInt8] { try load(key, releasedBy: nil) }
 }
 
 /// The connections to TPMs.

@@ -59,6 +59,17 @@ struct TPMResponse {
         return StoreError(code, operation, reason, status: Int32(bitPattern: self.code))
     }
 
+    /// Returns the error for a key that a PIN releases, when the TPM refuses the PIN; nil for another code.
+    func pinRefusal(_ operation: String) -> StoreError? {
+        let reason: String
+        switch kind {
+        case .authFail, .badAuth: reason = "the PIN is wrong, and the TPM counted the attempt"
+        case .lockout: reason = "there were too many wrong PINs: the TPM is locked for a while; do not try again before"
+        default: return nil
+        }
+        return StoreError(.denied, operation, reason, status: Int32(bitPattern: code))
+    }
+
     private var meaning: (StoreError.Code, String) {
         switch kind {
         case .authFail, .badAuth, .authUnavailable, .lockout:

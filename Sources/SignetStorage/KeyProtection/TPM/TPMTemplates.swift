@@ -33,6 +33,15 @@ enum TPMTemplate {
         return key
     }
 
+    /// A key for key agreement that a PIN releases.
+    ///
+    /// The TPM counts wrong PINs, and locks itself after too many.
+    static var pinKey: TPM2B_PUBLIC {
+        var key = agreementKey
+        key.publicArea.objectAttributes &= ~noLockout
+        return key
+    }
+
     /// Returns true when the key at ``storageKeyHandle`` can be the parent of Signet's keys.
     ///
     /// Another program may have put its own key there.
@@ -43,11 +52,11 @@ enum TPMTemplate {
             && key.parameters.eccDetail.symmetric.algorithm == TPM2_ALG_AES
     }
 
-    /// Returns true when `key` has the attributes of Signet's keys.
+    /// Returns true when `key` has the attributes of Signet's keys, of those that a PIN releases or of the others.
     ///
     /// Above all, its private half was never outside of the TPM.
-    static func isAgreementKey(_ key: TPMT_PUBLIC) -> Bool {
-        isOnP256(key) && key.objectAttributes == agreementKey.publicArea.objectAttributes
+    static func isAgreementKey(_ key: TPMT_PUBLIC, needsPin: Bool) -> Bool {
+        isOnP256(key) && key.objectAttributes == (needsPin ? pinKey : agreementKey).publicArea.objectAttributes
     }
 
     /// Returns the point of a key (X9.63).
