@@ -24,6 +24,7 @@ PAGE = "docs/protocol/wire.md"
 THREATS = "docs/design/threats.md"
 VENDOR = "docs/reference/vendor-tests/Push.md"
 COUNTS = "docs/reference/vendor-tests/README.md"
+PROMISES = "docs/reference/promises.md"
 
 MANIFEST = """\
 // swift-tools-version: 6.2
@@ -52,6 +53,15 @@ let package = Package(
     ]
 )
 """
+
+def promises(changed: dict[int, str], count: int = 143) -> str:
+    """A page of promises: six that differ, four that do not apply, and 133 that hold."""
+    rows = dict.fromkeys(range(1, count + 1), "SignetCoreTests/holds | ")
+    rows |= dict.fromkeys(range(1, 7), "SignetCoreTests/holds | differs because x")
+    rows |= dict.fromkeys(range(7, 11), " | does not apply: x") | changed
+    table = "".join(f"| {number} | 1 | a | b | {row} |\n" for number, row in rows.items())
+    return "| # | line | promise | symbol | test | remark |\n" + table
+
 
 # A tree that keeps every rule, often by a hair.
 GOOD = {
@@ -125,6 +135,7 @@ public protocol Store {
     "| A.b | | differs because x |\n| A.c | | missing |\n| A.d | SignetCoreTests/holds | differs because y |\n",
     COUNTS: "| page | rows | the same | differs, tested | differs, not tested | missing |\n| --- | --- |\n"
     "| Push | 4 | 1 | 1 | 1 | 1 |\n| all | 4 | 1 | 1 | 1 | 1 |\n",
+    PROMISES: promises({}),
 }  # fmt: skip
 
 DOCUMENTED = "/// A rule.\npublic struct Rule {\n"
@@ -245,6 +256,13 @@ FAULTS = [
     ("vendor-tests", {RULE_TESTS: "func holds() {}\n"}, f"{VENDOR}:6:", "no test function"),
     ("vendor-tests", {VENDOR: HEAD + "| A.a | | missing |\n"}, f"{COUNTS}:4:", "write `| all | 1 | 0 | 0 | 0 | 1 |`"),
     ("vendor-tests", {COUNTS: None}, f"{COUNTS}:1:", "write `| all | 4 | 1 | 1 | 1 | 1 |`"),
+    ("promises", {PROMISES: None}, f"{PROMISES}:1:", "missing"),
+    ("promises", {PROMISES: promises({20: "SignetCoreTests/gone | "})}, f"{PROMISES}:21:", "no test function SignetCoreTests/gone"),
+    ("promises", {PROMISES: promises({20: " | a note"})}, f"{PROMISES}:21:", "is not `Target/function`"),
+    ("promises", {PROMISES: promises({20: " | differs because y"})}, f"{PROMISES}:144:", "7 promises differ"),
+    ("promises", {PROMISES: promises({20: " | does not apply: y"})}, f"{PROMISES}:144:", "5 promises do not apply"),
+    ("promises", {PROMISES: promises({}, count=142)}, f"{PROMISES}:143:", "there are 142 rows"),
+    ("promises", {PROMISES: promises({}).replace("| 20 |", "| 21 |")}, f"{PROMISES}:21:", "row 21 follows row 19"),
     ("allow-list", {ALLOW: f"size {STORE}\n"}, f"{ALLOW}:1:", "without a reason"),
     ("allow-list", {ALLOW: f"language {STORE} -- old\n"}, f"{ALLOW}:1:", "grants no exceptions"),
     ("allow-list", {ALLOW: "size Sources/Gone.swift -- it is long\n"}, f"{ALLOW}:1:", "there is no file"),
