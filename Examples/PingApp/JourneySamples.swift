@@ -44,6 +44,6 @@ enum JourneySamples {
     private static func describeUser(of journey: Journey) async throws -> String {
         guard let user = await journey.journeyUser() else { throw AppError.noUser }
         let token = try await user.token().get()
-        return token.scope ?? "no scope"
+        return token.scope?.split(separator: " ").sorted().joined(separator: " ") ?? "no scope"
     }
 }

@@ -117,21 +117,36 @@ struct SecuredKeyTests {
         try SecuredKey(tag: "test", pin: Secret(pin.utf8), isNew: isNew, in: directory, of: HardwareKeys(tcti: tpm.tcti))
     }
 
+    // The TPM serves one connection at a time, and a key keeps its own: each of these ends with the key that it loaded.
+
+    private func publicKey(
+        _ tpm: SoftwareTPM, _ directory: VaultDirectory, _ pin: String, isNew: Bool = false
+    ) throws(StoreError) -> [UInt8] {
+        let key = try pinKey(tpm, directory, pin, isNew: isNew)
+        return key.publicKey
+    }
+
+    private func open(
+        _ sealed: [UInt8], _ tpm: SoftwareTPM, _ directory: VaultDirectory, _ pin: String
+    ) throws(StoreError) -> [UInt8] {
+        let key = try pinKey(tpm, directory, pin)
+        return try ECIES.open(sealed, with: key.key)
+    }
+
     @Test("The user's PIN releases a secured key for each use, also after a restart, and a wrong one does not")
     func pinReleasesSecuredKey() async throws {
         try await withTPM { tpm, directory in
-            let key = try pinKey(tpm, directory, "123456")
-            #expect(key.level == .hardware)
-            let sealed = try await SecuredKeyEncryptor(key).encrypt(data: plaintext)
-            let opened = try await SecuredKeyEncryptor(key).decrypt(data: sealed)
-            #expect(opened == plaintext)
-            try await tpm.restart()
-            let again = try await SecuredKeyEncryptor(pinKey(tpm, directory, "123456")).decrypt(data: sealed)
-            #expect(again == plaintext)
+            let key = try publicKey(tpm, directory, "123456")
             // Sealing needs no PIN, opening does.
-            let wrong = try pinKey(tpm, directory, "654321")
-            #expect(wrong.publicKey == key.publicKey)
-            let refusal = failure { () throws(StoreError) in try ECIES.open(Array(sealed), with: wrong.key) }
+            let sealed = try ECIES.seal(Array(plaintext), to: key)
+            let opened = try open(sealed, tpm, directory, "123456")
+            #expect(Data(opened) == plaintext)
+            try await tpm.restart()
+            let again = try open(sealed, tpm, directory, "123456")
+            #expect(Data(again) == plaintext)
+            let withOtherPin = try publicKey(tpm, directory, "654321")
+            #expect(withOtherPin == key)
+            let refusal = failure { () throws(StoreError) in try open(sealed, tpm, directory, "654321") }
             #expect(refusal?.code == .denied && refusal?.reason.contains("PIN is wrong") == true)
         }
     }
@@ -139,16 +154,17 @@ struct SecuredKeyTests {
     @Test("A key with a PIN and one without have the same tag and nothing else in common")
     func separatesPinFromTag() async throws {
         try await withTPM { tpm, directory in
-            let (free, released) = (try key(tpm, directory), try pinKey(tpm, directory, "123456"))
-            #expect(free.publicKey != released.publicKey)
+            let free = try { () throws(StoreError) in try key(tpm, directory).publicKey }()
+            let released = try publicKey(tpm, directory, "123456")
+            #expect(free != released)
             let (file, pinFile) = (directory.path + "/secured-key-test", directory.path + "/secured-pin-key-test")
             let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
             #expect(names == ["secured-key-test", "secured-pin-key-test"])
             // The file of one in place of the other's is refused.
             try FileManager.default.removeItem(atPath: pinFile)
             try FileManager.default.copyItem(atPath: file, toPath: pinFile)
-            let otherKind = failure { () throws(StoreError) in try pinKey(tpm, directory, "123456") }
-            let empty = failure { () throws(StoreError) in try pinKey(tpm, directory, "") }
+            let otherKind = failure { () throws(StoreError) in try publicKey(tpm, directory, "123456") }
+            let empty = failure { () throws(StoreError) in try publicKey(tpm, directory, "") }
             #expect(otherKind?.code == .corrupt && empty?.code == .invalid)
         }
     }
@@ -156,19 +172,18 @@ struct SecuredKeyTests {
     @Test("Enrolling a new PIN replaces the key: what was sealed before cannot be opened with either PIN")
     func enrollingPinInvalidatesKey() async throws {
         try await withTPM { tpm, directory in
-            let before = try pinKey(tpm, directory, "123456")
-            let sealed = try await SecuredKeyEncryptor(before).encrypt(data: plaintext)
-            let after = try pinKey(tpm, directory, "777777", isNew: true)
-            #expect(after.publicKey != before.publicKey)
-            let withNewPin = failure { () throws(StoreError) in try ECIES.open(Array(sealed), with: after.key) }
+            let before = try publicKey(tpm, directory, "123456")
+            let sealed = try ECIES.seal(Array(plaintext), to: before)
+            let after = try publicKey(tpm, directory, "777777", isNew: true)
+            #expect(after != before)
+            let withNewPin = failure { () throws(StoreError) in try open(sealed, tpm, directory, "777777") }
             #expect(withNewPin?.code == .corrupt)
             // The earlier PIN does not release the new key.
-            let fresh = try await SecuredKeyEncryptor(after).encrypt(data: plaintext)
-            let old = try pinKey(tpm, directory, "123456")
-            let withOldPin = failure { () throws(StoreError) in try ECIES.open(Array(fresh), with: old.key) }
+            let fresh = try ECIES.seal(Array(plaintext), to: after)
+            let withOldPin = failure { () throws(StoreError) in try open(fresh, tpm, directory, "123456") }
             #expect(withOldPin?.code == .denied)
-            let opened = try await SecuredKeyEncryptor(pinKey(tpm, directory, "777777")).decrypt(data: fresh)
-            #expect(opened == plaintext)
+            let opened = try open(fresh, tpm, directory, "777777")
+            #expect(Data(opened) == plaintext)
             let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
             #expect(names == ["secured-pin-key-test"])
         }

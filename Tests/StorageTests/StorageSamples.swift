@@ -146,18 +146,8 @@ struct StorageSamples {
                 let hardware = HardwareKeys(tcti: tpm.tcti)
                 #expect(hardware.availability() == .usable)
                 let place = VaultDirectory(path: directory.file("home"))
-                let key = try SecuredKey(tag: SecuredKey.defaultTag, in: place, of: hardware)
-                let storage = KeychainStorage<Dog>(account: "securedStorageId", encryptor: SecuredKeyEncryptor(key))
-                try await storage.save(item: lucky)
-                #expect(try await storage.get() == lucky)
-                let unopened = KeychainStorage<Dog>(account: "securedStorageId")
-                await #expect(throws: StoreError.self) { try await unopened.get() }
-                try await storage.delete()
-
                 let data = Data("Test data".utf8)
-                let sealed = try #require(key.encrypt(data: data))
-                #expect(sealed != data && key.decrypt(data: sealed) == data)
-                #expect(key.decrypt(data: data) == nil)
+                let sealed = try await sealed(data, in: place, of: hardware)
                 // The key is found again by its tag.
                 let again = try SecuredKey(tag: SecuredKey.defaultTag, in: place, of: hardware)
                 #expect(again.decrypt(data: sealed) == data)
@@ -165,6 +155,23 @@ struct StorageSamples {
                 #expect(again.decrypt(data: sealed) == nil)
             }
         }
+    }
+
+    /// Stores an item that the key seals, and returns data that it sealed.
+    ///
+    /// The TPM serves one connection at a time, and the key keeps its own: it ends with this function.
+    private func sealed(_ data: Data, in place: VaultDirectory, of hardware: HardwareKeys) async throws -> Data {
+        let key = try SecuredKey(tag: SecuredKey.defaultTag, in: place, of: hardware)
+        let storage = KeychainStorage<Dog>(account: "securedStorageId", encryptor: SecuredKeyEncryptor(key))
+        try await storage.save(item: lucky)
+        #expect(try await storage.get() == lucky)
+        let unopened = KeychainStorage<Dog>(account: "securedStorageId")
+        await #expect(throws: StoreError.self) { try await unopened.get() }
+        try await storage.delete()
+        let sealed = try #require(key.encrypt(data: data))
+        #expect(sealed != data && key.decrypt(data: sealed) == data)
+        #expect(key.decrypt(data: data) == nil)
+        return sealed
     }
     #endif
 
