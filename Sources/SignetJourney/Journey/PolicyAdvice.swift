@@ -126,7 +126,8 @@ public struct PolicyAdvice: Sendable, Hashable {
     public init?(xml: String) {
         var attributes: [Attribute] = []
         for pair in xml.pieces(between: "<AttributeValuePair>", "</AttributeValuePair>") {
-            let name = pair.pieces(between: "<Attribute", ">").first?.pieces(between: "name=\"", "\"").first
+            let element = pair.pieces(between: "<Attribute", ">").first { $0.first?.isWhitespace ?? false }
+            let name = element?.pieces(between: "name=\"", "\"").first
             let values = pair.pieces(between: "<Value>", "</Value>").map { Self.unescaped($0) }
             attributes.append(Attribute(name: name.map { Self.unescaped($0) } ?? "", values: values))
         }

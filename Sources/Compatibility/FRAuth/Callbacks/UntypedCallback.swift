@@ -40,12 +40,12 @@ extension JourneyCallback {
     /// Reads a callback from an untyped dictionary.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when it has no type, or an output or input without a name.
     init(untyped json: [String: Any]) throws(AuthError) {
-        guard let value = JSONValue(untyped: json) else { throw .invalidCallbackResponse("the callback has no type") }
+        guard let value = JSONValue(untyped: json) else { throw .invalidCallbackResponse("the callback is not JSON") }
         do {
             try self.init(json: value)
         } catch {
             // The name of the missing member, without any value.
-            throw .invalidCallbackResponse("Missing \(error.name)")
+            throw .invalidCallbackResponse(error.name == "type" ? "the callback has no type" : "Missing \(error.name)")
         }
     }
 
