@@ -7,6 +7,8 @@ import SignetTesting
 import Synchronization
 import Testing
 
+import class FRAuth.AccessToken
+
 /// Journeys of a user that is logged in (protocol/journey.md section 3.2), and the completions of a user's calls.
 @Suite("A user of FRAuth with a session")
 struct SessionReplacementTests {
@@ -63,6 +65,41 @@ struct SessionReplacementTests {
                 _ = await FRSession.currentSession?.logout().value
                 #expect(FRUser.currentUser?.token == nil && FRSession.currentSession == nil)
             }
+        }
+    }
+
+    @Test("A journey that ends with an empty session returns neither the stored user nor the stored token")
+    func keepsStoredUserFromEmptySession() async throws {
+        try await FRAuthFixture.with { fixture in
+            let network = AsyncHTTPTransport()
+            let isEmpty = Mutex(false)
+            let transport = ScriptedTransport { (request) throws(TransportError) in
+                guard isEmpty.withLock({ $0 }), request.url.contains("/authenticate") else {
+                    return try await network.send(request)
+                }
+                return HTTPResponse(status: 200, body: Array(#"{"tokenId":"","successUrl":"/console","realm":"/alpha"}"#.utf8))
+            }
+            try await fixture.program {
+                $0.transport = transport
+            } _: {
+                try FRAuth.start(options: fixture.options)
+                let user = try await logIn()
+                let token = try #require(user.token)
+                let session = try #require(FRSession.currentSession?.sessionToken)
+                isEmpty.withLock { $0 = true }
+                await #expect(throws: AuthError.userAuthenticationRequired) {
+                    _ = try await FRSession.authenticate(FRUser.self, authIndexValue: "Login")
+                }
+                await #expect(throws: AuthError.userAuthenticationRequired) {
+                    _ = try await FRSession.authenticate(AccessToken.self, authIndexValue: "Login")
+                }
+                guard case .success(let empty?) = try await FRSession.authenticate(Token.self, authIndexValue: "Login") else {
+                    throw Unexpected()
+                }
+                #expect(empty.value.count == 0 && empty.successUrl == "/console")
+                #expect(user.token == token && FRSession.currentSession?.sessionToken == session)
+            }
+            await network.close()
         }
     }
 

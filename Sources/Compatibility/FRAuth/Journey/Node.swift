@@ -4,8 +4,10 @@ import SignetJourney
 
 /// A completion that is called once, with one of three: the journey's result, its next step, or an error.
 ///
-/// All three are nil when the journey succeeds without a session. When the server sends an empty session, a `Token` without a value
-/// is the result, and nothing is stored. It is called on the global executor of Swift's tasks.
+/// All three are nil when the journey succeeds without a session. When the server sends an empty session, nothing is stored: the
+/// result is a ``Token`` without a value, and a journey for an ``AccessToken`` or an ``FRUser`` fails with
+/// ``AuthError/userAuthenticationRequired``, also while another user is logged in. It is called on the global executor of Swift's
+/// tasks.
 public typealias NodeCompletion<T: Sendable> = @Sendable (_ result: T?, _ node: sending Node?, _ error: (any Error)?) -> Void
 
 /// A step of a journey: callbacks to show and to fill in, and a method that sends them.

@@ -277,23 +277,27 @@ extension LegacySession {
 
 extension LegacySession {
     /// Converts the session that a journey ends with to the requested type.
-    /// - Throws: ``AuthError/invalidGenericType`` for a type that a journey does not end with.
+    /// - Throws: ``AuthError/invalidGenericType`` for a type that a journey does not end with;
+    ///   ``AuthError/userAuthenticationRequired`` when an empty session was to become a user or an access token.
     func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T {
         _ = try? await current()
         let result: any Sendable =
             switch type {
             case is Token.Type: Token(token)
-            case is AccessToken.Type: try await accessToken()
-            case is FRUser.Type: try await user()
+            case is AccessToken.Type: try await accessToken(for: token)
+            case is FRUser.Type: try await user(for: token)
             default: throw AuthError.invalidGenericType
             }
         guard let result = result as? T else { throw AuthError.invalidGenericType }
         return result
     }
 
-    /// Returns a valid token.
-    private func accessToken() async throws -> AccessToken {
+    /// Returns a valid token for the session that a journey has stored.
+    ///
+    /// An empty session is never stored. The stored one may then belong to another user, so its token isn't the journey's result.
+    private func accessToken(for delivered: SSOToken) async throws -> AccessToken {
         guard client.profile.client != nil else { throw AuthError.invalidOAuth2Client }
+        guard delivered.value.count > 0 else { throw AuthError.userAuthenticationRequired }
         let token = try await run { try await $0.token() }
         return AccessToken(token, session: try await current().session)
     }
@@ -301,8 +305,8 @@ extension LegacySession {
     /// Returns the user.
     ///
     /// It first gets a token. The session stays stored when the app is not an OAuth 2.0 client, which is an error here.
-    private func user() async throws -> FRUser {
-        _ = try await accessToken()
+    private func user(for delivered: SSOToken) async throws -> FRUser {
+        _ = try await accessToken(for: delivered)
         return FRUser()
     }
 }
