@@ -29,6 +29,10 @@ public struct AccessToken: Sendable, Hashable {
     /// A Boolean value that indicates whether the server issues a new refresh token with each refresh; nil until a refresh has
     /// shown it.
     package var isRotated: Bool?
+    /// True after the server refused the refresh token without ending the grant.
+    ///
+    /// The refresh token is then kept only to revoke the grant.
+    package var isRefreshRefused = false
     /// The refused refresh that ended the login; nil for a token that may be used.
     package var refusal: RefusedRefresh?
 
@@ -92,6 +96,13 @@ public struct AccessToken: Sendable, Hashable {
         token.renewalBegun = renewalBegun?.asStored
         return token
     }
+
+    /// Returns a copy of the token whose refresh token isn't sent to the token endpoint again.
+    package func notingRefusedRefresh() -> AccessToken {
+        var token = self
+        token.isRefreshRefused = true
+        return token
+    }
 }
 
 extension AccessToken: CustomStringConvertible, CustomReflectable {
@@ -113,6 +124,7 @@ extension AccessToken: Codable {
         case session
         case renewalBegun = "renewal_begun"
         case isRotated = "rotated"
+        case isRefreshRefused = "refresh_refused"
         case refusal = "refused"
     }
 
@@ -136,6 +148,7 @@ extension AccessToken: Codable {
             session: try members.decodeIfPresent(String.self, forKey: .session).map { SessionIdentity(digest: $0) },
             renewalBegun: try date(.renewalBegun),
             isRotated: try members.decodeIfPresent(Bool.self, forKey: .isRotated))
+        isRefreshRefused = try members.decodeIfPresent(Bool.self, forKey: .isRefreshRefused) ?? false
         refusal = try members.decodeIfPresent(RefusedRefresh.self, forKey: .refusal)
     }
 
@@ -152,6 +165,7 @@ extension AccessToken: Codable {
         try members.encodeIfPresent(session?.digest, forKey: .session)
         try members.encodeIfPresent(renewalBegun?.timeIntervalSince1970, forKey: .renewalBegun)
         try members.encodeIfPresent(isRotated, forKey: .isRotated)
+        if isRefreshRefused { try members.encode(true, forKey: .isRefreshRefused) }
         try members.encodeIfPresent(refusal, forKey: .refusal)
     }
 }

@@ -30,8 +30,11 @@ package enum RefreshFailure: String, Sendable, Hashable {
     /// The grant has ended, and the client has no session. The tokens are removed, and the user must log in again.
     case endAndLogIn
     /// The server rejected the refresh token without a reason, or rejected the client, the grant type or the scope. The tokens are
-    /// kept, and the session is used to get new ones.
+    /// kept, the refresh token isn't sent again, and the session is used to get new ones.
     case authorize
+    /// The same, but the client has no session, and the access token has expired. The tokens are kept until the user has logged in
+    /// again, and the refresh token isn't sent again.
+    case logIn
 }
 
 /// The rules for the lifecycle of an access token.
@@ -53,9 +56,11 @@ package enum TokenRules {
         guard let token else { return session == nil ? .logIn : .authorize }
         if token.session != session { return .discardForeign }
         if !isRefused, !isDue(token, now: now, threshold: threshold) { return .use }
-        if token.refreshToken != nil, session == nil || !mayBeUsedUp(token) { return .refresh }
+        let mayRefresh = token.refreshToken != nil && !token.isRefreshRefused
+        if mayRefresh, session == nil || !mayBeUsedUp(token) { return .refresh }
         if session != nil { return .authorize }
-        if token.isExpired(at: now) { return .discardExpired }
+        // A refused refresh token stays stored, so that the next login or a logout revokes the grant.
+        if token.isExpired(at: now) { return token.isRefreshRefused ? .logIn : .discardExpired }
         return isRefused ? .logIn : .use
     }
 
@@ -82,9 +87,16 @@ package enum TokenRules {
     }
 
     /// Returns the action after a failed refresh.
-    package static func afterRefresh(_ failure: OAuthError, hasSession: Bool) -> RefreshFailure {
+    /// - Parameters:
+    ///   - failure: The error of the token endpoint.
+    ///   - hasSession: True when a session is stored that can provide new tokens.
+    ///   - isExpired: True when the access token has expired, so that nothing stored can be used without a session.
+    /// - Returns: A decision to keep the tokens, to use the session, or to let the user log in.
+    package static func afterRefresh(_ failure: OAuthError, hasSession: Bool, isExpired: Bool) -> RefreshFailure {
         if failure.endsGrant { return hasSession ? .endAndAuthorize : .endAndLogIn }
-        return (failure.refusesRefreshToken || failure.refusesRefresh) && hasSession ? .authorize : .keep
+        guard failure.refusesRefreshToken || failure.refusesRefresh else { return .keep }
+        if hasSession { return .authorize }
+        return isExpired ? .logIn : .keep
     }
 
     /// Returns the token to store after a refresh.

@@ -6,7 +6,7 @@ public import SignetStorage
 public struct TokenError: RetryableError, Hashable, CustomStringConvertible {
     /// The meaning of the error for the app.
     public struct Code: ErrorCode {
-        /// The stored items can't provide a token any more.
+        /// The stored items can't provide a new token any more.
         ///
         /// The user must log in. When a refresh was refused, ``TokenError/cause`` states the reason.
         public static let loginRequired = Code(rawValue: "loginRequired")

@@ -34,6 +34,8 @@ public final class TokenSource: Sendable {
     package var clock: any WallClock { server.clock }
     private let renewal = SingleFlight<AccessToken>()
     private let memory = Mutex(Memory())
+    /// The tokens that renewals have replaced or removed, and that aren't revoked yet.
+    let unrevoked = Mutex<[AccessToken]>([])
     /// The report of ``replaced``.
     let replacement = Mutex<LogOutReport?>(nil)
 
@@ -46,7 +48,7 @@ public final class TokenSource: Sendable {
         var until = Date.distantPast
         /// The store's `generation` when the token was read.
         var generation: Int64 = 0
-        /// The store's `generation` when the stored items last couldn't provide a token.
+        /// The store's `generation` when the last renewal failed because a login is required.
         var requiredLogin: Int64?
     }
 
@@ -151,10 +153,12 @@ public final class TokenSource: Sendable {
         return token
     }
 
-    /// True when the stored items can't provide a token any more and stayed stored all the same.
+    /// True when the last renewal failed with ``TokenError/Code/loginRequired``, and nothing was stored or removed since.
     ///
-    /// That is so when the server shows a login page for the session and doesn't state that the session has ended. A login must
-    /// then be possible, although a session is stored. It is false again as soon as another token or session is stored.
+    /// A login must then be possible, although a session or a token is stored. This happens when the server shows a login page
+    /// for the session and doesn't state that the session has ended, when it refuses the refresh token of a user without a
+    /// session, and when a token that can't be renewed is rejected or refreshed before it expires; ``token()`` still returns the
+    /// latter. After a refused response to a refresh it's false, because no user is logged in then.
     package var requiresLogin: Bool {
         let generation = store.generation
         return memory.withLock { $0.requiredLogin == generation }
@@ -172,32 +176,28 @@ public final class TokenSource: Sendable {
     /// Callers that come while another one's renewal is running share its result.
     private func obtain(rejected: AccessToken?) async throws(TokenError) -> AccessToken {
         do {
-            return try await renewal.run { [self] in
-                // A valid token is returned without the lock, which another process may hold.
-                let generation = store.generation
-                let stored = try await store.contents()
-                if rejected == nil, let token = stored.token, decision(for: stored, isRejected: false) == .use {
-                    return remember(token, generation: generation)
-                }
-                while true {
-                    switch try await store.withLock({ try await self.renew(rejected: rejected) }) {
-                    case .token(let token): return token
-                    // The lock isn't held here, so that other callers don't wait for the request.
-                    case .foreign(let token): try await revoke(foreign: token)
-                    case .refused(let record): throw await requiredLogin(after: record)
-                    case .ended(let old, let result):
-                        await revokeAccessToken(of: old, replacedBy: try? result.get())
-                        return try result.get()
+            let token = await Result(of: {
+                try await renewal.run { [self] in
+                    // A valid token is returned without the lock, which another process may hold.
+                    let generation = store.generation
+                    let stored = try await store.contents()
+                    if rejected == nil, let token = stored.token, decision(for: stored, isRejected: false) == .use {
+                        return remember(token, generation: generation)
+                    }
+                    while true {
+                        switch try await store.withLock({ try await self.renew(rejected: rejected) }) {
+                        case .token(let token): return token
+                        // The lock isn't held here, so that other callers don't wait for the request.
+                        case .foreign(let token): try await revoke(foreign: token)
+                        case .refused(let record): throw await requiredLogin(after: record)
+                        }
                     }
                 }
-            }
+            })
+            await revokeReplaced()
+            return try token.get()
         } catch {
-            let error = TokenError(error)
-            if error.code == .loginRequired {
-                let generation = store.generation
-                memory.withLock { $0.requiredLogin = generation }
-            }
-            throw error
+            throw TokenError(error)
         }
     }
 
@@ -213,14 +213,24 @@ public final class TokenSource: Sendable {
         case foreign(AccessToken)
         /// The record of a refused refresh. The user must log in again.
         case refused(AccessToken)
-        /// A token whose grant the server has ended, which is removed and not yet revoked, and the token that replaces it.
-        case ended(AccessToken, Result<AccessToken, TokenError>)
     }
 
-    /// Applies the token rules to the stored items.
+    /// Applies the token rules to the stored items, and notes when they require a login.
     ///
     /// The caller holds the lock, so they can't change in the meantime.
     private func renew(rejected: AccessToken?) async throws -> Renewal {
+        do {
+            return try await applyRules(rejected: rejected)
+        } catch {
+            if TokenError(error).code == .loginRequired {
+                let generation = store.generation
+                memory.withLock { $0.requiredLogin = generation }
+            }
+            throw error
+        }
+    }
+
+    private func applyRules(rejected: AccessToken?) async throws -> Renewal {
         let stored = try await store.contents()
         if let record = stored.refused { return .refused(record) }
         let (token, session) = (stored.token, stored.session)
@@ -243,26 +253,6 @@ public final class TokenSource: Sendable {
         forget()
     }
 
-    /// Revokes the access token of a grant that the server has ended, if it hasn't expired, as far as that is possible.
-    ///
-    /// The refresh token of the grant was used, and is not sent again. A server may have issued the same access token again.
-    private func revokeAccessToken(of ended: AccessToken, replacedBy new: AccessToken?) async {
-        guard !ended.isExpired(at: clock.now), ended.value != new?.value else { return }
-        try? await server.revoke(AccessToken(value: ended.value, tokenType: ended.tokenType, issuedAt: ended.issuedAt))
-    }
-
-    /// Revokes a token of another session.
-    ///
-    /// A failure is reported to the caller (protocol/journey.md section 4.4), because the token may belong to another user and
-    /// stays valid.
-    private func revoke(foreign token: AccessToken) async throws {
-        do {
-            try await server.revoke(token)
-        } catch let error as OAuthError where error.code == .notOffered {
-            // A server without that endpoint can't revoke tokens.
-        }
-    }
-
     // MARK: Refresh
 
     /// Requests a new token with the refresh token, or for the session when the refresh token can't be used any more.
@@ -272,7 +262,8 @@ public final class TokenSource: Sendable {
     /// tokens without it.
     ///
     /// When the response is refused, the login has ended: neither the old tokens nor the session are used any more. When the server
-    /// rejects the client, the grant type or the scope and the session gets no token either, the error is that of the refresh.
+    /// rejects the refresh token, that is stored before anything else is sent. When it rejects the client, the grant type or the
+    /// scope, and then the authorization request too, the error is that of the refresh.
     private func refreshed(_ old: AccessToken, session: SSOToken?, isRejected: Bool) async throws -> Renewal {
         guard let refreshToken = old.refreshToken else {
             return .token(try await authorized(session, replacing: old, isRejected: isRejected))
@@ -288,21 +279,20 @@ public final class TokenSource: Sendable {
         } catch let response as RefusedResponse {
             return .refused(try await end(old, by: response))
         } catch let error as OAuthError {
-            switch TokenRules.afterRefresh(error, hasSession: session != nil) {
+            switch TokenRules.afterRefresh(error, hasSession: session != nil, isExpired: old.isExpired(at: clock.now)) {
             case .endAndAuthorize, .endAndLogIn:
-                try await discardToken()
-                guard session != nil else { return .ended(old, .failure(TokenError(.loginRequired, .server(error)))) }
-                do {
-                    return .ended(old, .success(try await authorized(session, replacing: nil, isRejected: false)))
-                } catch {
-                    return .ended(old, .failure(TokenError(error)))
-                }
+                return .token(try await replaced(ended: old, by: error, session: session))
             case .authorize:
+                let old = old.notingRefusedRefresh()
+                try await store.save(old)
                 do {
                     return .token(try await authorized(session, replacing: old, isRejected: isRejected))
-                } catch let failure as TokenError where error.refusesRefresh && [.refused, .unreachable].contains(failure.code) {
+                } catch let failure as TokenError where error.refusesRefresh && failure.code == .refused {
                     throw TokenError(error)
                 }
+            case .logIn:
+                try await store.save(old.notingRefusedRefresh())
+                throw TokenError(.loginRequired, .server(error))
             case .keep: (failure, isUnused) = (TokenError(error), !error.isRetryable)
             }
         } catch {
@@ -326,6 +316,19 @@ public final class TokenSource: Sendable {
         return remember(old, generation: store.generation, until: min(next, old.expiresAt ?? next))
     }
 
+    /// Removes the tokens of a grant that the server has ended, and returns new ones for the session.
+    private func replaced(ended old: AccessToken, by error: OAuthError, session: SSOToken?) async throws -> AccessToken {
+        try await discardToken()
+        let new = await Result(of: {
+            guard session != nil else { throw TokenError(.loginRequired, .server(error)) }
+            return try await authorized(session, replacing: nil, isRejected: false)
+        })
+        // The refresh token of the grant was used, and is not sent again.
+        let rest = AccessToken(value: old.value, tokenType: old.tokenType, issuedAt: old.issuedAt, expiresAt: old.expiresAt)
+        retire(rest, replacedBy: try? new.get())
+        return try new.get()
+    }
+
     // MARK: The session
 
     /// Returns new tokens for the session.
@@ -339,6 +342,7 @@ public final class TokenSource: Sendable {
             var new = try await server.exchange(answer.code, attempt)
             new.session = SessionIdentity(session)
             try await store.save(new)
+            if let old, old.isRefreshRefused { retire(old, replacedBy: new) }
             return remember(new, generation: store.generation)
         } catch {
             var failure = TokenError(error)

@@ -17,13 +17,15 @@ struct TokenRuleTests {
         var session: SSOToken? = TokenRuleTests.mine
         var isRefreshBegun = false
         var isRotated: Bool?
+        var isRefreshRefused = false
 
         var token: AccessToken {
-            AccessToken(
+            let token = AccessToken(
                 value: Secret("access".utf8), tokenType: "Bearer", scope: "openid", issuedAt: TokenRuleTests.now - age,
                 expiresAt: left.map { TokenRuleTests.now + $0 }, refreshToken: hasRefreshToken ? Secret("refresh".utf8) : nil,
                 idToken: nil, session: session.map(SessionIdentity.init),
                 renewalBegun: isRefreshBegun ? TokenRuleTests.now - 10 : nil, isRotated: isRotated)
+            return isRefreshRefused ? token.notingRefusedRefresh() : token
         }
     }
 
@@ -80,6 +82,12 @@ struct TokenRuleTests {
         Case(stored: StoredToken(left: -1, isRefreshBegun: true, isRotated: false), session: mine, decision: .refresh),
         Case(stored: StoredToken(left: -1, session: nil, isRefreshBegun: true), session: nil, decision: .refresh),
         Case(stored: StoredToken(left: 3600, isRefreshBegun: true), session: mine, decision: .use),
+        // A refresh token that the server has refused is not sent again, and stays stored to be revoked.
+        Case(stored: StoredToken(left: -1, isRotated: false, isRefreshRefused: true), session: mine, decision: .authorize),
+        Case(stored: StoredToken(left: 10, isRefreshRefused: true), session: mine, decision: .authorize),
+        Case(stored: StoredToken(left: 3600, isRefreshRefused: true), session: mine, decision: .use),
+        Case(stored: StoredToken(left: -1, session: nil, isRefreshRefused: true), session: nil, decision: .logIn),
+        Case(stored: StoredToken(left: 10, session: nil, isRefreshRefused: true), session: nil, decision: .use),
     ]
 
     @Test("The stored state determines whether a token is used, refreshed, replaced or removed", arguments: cases)
@@ -97,24 +105,32 @@ struct TokenRuleTests {
         let isEnd = code == .invalidGrant && [400, 401, 403].contains(status)
         let error = OAuthError(code, status: status)
         for hasSession in [true, false] {
-            let outcome = TokenRules.afterRefresh(error, hasSession: hasSession)
-            #expect((outcome == .endAndAuthorize || outcome == .endAndLogIn) == isEnd)
-            if isEnd { #expect(outcome == (hasSession ? .endAndAuthorize : .endAndLogIn)) }
+            for isExpired in [true, false] {
+                let outcome = TokenRules.afterRefresh(error, hasSession: hasSession, isExpired: isExpired)
+                #expect((outcome == .endAndAuthorize || outcome == .endAndLogIn) == isEnd)
+                if isEnd { #expect(outcome == (hasSession ? .endAndAuthorize : .endAndLogIn)) }
+            }
         }
     }
 
-    @Test("A refresh that the server refuses without ending the grant is replaced by the session if there is one")
+    @Test("A refresh that the server refuses without ending the grant is replaced by the session, or by a login after the expiry")
     func replacesRefusedRefresh() {
         let refusals: [OAuthError.Code] = [
             .unreadable, .invalidRequest, .invalidClient, .invalidScope, .unauthorizedClient, .unsupportedGrantType,
             .accessDenied,
         ]
         for code in refusals {
-            #expect(TokenRules.afterRefresh(OAuthError(code, status: 400), hasSession: true) == .authorize)
-            #expect(TokenRules.afterRefresh(OAuthError(code, status: 400), hasSession: false) == .keep)
+            let error = OAuthError(code, status: 400)
+            for isExpired in [true, false] {
+                #expect(TokenRules.afterRefresh(error, hasSession: true, isExpired: isExpired) == .authorize)
+            }
+            #expect(TokenRules.afterRefresh(error, hasSession: false, isExpired: true) == .logIn)
+            #expect(TokenRules.afterRefresh(error, hasSession: false, isExpired: false) == .keep)
         }
         for error in [OAuthError(.failed, status: 503), OAuthError(.other, status: 403), OAuthError(.unreadable, status: 403)] {
-            #expect(TokenRules.afterRefresh(error, hasSession: true) == .keep)
+            for hasSession in [true, false] {
+                #expect(TokenRules.afterRefresh(error, hasSession: hasSession, isExpired: true) == .keep)
+            }
         }
     }
 
@@ -126,9 +142,9 @@ struct TokenRuleTests {
                 value: Secret("new".utf8), scope: scope, issuedAt: Self.now, expiresAt: Self.now + 60,
                 refreshToken: refreshToken.map { Secret($0.utf8) })
         }
-        let plain = TokenRules.merged(new(nil), into: old.noting(renewalBegun: Self.now))
+        let plain = TokenRules.merged(new(nil), into: old.noting(renewalBegun: Self.now).notingRefusedRefresh())
         #expect(plain.refreshToken == old.refreshToken && plain.session == old.session && plain.scope == "openid")
-        #expect(plain.isRotated == false && plain.renewalBegun == nil)
+        #expect(plain.isRotated == false && plain.renewalBegun == nil && !plain.isRefreshRefused)
         let rotated = TokenRules.merged(new("next", scope: "read"), into: old)
         #expect(rotated.refreshToken == Secret("next".utf8) && rotated.isRotated == true && rotated.scope == "read")
         #expect(TokenRules.merged(new("refresh"), into: old).isRotated == false)
@@ -149,7 +165,7 @@ struct TokenRuleTests {
 
     @Test("A token is unchanged after encoding to JSON and back, and its description hides it")
     func tokenCoding() throws {
-        let token = StoredToken(left: 60.5, isRefreshBegun: true, isRotated: true).token
+        let token = StoredToken(left: 60.5, isRefreshBegun: true, isRotated: true, isRefreshRefused: true).token
         let bytes = try JSONEncoder().encode(token)
         #expect(try JSONDecoder().decode(AccessToken.self, from: bytes) == token)
         for text in ["\(token)", String(reflecting: token)] { #expect(!text.contains("access") && !text.contains("refresh")) }

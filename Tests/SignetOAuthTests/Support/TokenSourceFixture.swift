@@ -79,9 +79,11 @@ struct TokenSourceFixture: Sendable {
         state.accessTokens["access-old"] = "family-old"
     }
 
-    /// Returns what is stored, without the note that a refresh was begun.
+    /// Returns what is stored, without the notes that a refresh was begun or refused.
     func stored() async throws -> StoredState {
-        StoredState(token: try await store.token()?.noting(renewalBegun: nil), session: try await store.session())
+        var token = try await store.token()?.noting(renewalBegun: nil)
+        token?.isRefreshRefused = false
+        return StoredState(token: token, session: try await store.session())
     }
 
     struct StoredState: Equatable, Sendable {

@@ -246,49 +246,6 @@ struct TokenSourceTests {
     }
 
     @Test(
-        "The session gets new tokens when the server refuses the refresh, and the refresh token is not sent again",
-        arguments: ["unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_client", "access_denied"])
-    func replacesRefusedRefreshBySession(error: String) async throws {
-        let refusal = TestProvider.Fault.status(400, [], #"{"error":"\#(error)"}"#)
-        try await TokenSourceFixture.with(
-            token: TokenSourceFixture.old(),
-            .set {
-                TokenSourceFixture.addOldToken(&$0)
-                $0.refreshRefusal = refusal
-            }
-        ) { fixture in
-            let token = try await fixture.tokens.token()
-            #expect(token.text.hasPrefix("access-") && token.text != "access-old")
-            #expect(try await fixture.store.token() == token)
-            #expect(fixture.provider.count("authorize") == 1 && fixture.provider.now.revoked.isEmpty)
-            let refreshes = fixture.provider.now.bodies["token"]?.filter { $0.contains("refresh-old") }
-            #expect(refreshes?.count == 1)
-        }
-        // When the session gets no token either, the error is that of the refresh, and everything stays stored.
-        try await TokenSourceFixture.with(
-            token: TokenSourceFixture.old(),
-            .set {
-                TokenSourceFixture.addOldToken(&$0)
-                $0.refreshRefusal = refusal
-                $0.faults["authorize"] = .failed
-            }
-        ) { (fixture: TokenSourceFixture) async throws in
-            let before = try await fixture.stored()
-            let failure = await outcome { try await fixture.tokens.token() }.tokenError
-            guard case .server(let cause) = failure?.cause else { throw TokenError(.refused) }
-            #expect(cause.name == error && failure?.code == .refused)
-            #expect(try await fixture.stored() == before)
-        }
-        // Without a session the refusal is the error too.
-        try await TokenSourceFixture.with(
-            session: nil, token: TokenSourceFixture.old(session: nil), .set { $0.refreshRefusal = refusal }
-        ) { (fixture: TokenSourceFixture) async throws in
-            let failure = await outcome { try await fixture.tokens.token() }.tokenError
-            #expect(failure?.code == .refused && fixture.provider.count("authorize") == 0)
-        }
-    }
-
-    @Test(
         "When the grant has ended, the access token is revoked unless it has expired, and the refresh token is not sent again",
         arguments: [TokenSourceFixture.session, nil], [30, -10] as [TimeInterval])
     func revokesAccessTokenOfEndedGrant(session: SSOToken?, left: TimeInterval) async throws {

@@ -72,7 +72,7 @@ extension FRUser {
     /// - Throws: The errors of ``login()``.
     public static func register() async throws -> sending NodeResult<FRUser> { try await begin(\.registrationService) }
 
-    /// Starts a journey if no user is logged in, or if the stored session and tokens no longer get a token.
+    /// Starts a journey if no user is logged in, or if the last attempt to get a token required a login.
     private static func begin(_ name: KeyPath<ServerProfile, String>) async throws -> sending NodeResult<FRUser> {
         guard let started = FRAuthProcess.current.started else { throw ConfigError.invalidSDKState }
         let stored = try await started.session.current()
@@ -91,7 +91,7 @@ extension FRUser {
     /// - Returns: This user, with the token in ``token``.
     /// - Throws:
     ///   - ``TokenError/nullToken`` when no user is logged in.
-    ///   - ``AuthError/userAuthenticationRequired`` when the stored session and tokens no longer get a token.
+    ///   - ``AuthError/userAuthenticationRequired`` when the stored session and tokens no longer get a new token.
     ///   - ``OAuth2Error``, ``NetworkError`` and ``AuthApiError``; everything stays stored.
     ///     ``OAuth2Error/missingOrInvalidRedirectURI(_:)`` and ``OAuth2Error/other(_:)`` can mean that the session is valid and
     ///     that the server first wants an interaction with the user, such as consent, which ``FRUser/browser()`` shows.
