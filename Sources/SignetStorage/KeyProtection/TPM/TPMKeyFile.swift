@@ -12,7 +12,15 @@ struct TPMKeyFile {
     /// A real TPM needs one or two.
     private static let timeout = 30.0
 
-    var path: String { "\(directory.path)/secured-\(needsPin ? "pin-" : "")key-\(tag)" }
+    var path: String { "\(directory.path)/\(name)" }
+
+    private var name: String { "secured-\(needsPin ? "pin-" : "")key-\(tag)" }
+
+    /// The path of the file while it is written.
+    ///
+    /// A tag can end with any suffix, so a suffix could make it the name of another tag's file. A prefix cannot: the files of all keys
+    /// begin with `secured-`.
+    private var unfinishedPath: String { "\(directory.path)/unfinished-\(name)" }
 
     /// Returns the key in the file.
     ///
@@ -41,11 +49,10 @@ struct TPMKeyFile {
 
     /// Writes the file with `key`, in one step.
     private func store(_ key: TPMKey) throws(StoreError) -> TPMKey {
-        let unfinished = path + ".new"
         // This process holds the lock, so an unfinished file was left by an interrupted process.
-        PrivateFile.remove(unfinished)
-        try PrivateFile.create(unfinished, containing: TPMFormat.keyFile.preamble + key.bytes)
-        try PrivateFile.move(unfinished, to: path)
+        PrivateFile.remove(unfinishedPath)
+        try PrivateFile.create(unfinishedPath, containing: TPMFormat.keyFile.preamble + key.bytes)
+        try PrivateFile.move(unfinishedPath, to: path)
         return key
     }
 
