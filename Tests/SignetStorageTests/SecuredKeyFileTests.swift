@@ -57,5 +57,61 @@ struct SecuredKeyFileTests {
             #expect(after == before)
         }
     }
+
+    @Test("A new key that cannot be loaded is not stored, and the earlier key stays")
+    func storesOnlyLoadedKey() async throws {
+        try await TemporaryDirectory.with { temporary in
+            let file = TPMKeyFile(directory: VaultDirectory(path: temporary.file("home")), tag: "test", needsPin: true)
+            let (earlier, new) = (TPMKey(storageKey: [1], blob: [1, 1]), TPMKey(storageKey: [2], blob: [2, 2]))
+            let cannotLoad = { (_: TPMKey) throws(StoreError) -> [UInt8] in throw StoreError(.busy, "load", "the TPM is busy") }
+            let first = failure { () throws(StoreError) in try file.key(make: { new }, load: cannotLoad) }
+            #expect(first?.code == .busy && !PrivateFile.exists(file.path))
+            _ = try file.key(make: { earlier }, load: { $0.blob })
+            let second = failure { () throws(StoreError) in try file.key(isNew: true, make: { new }, load: cannotLoad) }
+            #expect(second?.code == .busy)
+            let left = try file.key(make: { new }, load: { $0.blob })
+            #expect(left.key == earlier && left.publicKey == earlier.blob)
+            let replaced = try file.key(isNew: true, make: { new }, load: { $0.blob })
+            #expect(replaced.key == new)
+        }
+    }
+
+    @Test(
+        "Enrolling a PIN while the TPM is locked fails, and the earlier key stays",
+        .enabled(if: TPMSupport.isHere, "\(TPMSupport.missing ?? "")"))
+    func keepsKeyWhileLocked() async throws {
+        try await withTPM { tpm, directory in
+            let sealed = try ECIES.seal(Self.plaintext, to: publicKey(tpm, directory, pin: "123456"))
+            _ = try await tpm.tool(
+                "tpm2_dictionarylockout", "--setup-parameters", "--max-tries=1", "--recovery-time=1000",
+                "--lockout-recovery-time=1000")
+            let wrong = failure { () throws(StoreError) in try publicKey(tpm, directory, pin: "654321") }
+            #expect(wrong?.code == .denied && wrong?.reason.contains("PIN is wrong") == true)
+            let locked = failure { () throws(StoreError) in try publicKey(tpm, directory, pin: "777777", isNew: true) }
+            #expect(locked?.code == .denied && locked?.reason.contains("locked") == true)
+            _ = try await tpm.tool("tpm2_dictionarylockout", "--clear-lockout")
+            let opened = try open(sealed, tpm, directory, pin: "123456")
+            #expect(opened == Self.plaintext)
+        }
+    }
+
+    @Test(
+        "Nothing is sealed to a key with another PIN that another process put into the file",
+        .enabled(if: TPMSupport.isHere, "\(TPMSupport.missing ?? "")"))
+    func refusesSubstitutedPINKey() async throws {
+        try await withTPM { tpm, directory in
+            _ = try publicKey(tpm, directory, pin: "123456")
+            let attacker = VaultDirectory(path: directory.path + "-of-attacker")
+            _ = try publicKey(tpm, attacker, pin: "654321")
+            let path = directory.path + "/secured-pin-key-test"
+            let substituted = try PrivateFile.contents(of: attacker.path + "/secured-pin-key-test", limit: 8192)
+            PrivateFile.remove(path)
+            try PrivateFile.create(path, containing: substituted)
+            let refusal = failure { () throws(StoreError) in try publicKey(tpm, directory, pin: "123456") }
+            #expect(refusal?.code == .denied && refusal?.reason.contains("PIN is wrong") == true)
+            let left = try PrivateFile.contents(of: path, limit: 8192)
+            #expect(left == substituted)
+        }
+    }
 }
 #endif

@@ -58,15 +58,17 @@ public struct SecuredKey: Sendable {
 extension SecuredKey {
     /// Loads the key with this tag that the user's PIN releases, or creates it if it does not exist.
     ///
-    /// Sealing needs no PIN. The hardware checks the PIN at each opening, not before: a wrong one is ``StoreError/Code/denied``. It counts wrong
-    /// PINs of all programs and locks itself after too many, for a time that its owner sets.
+    /// The hardware checks the PIN when the key is loaded, so that nothing is sealed to a key with another PIN that another program put
+    /// in its place, and again at each opening. It counts wrong PINs of all programs and locks itself after too many, for a time
+    /// that its owner sets.
     ///
     /// The key is not the one that the same tag has without a PIN. Only a TPM has such keys.
     /// - Parameters:
     ///   - tag: A tag of 1 to 128 letters, digits, `.`, `-` and `_`.
     ///   - pin: The user's PIN, of any length; not empty.
     ///   - directory: The directory that contains the file `secured-pin-key-<tag>`; the default directory of a vault if nil.
-    /// - Throws: The errors of ``init(tag:in:)``; ``StoreError/Code/invalid`` for an empty PIN.
+    /// - Throws: ``StoreError/Code/denied`` for a wrong PIN, and while the TPM is locked; ``StoreError/Code/invalid`` for an empty PIN;
+    ///   the errors of ``init(tag:in:)``.
     public init(tag: String = SecuredKey.defaultTag, pin: Secret, in directory: VaultDirectory? = nil) throws(StoreError) {
         try self.init(tag: tag, pin: pin, isNew: false, in: directory, of: .default)
     }
@@ -80,7 +82,10 @@ extension SecuredKey {
     ///   - tag: A tag of 1 to 128 letters, digits, `.`, `-` and `_`.
     ///   - directory: The directory that contains the file `secured-pin-key-<tag>`; the default directory of a vault if nil.
     /// - Returns: The new key.
-    /// - Throws: The errors of ``init(tag:pin:in:)``.
+    /// - Throws: The errors of ``init(tag:pin:in:)``: the earlier key is in place then, because the new key replaces it only after the
+    ///   hardware has loaded and used it. The exception is ``StoreError/Code/outcomeUnknown``: the new key is in place, but the disk did
+    ///   not confirm it, and a crash of the machine can bring the earlier key back. Load the key with the new PIN to find out;
+    ///   ``StoreError/Code/denied`` means the earlier key.
     public static func enroll(
         pin: Secret, tag: String = SecuredKey.defaultTag, in directory: VaultDirectory? = nil
     ) throws(StoreError) -> SecuredKey {

@@ -22,24 +22,32 @@ struct TPMKeyFile {
     /// begin with `secured-`.
     private var unfinishedPath: String { "\(directory.path)/unfinished-\(name)" }
 
-    /// Returns the key in the file.
+    /// Loads the key in the file.
     ///
-    /// If the file does not exist, creates the key with `make`: only once, even if several processes ask at the same time.
-    func key(_ make: () throws(StoreError) -> TPMKey) throws(StoreError) -> TPMKey {
-        if let key = try stored() { return key }
+    /// If the file does not exist, creates the key with `make`: only once, even if several processes ask at the same time. A new key is
+    /// stored only after `load` has accepted it, so that an error before leaves the file, and the key in it, as it was.
+    /// - Parameters:
+    ///   - isNew: True to replace the key in the file by a new one.
+    ///   - make: Creates a key.
+    ///   - load: Loads a key into the TPM and returns its public half.
+    /// - Returns: The key and its public half.
+    /// - Throws: The errors of `make`, `load` and the file. After ``StoreError/Code/outcomeUnknown`` the file has the new key, but a
+    ///   crash of the machine can bring the earlier file back: the next load finds one of the two keys.
+    func key(
+        isNew: Bool = false, make: () throws(StoreError) -> TPMKey, load: (TPMKey) throws(StoreError) -> [UInt8]
+    ) throws(StoreError) -> (key: TPMKey, publicKey: [UInt8]) {
+        if !isNew, let key = try stored() { return (key, try load(key)) }
         return try locked { () throws(StoreError) in
-            if let key = try stored() { return key }
-            return try store(make())
+            if !isNew, let key = try stored() { return (key, try load(key)) }
+            let key = try make()
+            let publicKey = try load(key)
+            try store(key)
+            return (key, publicKey)
         }
     }
 
-    /// Replaces the key in the file, or creates the file, with a key of `make`.
-    func replace(_ make: () throws(StoreError) -> TPMKey) throws(StoreError) -> TPMKey {
-        try locked { () throws(StoreError) in try store(make()) }
-    }
-
     /// Runs `body` while no other process changes the file.
-    private func locked(_ body: () throws(StoreError) -> TPMKey) throws(StoreError) -> TPMKey {
+    private func locked<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
         try PrivateFile.createDirectory(directory.path)
         try PrivateFile.checkDirectory(directory.path)
         let lock = try DirectoryLock(directory.path, timeout: Self.timeout)
@@ -48,12 +56,11 @@ struct TPMKeyFile {
     }
 
     /// Writes the file with `key`, in one step.
-    private func store(_ key: TPMKey) throws(StoreError) -> TPMKey {
+    private func store(_ key: TPMKey) throws(StoreError) {
         // This process holds the lock, so an unfinished file was left by an interrupted process.
         PrivateFile.remove(unfinishedPath)
         try PrivateFile.create(unfinishedPath, containing: TPMFormat.keyFile.preamble + key.bytes)
         try PrivateFile.move(unfinishedPath, to: path)
-        return key
     }
 
     /// Returns the key in the file; nil only when the file does not exist.

@@ -9,8 +9,8 @@ protocol TPMOperations: AnyObject {
     /// Creates a P-256 key whose private half never leaves the TPM unencrypted. The TPM does not keep the key, so the caller must
     /// store the result.
     func makeKey(releasedBy pin: TPMPin?) throws(StoreError) -> TPMKey
-    /// Loads `key` until the connection ends, and returns its public half (X9.63). The PIN is presented at each use of the private half, and is not
-    /// checked before.
+    /// Loads `key` until the connection ends, and returns its public half (X9.63). The PIN is presented at each use of the private half, and this call
+    /// does not check it.
     func load(_ key: TPMKey, releasedBy pin: TPMPin?) throws(StoreError) -> [UInt8]
     /// Returns the x coordinate of the shared point of the loaded key and `point` (X9.63). This is the only operation with the
     /// private half.
