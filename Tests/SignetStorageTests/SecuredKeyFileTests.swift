@@ -1,4 +1,5 @@
 #if os(Linux)
+import Crypto
 import Foundation
 import SignetCore
 import SignetTesting
@@ -56,6 +57,14 @@ struct SecuredKeyFileTests {
             let after = try tags.map { try publicKey(tpm, directory, tag: $0, pin: pin) }
             #expect(after == before)
         }
+    }
+
+    @Test("A PIN's authorization has the documented value")
+    func derivesAuthorization() {
+        var expected = Array(SHA256.hash(data: Array("signet secured key pin 1".utf8) + [0, 0, 0, 4] + Array("test123456".utf8)))
+        expected[31] |= 1
+        let authorization = TPMPin(Secret("123456".utf8), tag: "test").authorization
+        #expect(authorization == Secret(expected))
     }
 
     @Test("A new key that cannot be loaded is not stored, and the earlier key stays")

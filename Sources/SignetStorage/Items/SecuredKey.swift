@@ -76,7 +76,9 @@ extension SecuredKey {
     /// Enrolls a new PIN: creates a key that it releases, in place of the one that the earlier PIN released.
     ///
     /// What was sealed to the earlier key cannot be opened any more. A program that has loaded the earlier key can use it with the earlier PIN
-    /// until it ends, and so can an attacker with a copy of the file and the earlier PIN on this machine.
+    /// until it ends, and so can an attacker with a copy of the file and the earlier PIN on this machine. An active device on the bus of the
+    /// TPM can learn the new PIN's authorization during this call, because the storage key to which it is encrypted is not authenticated
+    /// then. The same holds when ``init(tag:pin:in:)`` creates the key.
     /// - Parameters:
     ///   - pin: The user's new PIN; not empty.
     ///   - tag: A tag of 1 to 128 letters, digits, `.`, `-` and `_`.

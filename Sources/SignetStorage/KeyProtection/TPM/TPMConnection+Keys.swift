@@ -119,7 +119,7 @@ extension TPMConnection {
         _ = try session(saltedBy: storageKey.handle)
         var (secrets, template) = (TPM2B_SENSITIVE_CREATE(), pin == nil ? TPMTemplate.agreementKey : TPMTemplate.pinKey)
         defer { ctss2_wipe(&secrets, MemoryLayout<TPM2B_SENSITIVE_CREATE>.size) }
-        if let pin { secrets.sensitive.userAuth = auth(pin) }
+        if let pin { set(&secrets.sensitive.userAuth, to: pin) }
         var (outside, registers) = (TPM2B_DATA(), TPML_PCR_SELECTION())
         var sealed: UnsafeMutablePointer<TPM2B_PRIVATE>?
         var area: UnsafeMutablePointer<TPM2B_PUBLIC>?
@@ -171,18 +171,20 @@ extension TPMConnection {
         loadedKey = own(handle)
         isReleasedByPin = pin != nil
         if let pin {
-            var auth = auth(pin)
+            var auth = TPM2B_AUTH()
             defer { ctss2_wipe(&auth, MemoryLayout<TPM2B_AUTH>.size) }
+            set(&auth, to: pin)
             try check(operation, tss.Esys_TR_SetAuth(esys, handle, &auth))
         }
         return TPMTemplate.point(area.publicArea.unique.ecc)
     }
 
-    private func auth(_ pin: TPMPin) -> TPM2B_AUTH {
-        var auth = TPM2B_AUTH()
-        auth.size = UInt16(pin.authorization.count)
-        pin.authorization.withUnsafeBytes { fill(&auth.buffer, with: Array($0)) }
-        return auth
+    /// Copies the PIN into a buffer, which the caller wipes, without a copy elsewhere.
+    private func set(_ auth: inout TPM2B_AUTH, to pin: TPMPin) {
+        pin.authorization.withUnsafeBytes { bytes in
+            auth.size = UInt16(bytes.count)
+            withUnsafeMutableBytes(of: &auth.buffer) { $0.copyBytes(from: bytes) }
+        }
     }
 
     func agree(with point: [UInt8]) throws(StoreError) -> Secret {
