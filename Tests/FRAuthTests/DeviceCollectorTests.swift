@@ -79,6 +79,36 @@ struct DeviceCollectorTests {
         #expect(FRDeviceIdentifier(keychainService: KeychainService(service: "s", in: broken)).getIdentifier().count >= 32)
     }
 
+    @Test("An identifier that cannot be read now is not replaced")
+    func keepsUnreadableIdentifier() {
+        let store = FaultyStore(MemoryStore())
+        let service = KeychainService(service: "identifier", in: VaultProvider { () throws(StoreError) in store })
+        let key = "com.forgerock.ios.device-identifier.hash-base64-string-identifier"
+        #expect(service.set("stored before", key: key))
+        // Only the reading fails: a write after it would replace the identifier.
+        store.inject(StoreFault(.busy, at: .begin, .when { !$0.isWriting }))
+        FRAuthProcess.$current.withValue(FRAuthProcess()) {
+            #expect(FRDeviceIdentifier(keychainService: service).getIdentifier() != "stored before")
+            store.reset()
+            #expect(FRDeviceIdentifier(keychainService: service).getIdentifier() == "stored before")
+        }
+    }
+
+    @Test("Tasks that store an identifier at the same time get the same one")
+    func storesOneIdentifier() async {
+        let store = MemoryStore()
+        let identifiers = await withTaskGroup(of: String?.self) { group in
+            for number in 0..<16 {
+                group.addTask {
+                    let service = KeychainService(service: "s", in: VaultProvider { () throws(StoreError) in store })
+                    return service.getString("key", orStore: "identifier \(number)")
+                }
+            }
+            return await group.reduce(into: Set<String?>()) { $0.insert($1) }
+        }
+        #expect(identifiers.count == 1 && !identifiers.contains(nil))
+    }
+
     @Test("The SDK's collectors name their sections")
     func namesSections() throws {
         let collectors: [any DeviceCollector] = [

@@ -14,14 +14,11 @@ public struct FRDeviceIdentifier: Sendable, Hashable {
     /// Creates the identifier that a keychain service keeps.
     ///
     /// Without one, the identifier of ``FRDevice/currentDevice`` is stored there or, on a machine without a machine-id(5), a random
-    /// one. It blocks the thread until the vault has it on disk.
+    /// one. It blocks the thread until the vault has it on disk. If the vault or the item cannot be read or written, nothing is
+    /// replaced, and the identifier is a new one that is not stored: the next call can create a different one.
     public init(keychainService: KeychainService) {
-        if let stored = keychainService.getString(Self.key) {
-            text = stored
-        } else {
-            text = FRDevice.currentDevice?.identifier.text ?? RandomID.uuid()
-            keychainService.set(text, key: Self.key)
-        }
+        let new = FRDevice.currentDevice?.identifier.text ?? RandomID.uuid()
+        text = keychainService.getString(Self.key, orStore: new) ?? new
     }
 
     /// Returns the identifier for the servers of this app.

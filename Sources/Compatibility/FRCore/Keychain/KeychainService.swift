@@ -68,6 +68,31 @@ public struct KeychainService: Sendable {
     /// Returns the text under a key; nil when the item is missing, no text, or can't be read.
     public func getString(_ key: String) -> String? { getData(key).flatMap { String(data: $0, encoding: .utf8) } }
 
+    /// Returns the text under a key, or stores one if the item is missing, in one transaction.
+    ///
+    /// Of several processes that store at the same time, all get the text of one. An item that cannot be read is never replaced.
+    /// - Parameters:
+    ///   - key: The key of the item.
+    ///   - text: The text to store if there is no item.
+    /// - Returns: The text in the vault; nil when the vault or the item cannot be read, or the vault cannot be written.
+    package func getString(_ key: String, orStore text: String) -> String? {
+        guard let found = items() else { return nil }
+        if let item = found[key] { return open(item).flatMap { String(data: $0, encoding: .utf8) } }
+        let value = Data(text.utf8)
+        guard let sealed = securedKey.map({ $0.encrypt(data: value) }) ?? value else { return nil }
+        let (keychain, record, new) = (keychain, record, Item(kind: .text, value: sealed))
+        let stored: Item? = Blocking.wait {
+            try? await keychain.write { (writer) throws(StoreError) in
+                var items = try Self.items(writer.record(record))
+                if let item = items[key] { return item }
+                items[key] = new
+                try Self.put(items, record, writer)
+                return new
+            }
+        }
+        return stored.flatMap { open($0) }.flatMap { String(data: $0, encoding: .utf8) }
+    }
+
     /// Returns the Boolean value under a key; nil when the item is missing or can't be read.
     public func getBool(_ key: String) -> Bool? { getData(key).flatMap { $0.first }.map { $0 == 1 } }
 
@@ -145,15 +170,19 @@ public struct KeychainService: Sendable {
                 var items = try Self.items(writer.record(record))
                 body(&items)
                 guard !items.isEmpty else { return try writer.remove(record) }
-                do {
-                    try writer.put(JSON.encode(items), record)
-                } catch let error as StoreError {
-                    throw error
-                } catch {
-                    throw StoreError(.invalid, "save an item", "it cannot be expressed")
-                }
+                try Self.put(items, record, writer)
             }
             return done != nil
+        }
+    }
+
+    private static func put(_ items: [String: Item], _ record: RecordKey, _ writer: any RecordWriter) throws(StoreError) {
+        do {
+            try writer.put(JSON.encode(items), record)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.invalid, "save an item", "it cannot be expressed")
         }
     }
 
