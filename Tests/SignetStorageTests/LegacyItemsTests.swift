@@ -54,6 +54,22 @@ struct LegacyItemsTests {
         #expect(removed == nil)
     }
 
+    /// A store of an app that cannot open an item.
+    private struct LockedStore: LegacyStore {
+        func items(of service: String, sealedBy key: LegacyKey?) throws(StoreError) -> [LegacyItem] {
+            [LegacyItem(name: "a", content: Data("{}".utf8)), LegacyItem(name: "b", content: nil)]
+        }
+    }
+
+    @Test("An item that cannot be read now is taken over by a later call, and the others at once")
+    func takesOverUnreadableItemLater() async throws {
+        let keychain = Self.keychain()
+        #expect(try await keychain.takeOverItems(from: LockedStore()) == 1)
+        let archive = try Self.archive(["a": Data("{}".utf8), "b": Data("{}".utf8)])
+        #expect(try await keychain.takeOverItems(from: archive) == 1)
+        #expect(try await keychain.takeOverItems(from: archive) == 0)
+    }
+
     @Test("A vault that fails during the transaction has none of the items, and the next call takes over all")
     func takesOverAllOrNothing() async throws {
         let store = FaultyStore(MemoryStore())

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 /// The items of Ping's `KeychainStorage`, as items of this package's ``KeychainStorage``.
 enum LegacyItems {
@@ -12,17 +13,23 @@ enum LegacyItems {
     /// Copies the items that `records` does not have, in one transaction, and remembers that.
     ///
     /// A second call does nothing, so that an item that was removed since does not come back. The items stay sealed as the app's
-    /// encryptor sealed them.
+    /// encryptor sealed them. While the store cannot read one of the items, the others are copied and nothing is remembered, so that the
+    /// next call tries again; the log has the number of unreadable items.
     /// - Parameters:
     ///   - store: The keychain or the archive.
     ///   - records: The vault.
+    ///   - logger: The logger for the number of unreadable items.
     /// - Returns: The number of copied items.
     /// - Throws: The errors of both stores. Nothing was copied then, and the next call tries again.
     @discardableResult
-    static func takeOver(from store: any LegacyStore, into records: any RecordStore) throws(StoreError) -> Int {
+    static func takeOver(
+        from store: any LegacyStore, into records: any RecordStore, logger: Logger = Logger(label: "signet.storage")
+    ) throws(StoreError) -> Int {
         guard try records.read({ records throws(StoreError) in try records.record(mark) }) == nil else { return 0 }
         let items = try store.items(of: service, sealedBy: nil)
         guard !items.isEmpty else { return 0 }
+        let unreadable = items.count { $0.content == nil }
+        if unreadable > 0 { logger.warning("Items of Ping's storage that cannot be read and were not taken over: \(unreadable)") }
         return try records.write { records throws(StoreError) in
             guard try records.record(mark) == nil else { return 0 }
             var count = 0
@@ -32,7 +39,7 @@ enum LegacyItems {
                 try records.put(Array(content), key)
                 count += 1
             }
-            try records.put(Array("\(count)".utf8), mark)
+            if unreadable == 0 { try records.put(Array("\(count)".utf8), mark) }
             return count
         }
     }
@@ -42,12 +49,13 @@ extension VaultProvider {
     /// Takes over the items that an app stored with the `KeychainStorage` of Ping's PingStorage, once.
     ///
     /// A ``KeychainStorage`` with the same account, type and encryptor then reads them. An item that is already in this keychain
-    /// stays as it is. The default keychain does this by itself on Apple's systems when it is first opened.
+    /// stays as it is. While ``LegacyItem/content`` of an item is nil, the next call tries again, and the log has the number of such
+    /// items; an item that was taken over and removed since comes back then. The default keychain does this by itself on Apple's systems when it is first opened.
     ///
     ///     try await VaultProvider.default.takeOverItems(from: LegacyArchive(bytes))
     ///
     /// - Parameter store: The keychain or the archive, which is not changed.
-    /// - Returns: The number of items that were taken over; 0 after the first call.
+    /// - Returns: The number of items that were taken over; 0 after the first call that could read all items.
     /// - Throws: ``StoreError``. Nothing was taken over then.
     @discardableResult
     public func takeOverItems(from store: any LegacyStore) async throws(StoreError) -> Int {
