@@ -73,7 +73,7 @@ public struct KeychainService: Sendable {
     /// Of several processes that store at the same time, all get the text of one. An item that cannot be read is never replaced.
     /// - Parameters:
     ///   - key: The key of the item.
-    ///   - text: The text to store if there is no item.
+    ///   - text: The text to store if the item is missing.
     /// - Returns: The text in the vault; nil when the vault or the item cannot be read, or the vault cannot be written.
     package func getString(_ key: String, orStore text: String) -> String? {
         guard let found = items() else { return nil }
