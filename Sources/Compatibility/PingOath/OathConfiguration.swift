@@ -98,7 +98,7 @@ public final class OathConfiguration: AccountStoreTaking, AccountItemTaking {
     ///
     /// A storage of one item keeps all accounts as that item, and cannot lock it. If another client changes the item during a
     /// call, the call doesn't overwrite that change: it fails with a `StoreError` with `busy`, and can be repeated. Clients that
-    /// work at the same time, in one process or several, should use an ``AccountStore`` such as `AccountRecords`.
+    /// work at the same time, in one process or several, should use an `AccountStore` such as `AccountRecords`.
     public var storage: (any OathStorage)? {
         get { if case .credentials(let storage) = place { storage } else { nil } }
         set { place = newValue.map { .credentials($0) } ?? .vault }
@@ -120,7 +120,7 @@ public final class OathConfiguration: AccountStoreTaking, AccountItemTaking {
     var policies: AccountPolicies { accountPolicies ?? policyEvaluator?.accountPolicies ?? .standard }
 
     /// Returns the configured store.
-    /// - Throws: The error of a default vault that cannot be opened; ``StoreError/Code/denied`` for accounts in plain text while
+    /// - Throws: The error of a default vault that cannot be opened; `StoreError.Code.denied` for accounts in plain text while
     ///   ``encryptionEnabled`` is true.
     static func store(of configuration: sending OathConfiguration) async throws(StoreError) -> any AccountStore {
         let limit = Duration.seconds(configuration.timeoutMs > 0 ? min(configuration.timeoutMs, 86_400) : 15)

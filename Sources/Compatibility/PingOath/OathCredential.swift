@@ -78,7 +78,7 @@ public struct OathCredential: AccountCredential, Sendable, Hashable, Identifiabl
         secret = (try? Base32.decode(secretKey)).flatMap { $0.isEmpty ? nil : Secret($0) }
     }
 
-    /// - Throws: ``AuthenticatorError/Code/wrongKind`` for a mechanism that generates no codes.
+    /// - Throws: `AuthenticatorError.Code.wrongKind` for a mechanism that generates no codes.
     init(_ enrolled: EnrolledMechanism) throws(AuthenticatorError) {
         guard let settings = enrolled.mechanism.oath else { throw .noCodes }
         self.init(

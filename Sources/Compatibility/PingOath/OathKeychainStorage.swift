@@ -117,7 +117,7 @@ public final class OathKeychainStorage: OathStorage {
 
     /// Stores and removes credentials in one transaction.
     ///
-    /// - Throws: ``StoreError/Code/busy`` when one of them differs from the one in `read`.
+    /// - Throws: `StoreError.Code.busy` when one of them differs from the one in `read`.
     func apply(_ changes: CredentialChanges) async throws {
         guard let item else { return try await accounts().apply(changes) }
         try await keychain.write { records throws(StoreError) in
@@ -133,7 +133,7 @@ public final class OathKeychainStorage: OathStorage {
     }
 
     /// Returns the accounts of the vault if they are the place of this storage, and nil for another service.
-    /// - Throws: ``StoreError/Code/denied`` for a protection that the vault does not have; the errors of opening the vault.
+    /// - Throws: `StoreError.Code.denied` for a protection that the vault does not have; the errors of opening the vault.
     func accountStore() async throws(StoreError) -> (any AccountStore)? {
         try refuseMissingProtection()
         guard item == nil else { return nil }

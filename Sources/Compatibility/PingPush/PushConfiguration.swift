@@ -150,7 +150,7 @@ public final class PushConfiguration: AccountStoreTaking, AccountItemTaking {
 
 extension PushConfiguration {
     /// Returns the configured store.
-    /// - Throws: The errors of the engine's ``ClientConfiguration``.
+    /// - Throws: The errors of the engine's `ClientConfiguration`.
     static func accountStore(of configuration: sending PushConfiguration) async throws(StoreError) -> any AccountStore {
         let limit = try configuration.limit()
         if let storage = configuration.pushStorage { return StorageAccounts(storage, limit: limit) }
@@ -158,7 +158,7 @@ extension PushConfiguration {
     }
 
     /// Returns the timeout.
-    /// - Throws: ``StoreError/Code/invalid`` when ``timeoutMs`` is out of range.
+    /// - Throws: `StoreError.Code.invalid` when ``timeoutMs`` is out of range.
     func limit() throws(StoreError) -> Duration {
         engine.timeoutMs = Double(timeoutMs)
         return try engine.limit()

@@ -91,7 +91,7 @@ public struct PushCredential: Sendable, Hashable, Identifiable {
     }
 
     /// Creates the value for a stored mechanism.
-    /// - Throws: ``AuthenticatorError/Code/wrongKind`` for a mechanism that takes no push messages.
+    /// - Throws: `AuthenticatorError.Code.wrongKind` for a mechanism that takes no push messages.
     init(_ enrolled: EnrolledMechanism) throws(AuthenticatorError) {
         let mechanism = enrolled.mechanism
         guard let settings = mechanism.push else { throw .noPush }

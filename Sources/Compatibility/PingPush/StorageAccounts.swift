@@ -72,7 +72,7 @@ actor StorageAccounts: AccountStore {
     }
 
     /// Calls the storage.
-    /// - Throws: ``StoreError/Code/busy`` when the storage does not answer in time; ``StoreError/Code/failed`` when it fails.
+    /// - Throws: `StoreError.Code.busy` when the storage does not answer in time; `StoreError.Code.failed` when it fails.
     private func call<R: Sendable>(
         _ operation: String, _ body: @escaping @Sendable (any PushStorage) async throws -> R
     ) async throws(StoreError) -> R {

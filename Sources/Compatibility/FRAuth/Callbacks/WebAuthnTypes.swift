@@ -68,7 +68,7 @@ public struct PublicKeyCredentialSource: Sendable, Hashable {
 
 /// The passkeys that the SDK itself holds.
 ///
-/// This SDK holds none, because passkeys belong to the app's ``WebAuthnAuthenticator``. The class exists for apps that show a list of
+/// This SDK holds none, because passkeys belong to the app's `WebAuthnAuthenticator`. The class exists for apps that show a list of
 /// passkeys; the list is empty.
 public class FRWebAuthn: NSObject {
     /// Returns an empty list.

@@ -55,7 +55,7 @@ public struct AuthService: Sendable {
     public func nextWithTokenCompletion(completion: @escaping NodeCompletion<Token>) { next(completion: completion) }
 
     /// Starts the journey and returns its first step or its result.
-    /// - Throws: ``AuthError``, ``AuthApiError``, ``NetworkError``.
+    /// - Throws: ``AuthError``, ``AuthApiError``, `NetworkError`.
     public func next<T: Sendable>(_ type: T.Type = T.self) async throws -> sending NodeResult<T> {
         try await journey.result { try await $0.start(journey.index, options: journey.options) }
     }

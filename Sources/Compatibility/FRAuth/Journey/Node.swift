@@ -89,7 +89,7 @@ public final class Node: NSObject {
     public func nextWithTokenCompletion(completion: @escaping NodeCompletion<Token>) { next(completion: completion) }
 
     /// Sends the values that are filled in, and returns the next step or the result.
-    /// - Throws: ``AuthError``, ``AuthApiError``, ``NetworkError``.
+    /// - Throws: ``AuthError``, ``AuthApiError``, `NetworkError`.
     public func next<T: Sendable>(_ type: T.Type = T.self) async throws -> sending NodeResult<T> {
         let (step, journey) = (try filled(), journey)
         return try await journey.result { try await $0.next(step, of: journey.index, options: journey.options) }

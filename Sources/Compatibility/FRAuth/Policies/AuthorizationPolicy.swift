@@ -14,7 +14,7 @@ public protocol AuthorizationPolicyDelegate: AnyObject, Sendable {
     func evaluateAuthorizationPolicy(responseData: Data?, response: URLResponse?, error: (any Error)?) -> PolicyAdvice?
     /// Runs the journey that the advice asks for.
     /// - Parameters:
-    ///   - policyAdvice: The advice, for ``FRSession/authenticate(policyAdvice:completion:)``.
+    ///   - policyAdvice: The advice, for `FRSession.authenticate(policyAdvice:completion:)`.
     ///   - completion: Must be called once: with true after the journey succeeded, and then the request is repeated.
     func onPolicyAdviseReceived(policyAdvice: PolicyAdvice, completion: @escaping FRCompletionResultCallback)
     /// Returns the request to repeat. By default the transaction's identifier is added as `_txid` to its query.

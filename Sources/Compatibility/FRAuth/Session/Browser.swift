@@ -102,7 +102,7 @@ public final class Browser: NSObject, Sendable {
     /// Opens the browser, waits until the user finishes, and stores the tokens.
     /// - Throws: ``AuthError/userAlreadyAuthenticated(_:)`` when a token that has not expired is stored; ``BrowserError``;
     ///   ``OAuth2Error``, with ``OAuth2Error/missingOrInvalidRedirectURI(_:)`` for a redirect URI that this process can't listen
-    ///   on; ``NetworkError``; ``ConfigError``.
+    ///   on; `NetworkError`; ``ConfigError``.
     @discardableResult
     public func login() async throws -> FRUser {
         // The lock covers both steps, so that a task that sees the login in progress can also cancel it.
@@ -133,7 +133,7 @@ public final class Browser: NSObject, Sendable {
 
     /// Ends the session and the tokens, and calls the completion once, without a user.
     ///
-    /// The completion gets ``NetworkError`` when the server could not be told. The user is logged out on this machine anyway.
+    /// The completion gets `NetworkError` when the server could not be told. The user is logged out on this machine anyway.
     public func logout(completion: @escaping UserCallback) {
         let user = FRUser(process)
         Task {

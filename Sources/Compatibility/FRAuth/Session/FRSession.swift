@@ -70,7 +70,7 @@ extension FRSession {
     ///   - authIndexValue: The journey's name.
     ///   - authIndexType: The type of the name; `service` for a journey.
     /// - Returns: The first step, or the result. The result is nil when the journey creates no session.
-    /// - Throws: ``ConfigError``, ``AuthError``, ``AuthApiError``, ``NetworkError``.
+    /// - Throws: ``ConfigError``, ``AuthError``, ``AuthApiError``, `NetworkError`.
     public static func authenticate<T: Sendable>(
         _ type: T.Type = T.self, authIndexValue: String, authIndexType: String = "service"
     ) async throws -> sending NodeResult<T> {

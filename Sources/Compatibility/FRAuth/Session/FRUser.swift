@@ -65,7 +65,7 @@ extension FRUser {
     }
 
     /// Starts the journey that logs the user in, and returns its first step or its result.
-    /// - Throws: ``ConfigError``, ``AuthError``, ``AuthApiError``, ``NetworkError``.
+    /// - Throws: ``ConfigError``, ``AuthError``, ``AuthApiError``, `NetworkError`.
     public static func login() async throws -> sending NodeResult<FRUser> { try await begin(\.authenticationService) }
 
     /// Starts the journey that registers a user, and returns its first step or its result.
@@ -92,7 +92,7 @@ extension FRUser {
     /// - Throws:
     ///   - ``TokenError/nullToken`` when no user is logged in.
     ///   - ``AuthError/userAuthenticationRequired`` when the stored session and tokens no longer get a new token.
-    ///   - ``OAuth2Error``, ``NetworkError`` and ``AuthApiError``; everything stays stored.
+    ///   - ``OAuth2Error``, `NetworkError` and ``AuthApiError``; everything stays stored.
     ///     ``OAuth2Error/missingOrInvalidRedirectURI(_:)`` and ``OAuth2Error/other(_:)`` can mean that the session is valid and
     ///     that the server first wants an interaction with the user, such as consent, which ``FRUser/browser()`` shows.
     ///   - ``ConfigError`` without an OAuth 2.0 client.
@@ -144,7 +144,7 @@ extension FRUser {
     /// Removes the tokens and revokes them at the server.
     ///
     /// The session stays.
-    /// - Throws: ``NetworkError``, ``OAuth2Error`` and others when the server could not revoke the tokens. The stored tokens are
+    /// - Throws: `NetworkError`, ``OAuth2Error`` and others when the server could not revoke the tokens. The stored tokens are
     ///   removed anyway.
     public func revokeAccessToken() async throws {
         try await about { try await $0.revoke() }

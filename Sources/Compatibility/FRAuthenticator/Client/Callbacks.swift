@@ -1,6 +1,6 @@
 /// A callback for an operation that succeeded.
 public typealias SuccessCallback = @Sendable () -> Void
-/// A callback for an operation that failed, with an ``CodedFRError``.
+/// A callback for an operation that failed, with an `CodedFRError`.
 public typealias ErrorCallback = @Sendable (any Error) -> Void
 /// A callback that gets accounts.
 public typealias AccountsCallback = @Sendable ([Account]) -> Void

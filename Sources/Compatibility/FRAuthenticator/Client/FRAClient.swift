@@ -13,7 +13,7 @@ import Synchronization
 /// A client may be used from any thread. Synchronous functions answer from the store at once. Functions that need a server exist
 /// with callbacks and as `async` functions. When a function reports an error only as a `Bool` or nil, the error is logged (with
 /// the label `signet.frauthenticator`) and kept in ``lastStorageError-swift.property``. Thrown errors have types that conform to
-/// ``CodedFRError``.
+/// `CodedFRError`.
 public final class FRAClient: NSObject, Sendable {
     let engine: LegacyEngine
 
@@ -36,7 +36,7 @@ public final class FRAClient: NSObject, Sendable {
     ///   - uri: An `otpauth`, `pushauth` or `mfauth` URI.
     ///   - onSuccess: Called when the mechanisms are enrolled.
     ///   - onError: Gets a ``MechanismError``, an ``AccountError``, ``PushNotificationError/missingDeviceToken``, a
-    ///     ``NetworkError`` or an ``FRAError``. Nothing was stored then.
+    ///     `NetworkError` or an ``FRAError``. Nothing was stored then.
     public func createMechanismFromUri(
         uri: URL, onSuccess: @escaping MechanismCallback, onError: @escaping ErrorCallback
     ) {

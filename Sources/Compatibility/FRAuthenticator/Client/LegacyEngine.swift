@@ -138,7 +138,7 @@ final class LegacyEngine: Sendable {
 
     var lastError: (any Error)? { state.withLock { $0.lastError } }
 
-    /// - Throws: ``AuthenticatorError/Code/accountLocked``.
+    /// - Throws: `AuthenticatorError.Code.accountLocked`.
     func refuseIfLocked(_ account: SignetCore.Account?) throws(AuthenticatorError) {
         guard let account else { return }
         if let policy = account.lockingPolicy { throw .locked(.manual(policy: policy)) }

@@ -13,7 +13,7 @@ enum LegacyErrors {
     ///   - error: The error to convert.
     ///   - identifier: The identifier of the mechanism, if the caller knows it.
     /// - Returns: The documented error. An error of an unknown type becomes
-    ///   ``NetworkError/apiRequestFailure(_:_:_:)`` with the name of the type.
+    ///   `NetworkError/apiRequestFailure(_:_:_:)` with the name of the type.
     static func error(_ error: any Error, identifier: String? = nil) -> any CodedFRError {
         switch error {
         case let error as any CodedFRError: error

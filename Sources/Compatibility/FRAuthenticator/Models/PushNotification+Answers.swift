@@ -3,7 +3,7 @@ import SignetCore
 
 /// Answers to a notification. Each function exists with callbacks and as an `async` function. One of the callbacks is called,
 /// once, on the global executor of Swift's tasks. When an answer fails, the notification is unchanged and can be answered again.
-/// A ``NetworkError`` says whether another attempt can help.
+/// A `NetworkError` says whether another attempt can help.
 ///
 /// The functions throw these errors, or pass them to `onError`:
 /// - ``PushNotificationError/notificationInvalidStatus`` when the notification was already answered, is being answered, or has
@@ -11,7 +11,7 @@ import SignetCore
 /// - ``AccountError/accountLocked(_:)``.
 /// - ``MechanismError/invalidInformation(_:)`` when the notification requires another type of answer.
 /// - ``PushNotificationError/storageError(_:)`` when the notification's mechanism was removed.
-/// - ``NetworkError``.
+/// - `NetworkError`.
 /// - ``FRAError/failToSaveIntoStorageClient(_:)``.
 extension PushNotification {
     /// Approves a notification of the type ``PushType/default``.
@@ -38,7 +38,7 @@ extension PushNotification {
     /// Approves a notification of the type ``PushType/challenge``.
     /// - Parameter challengeResponse: The number from the login page.
     /// - Throws: ``MechanismError/invalidInformation(_:)`` when `challengeResponse` isn't one of the offered numbers, or the
-    ///   notification has another type; ``PushNotificationError``, ``AccountError/accountLocked(_:)``, ``NetworkError``,
+    ///   notification has another type; ``PushNotificationError``, ``AccountError/accountLocked(_:)``, `NetworkError`,
     ///   ``FRAError/failToSaveIntoStorageClient(_:)``.
     public func accept(challengeResponse: String) async throws {
         try check(.challenge, "accept(challengeResponse:)")
@@ -67,7 +67,7 @@ extension PushNotification {
     ///   - title: The text of the prompt.
     ///   - allowDeviceCredentials: True when the device's PIN or password is accepted too.
     /// - Throws: ``MechanismError/invalidInformation(_:)`` when the user was not recognized or the notification has another type;
-    ///   ``PushNotificationError``, ``AccountError/accountLocked(_:)``, ``NetworkError``,
+    ///   ``PushNotificationError``, ``AccountError/accountLocked(_:)``, `NetworkError`,
     ///   ``FRAError/failToSaveIntoStorageClient(_:)``.
     public func accept(title: String, allowDeviceCredentials: Bool) async throws {
         try check(.biometric, "accept(title:allowDeviceCredentials:)")
