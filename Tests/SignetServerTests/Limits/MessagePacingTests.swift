@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignetServer
 
-@Suite("Limits on messages to one user", .timeLimit(.minutes(2)))
+@Suite("Limits on messages to one user", .timeLimit(.minutes(5)))
 struct MessagePacingTests {
     private static let limits = MessageLimits(maxWaiting: 3, unanswered: 3, pause: 60, maxPause: 240)
 
