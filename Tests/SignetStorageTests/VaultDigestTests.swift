@@ -159,7 +159,7 @@ struct VaultDigestTests {
         var digest = sample.vault.keys.digest(in: try #require(header.records))
         digest += RecordDigest(count: UInt64(Vault.recordsVerifiedAtOpen), sum: [])
         header.records = sample.vault.keys.summary(of: digest, accountsVersion: 0)
-        try sample.store.put(header.encoded(provedBy: sample.vault.keys.headerKey).bytes, .vaultHeader)
+        try sample.store.put(header.encoded(provedBy: sample.vault.keys).bytes, .vaultHeader)
         let large = try sample.open()
         #expect(try large.get(key) == [2])
         #expect { try large.put([3], key) } throws: { isRolledBack($0) }
@@ -292,7 +292,7 @@ struct VaultUpgradeTests {
     private func versionOne() throws -> (MemoryStore, InMemoryKeyProtector) {
         let (store, protector) = (MemoryStore(), InMemoryKeyProtector())
         let vault = try Vault.create(in: store, protector: protector)
-        try store.put(vault.header.asVersionOne.encoded(provedBy: vault.keys.headerKey).bytes, .vaultHeader)
+        try store.put(vault.header.asVersionOne.encoded(provedBy: vault.keys).bytes, .vaultHeader)
         return (store, protector)
     }
 
@@ -353,7 +353,7 @@ struct VaultUpgradeTests {
         let vault = try Vault.create(in: store, protector: protector)
         var header = vault.header
         if isNewer { header.records = nil } else { header.format = 1 }
-        try store.put(header.encoded(provedBy: vault.keys.headerKey).bytes, .vaultHeader)
+        try store.put(header.encoded(provedBy: vault.keys).bytes, .vaultHeader)
         #expect { try Vault.open(store, protectors: [protector]) } throws: { ($0 as? StoreError)?.code == .corrupt }
     }
 }

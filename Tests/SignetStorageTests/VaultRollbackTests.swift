@@ -365,7 +365,7 @@ struct VaultSealTests {
         let created = try Vault.create(in: store, protector: protector)
         var header = created.header
         header.seals = VaultState.maxSeals - 100
-        try store.put(header.encoded(provedBy: created.keys.headerKey).bytes, .vaultHeader)
+        try store.put(header.encoded(provedBy: created.keys).bytes, .vaultHeader)
         let vault = try Vault.open(store, protectors: [protector])
         #expect(vault.header.isRotationDue)
         #expect(throws: StoreError.self) {

@@ -105,10 +105,24 @@ final class DigestedWriter: RecordWriter {
     func remove(_ key: RecordKey) throws(StoreError) { try remove(key, records.record(key)) }
 
     /// Writes a record over the bytes that the store has for it now.
-    func put(_ bytes: [UInt8], _ key: RecordKey, over old: [UInt8]?) throws(StoreError) {
+    /// - Parameters:
+    ///   - bytes: The new bytes.
+    ///   - key: The hidden name.
+    ///   - old: The bytes in the store, if there are any.
+    ///   - known: The beginning that this process knows of the record.
+    /// - Returns: The digest of the new bytes.
+    /// - Throws: The errors of the store.
+    @discardableResult
+    func put(
+        _ bytes: [UInt8], _ key: RecordKey, over old: [UInt8]?, _ known: KnownRecord? = nil
+    ) throws(StoreError) -> RecordDigest {
         try records.put(bytes, key)
-        if let old { change -= keys.digest(of: old, key) }
-        change += keys.digest(of: bytes, key)
+        if let old {
+            change -= known.flatMap { $0.isBeginning(of: old) ? $0.digest : nil } ?? keys.digest(of: old, key)
+        }
+        let digest = keys.digest(of: bytes, key)
+        change += digest
+        return digest
     }
 
     /// Removes a record for which the store has these bytes now.

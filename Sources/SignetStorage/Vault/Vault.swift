@@ -27,7 +27,7 @@ public final class Vault: RecordStore, QuickReading {
     public static func create(in store: any RecordStore, protector: any KeyProtector) throws(StoreError) -> Vault {
         var (keys, draft) = try VaultKeys.make(vault: RandomID.uuid())
         let slot = try draft.addSlot(protector, dataKey: keys.dataKey)
-        let stored = StoredHeader(draft, provedBy: keys)
+        let stored = StoredHeader(draft, RecordDigest(), provedBy: keys)
         try store.write { (records: any RecordWriter) throws(StoreError) in
             guard try records.record(.vaultHeader) == nil else {
                 throw StoreError(.exists, "create vault", "there is a vault here already; nothing was changed")
@@ -102,26 +102,27 @@ public final class Vault: RecordStore, QuickReading {
         return try put(header, provedBy: keys, after: changes, in: records)
     }
 
-    /// Completes a header, proves it and writes it inside a transaction.
+    /// Completes a header with the digest of the records, proves it and writes it inside a transaction.
     func put(
-        _ header: VaultHeader, provedBy keys: VaultKeys, after changes: VaultChanges, in records: any RecordWriter
+        _ header: VaultHeader, _ digest: RecordDigest, accountsVersion: UInt64, provedBy keys: VaultKeys,
+        in records: any RecordWriter
     ) throws(StoreError) -> StoredHeader {
         var header = header
-        try update(&header, keys, with: changes, in: records)
-        return try put(header, provedBy: keys, in: records)
-    }
-
-    /// Proves a complete header and writes it inside a transaction.
-    func put(_ header: VaultHeader, provedBy keys: VaultKeys, in records: any RecordWriter) throws(StoreError) -> StoredHeader {
-        let stored = StoredHeader(header, provedBy: keys)
+        header.records = keys.summary(of: digest, accountsVersion: accountsVersion)
+        let stored = StoredHeader(header, digest, provedBy: keys, after: state.withLock { $0.stored })
         try records.put(stored.bytes, .vaultHeader)
         return stored
+    }
+
+    /// Returns the digest of all records in a header.
+    func digest(in summary: VaultHeader.Records, _ keys: VaultKeys) -> RecordDigest {
+        state.withLock { $0.stored.digest(in: summary) } ?? keys.digest(in: summary)
     }
 
     /// Stores a durable header in the state of this process, and the beginnings of the records that were sealed with it.
     ///
     /// If the epoch of the header is new, sends it to the rollback protector.
-    func adopt(_ stored: StoredHeader, sealed: [RecordKey: ArraySlice<UInt8>] = [:]) throws(StoreError) {
+    func adopt(_ stored: StoredHeader, sealed: [RecordKey: KnownRecord] = [:]) throws(StoreError) {
         let isNewEpoch = state.withLock { $0.take(stored, sealed: sealed) }
         if isNewEpoch, let rollbackProtector { try advance(rollbackProtector, to: stored.header) }
     }
@@ -169,7 +170,7 @@ public final class Vault: RecordStore, QuickReading {
         guard let keys = keys(header.keyID) else {
             throw StoreError(.keyMismatch, "use vault", "its key was rotated since it was opened; open it again")
         }
-        guard header.isProved(by: keys.headerKey) else {
+        guard header.isProved(by: keys) else {
             throw StoreError(.corrupt, "use vault", "its header was changed since it was opened; nothing was written")
         }
         guard header.format >= self.header.format, header.epoch >= epoch ?? self.header.epoch else {
@@ -196,7 +197,7 @@ public final class Vault: RecordStore, QuickReading {
     var isVerified: Bool { state.withLock { $0.isVerified } }
 
     /// Marks the store as verified, and remembers the beginnings of the mechanisms that were verified.
-    func markVerified(_ mechanisms: [RecordKey: ArraySlice<UInt8>] = [:]) { state.withLock { $0.markVerified(mechanisms) } }
+    func markVerified(_ mechanisms: [RecordKey: KnownRecord] = [:]) { state.withLock { $0.markVerified(mechanisms) } }
 
     /// Returns the record under this name when this process sealed it or, for a mechanism, verified it, has not found it damaged
     /// since, and no other process has written to the vault since.
@@ -215,24 +216,44 @@ public final class Vault: RecordStore, QuickReading {
 struct StoredHeader: Sendable {
     let header: VaultHeader
     let bytes: [UInt8]
+    /// The digest of the records; nil when it was not computed.
+    private let digest: RecordDigest?
+    private let frame: HeaderFrame
 
     /// Proves a header with the key of the vault.
-    init(_ header: VaultHeader, provedBy keys: VaultKeys) {
-        (self.header, bytes) = header.encoded(provedBy: keys.headerKey)
+    /// - Parameters:
+    ///   - header: The header.
+    ///   - digest: The digest that is masked in the header.
+    ///   - keys: The keys of the vault.
+    ///   - last: The last header of the vault, nil for a new vault.
+    init(_ header: VaultHeader, _ digest: RecordDigest, provedBy keys: VaultKeys, after last: StoredHeader? = nil) {
+        self.digest = digest
+        frame = last.flatMap { $0.frame.fits(header) ? $0.frame : nil } ?? HeaderFrame(header)
+        (self.header, bytes) = header.encoded(provedBy: keys, in: frame)
     }
 
     /// Creates a value for a header whose proof was verified.
     init(verified header: VaultHeader, bytes: [UInt8]) {
         self.header = header
         self.bytes = bytes
+        digest = nil
+        frame = HeaderFrame(header)
     }
+
+    /// Returns the digest if it is known and `summary` is this header's.
+    func digest(in summary: VaultHeader.Records) -> RecordDigest? { header.records == summary ? digest : nil }
 }
 
 /// The beginning that a record in the store must have.
 struct KnownRecord: Sendable {
     let beginning: ArraySlice<UInt8>
+    /// The digest of the beginning.
+    let digest: RecordDigest
     /// True when this process has sealed the record, so that it opens.
     let isSealed: Bool
+
+    /// Returns true when the stored record has this beginning.
+    func isBeginning(of stored: [UInt8]) -> Bool { stored.prefix(VaultKeys.coveredLength) == beginning }
 }
 
 /// The state of an open vault in this process.
@@ -241,7 +262,7 @@ struct VaultState {
     ///
     /// After a rotation, the ring also keeps the previous key for concurrent readers.
     var ring: [[UInt8]: VaultKeys]
-    private var stored: StoredHeader
+    private(set) var stored: StoredHeader
     var header: VaultHeader { stored.header }
     /// True when this process has started an epoch of its own.
     private(set) var hasWritten = false
@@ -293,27 +314,27 @@ struct VaultState {
 
     mutating func markDamaged(_ hidden: RecordKey) { knownRecords[hidden] = nil }
 
-    mutating func markVerified(_ mechanisms: [RecordKey: ArraySlice<UInt8>]) {
+    mutating func markVerified(_ mechanisms: [RecordKey: KnownRecord]) {
         isVerified = true
-        remember(mechanisms.filter { knownRecords[$0.key] == nil }, areSealed: false)
+        remember(mechanisms.filter { knownRecords[$0.key] == nil })
     }
 
-    private mutating func remember(_ beginnings: [RecordKey: ArraySlice<UInt8>], areSealed: Bool) {
-        if knownRecords.count + beginnings.count > Self.maxKnown { knownRecords = [:] }
-        guard beginnings.count <= Self.maxKnown else { return }
-        for (hidden, beginning) in beginnings { knownRecords[hidden] = KnownRecord(beginning: beginning, isSealed: areSealed) }
+    private mutating func remember(_ records: [RecordKey: KnownRecord]) {
+        if knownRecords.count + records.count > Self.maxKnown { knownRecords = [:] }
+        guard records.count <= Self.maxKnown else { return }
+        for (hidden, record) in records { knownRecords[hidden] = record }
     }
 
     /// Stores a header that is now durable, and the beginnings of the records that were sealed with it.
     ///
     /// Returns true when its epoch must be sent to the rollback protector.
-    mutating func take(_ stored: StoredHeader, sealed: [RecordKey: ArraySlice<UInt8>]) -> Bool {
+    mutating func take(_ stored: StoredHeader, sealed: [RecordKey: KnownRecord]) -> Bool {
         let isNewEpoch = stored.header.epoch != header.epoch || !hasWritten
         hasWritten = true
         isVerified = true
         self.stored = stored
         if let keys = ring[header.keyID] { current = keys }
-        remember(sealed, areSealed: true)
+        remember(sealed)
         return isNewEpoch
     }
 }

@@ -1,4 +1,3 @@
-import Crypto
 package import SignetCore
 
 /// The unencrypted header of a vault: its format, and the key protectors that seal it.
@@ -93,11 +92,15 @@ public struct VaultHeader: Sendable, Hashable {
         [Array("signet vault names".utf8), Array(id.utf8), keyID].flatMap(LengthPrefixed.bytes)
     }
 
-    /// Returns the header with a proof that it was written with the data key, and its encoding.
-    func encoded(provedBy headerKey: Secret) -> (header: VaultHeader, bytes: [UInt8]) {
-        let rest = encodedWithoutProof
+    /// Proves that the header was written with the data key.
+    /// - Parameters:
+    ///   - keys: The keys of the vault.
+    ///   - frame: The frame of this header, if it is known.
+    /// - Returns: The header with its proof, and its encoding.
+    func encoded(provedBy keys: VaultKeys, in frame: HeaderFrame? = nil) -> (header: VaultHeader, bytes: [UInt8]) {
+        let rest = (frame ?? HeaderFrame(self)).encoding(with: records)
         var header = self
-        header.check = Self.proof(of: rest, headerKey)
+        header.check = keys.headerCode(of: rest)
         // The members are sorted, and the proof is the first of them: the others need not be encoded again.
         var bytes = Array("{\"check\":\"\(Base64.encode(header.check, as: .standard))\",".utf8)
         bytes += rest.dropFirst()
@@ -105,17 +108,39 @@ public struct VaultHeader: Sendable, Hashable {
     }
 
     /// Returns true when the proof shows that this header, unchanged, was written with the data key.
-    func isProved(by headerKey: Secret) -> Bool {
-        let proof = Self.proof(of: encodedWithoutProof, headerKey)
+    func isProved(by keys: VaultKeys) -> Bool {
+        let proof = keys.headerCode(of: HeaderFrame(self).encoding(with: records))
         return proof.withUnsafeBytes { proof in check.withUnsafeBytes { ConstantTime.areEqual(proof, $0) } }
     }
+}
 
-    private static func proof(of rest: [UInt8], _ headerKey: Secret) -> [UInt8] {
-        HMAC<SHA256>.authenticationCode(for: rest, using: headerKey.key).withUnsafeBytes { Array($0) }
+/// The encoding of the members of a header that do not depend on the records.
+///
+/// Most writes change no other member than `records`, so the frame is encoded once for many headers.
+struct HeaderFrame: Sendable {
+    private let header: VaultHeader
+    /// The members whose names are smaller than `records`, without the brace that ends them.
+    private let start: ArraySlice<UInt8>
+    /// The members whose names are larger, without the brace that begins them.
+    private let end: ArraySlice<UInt8>
+
+    init(_ header: VaultHeader) {
+        self.header = header.withoutRecords
+        let members = self.header.provedMembers
+        start = JSON.encode(.object(members.filter { $0.key < "records" })).dropLast()
+        end = JSON.encode(.object(members.filter { $0.key > "records" })).dropFirst()
     }
 
-    /// The encoding of all members but the proof, which covers it.
-    private var encodedWithoutProof: [UInt8] { JSON.encode(.object(provedMembers)) }
+    /// Returns true when this is the frame of `header`.
+    func fits(_ header: VaultHeader) -> Bool { header.withoutRecords == self.header }
+
+    /// Returns the encoding of all members of the header but the proof, which covers it.
+    func encoding(with records: VaultHeader.Records?) -> [UInt8] {
+        var bytes = Array(start)
+        if let records { bytes += Array(",\"records\":".utf8) + JSON.encode(.object(records.members)) }
+        bytes.append(UInt8(ascii: ","))
+        return bytes + end
+    }
 }
 
 extension VaultHeader: JSONObject {
@@ -125,8 +150,15 @@ extension VaultHeader: JSONObject {
         return members
     }
 
+    /// The header without the proof and the members that depend on the records.
+    fileprivate var withoutRecords: VaultHeader {
+        var header = self
+        (header.records, header.check) = (nil, [])
+        return header
+    }
+
     /// The members that the proof covers.
-    private var provedMembers: [String: JSONValue] {
+    fileprivate var provedMembers: [String: JSONValue] {
         var members: [String: JSONValue] = [
             "format": .integer(Int64(format)), "id": .string(id), "key": .base64(keyID), "names": .base64(sealedNameKey),
             "slots": .array(slots.map { .object($0.members) }), "epoch": .string(String(epoch)), "seals": .string(String(seals)),

@@ -13,8 +13,6 @@ final class VaultKeys: Sendable {
     let id: [UInt8]
     /// The key that seals records.
     let recordKey: Secret
-    /// The key that authenticates the header.
-    let headerKey: Secret
     /// The key that hides names.
     let nameKey: Secret
     /// An HMAC that is initialized with ``nameKey``.
@@ -23,6 +21,8 @@ final class VaultKeys: Sendable {
     private let nameCode: HMAC<SHA256>
     /// An HMAC that is initialized with the key of the records' digest.
     private let emptyDigestCode: HMAC<SHA256>
+    /// An HMAC that is initialized with the key that authenticates the header.
+    private let emptyHeaderCode: HMAC<SHA256>
     /// The ID of the vault, to which every record is bound.
     private let vault: [UInt8]
 
@@ -35,7 +35,7 @@ final class VaultKeys: Sendable {
         self.vault = Array(vault.utf8)
         nameCode = HMAC(key: nameKey.key)
         recordKey = Sealing.derive("signet record 1", from: dataKey)
-        headerKey = Sealing.derive("signet header 1", from: dataKey)
+        emptyHeaderCode = HMAC(key: Sealing.derive("signet header 1", from: dataKey).key)
         emptyDigestCode = HMAC(key: Sealing.derive("signet digest 1", from: dataKey).key)
     }
 
@@ -47,7 +47,7 @@ final class VaultKeys: Sendable {
                 header.sealedNameKey, with: Sealing.derive("signet names 1", from: dataKey), context: header.nameKeyContext)
         else { throw Self.changedHeader }
         self.init(dataKey: dataKey, id: header.keyID, nameKey: Secret(nameKey), vault: header.id)
-        guard header.isProved(by: headerKey) else { throw Self.changedHeader }
+        guard header.isProved(by: self) else { throw Self.changedHeader }
     }
 
     /// Creates new keys and the header that goes with them.
@@ -68,6 +68,9 @@ final class VaultKeys: Sendable {
 
     /// Returns the HMAC of a message with the key of the records' digest.
     func digestCode(of message: [UInt8]) -> [UInt8] { Self.code(of: message, emptyDigestCode) }
+
+    /// Returns the HMAC of an encoded header.
+    func headerCode(of header: [UInt8]) -> [UInt8] { Self.code(of: header, emptyHeaderCode) }
 
     /// Returns the HMAC of a message, whose computation begins with `initialized`.
     private static func code(of message: [UInt8], _ initialized: HMAC<SHA256>) -> [UInt8] {

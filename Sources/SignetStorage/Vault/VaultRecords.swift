@@ -31,7 +31,7 @@ final class SealedWriter: RecordWriter {
     /// The number of records that were sealed.
     private(set) var seals: UInt64 = 0
     /// The beginnings of the records that were sealed, by their hidden names.
-    private(set) var sealed: [RecordKey: ArraySlice<UInt8>] = [:]
+    private(set) var sealed: [RecordKey: KnownRecord] = [:]
     private var changesAccounts = false
     private var isSuspect = false
 
@@ -56,7 +56,8 @@ final class SealedWriter: RecordWriter {
     func put(_ bytes: [UInt8], _ key: RecordKey) throws(StoreError) {
         let hidden = keys.hiddenName(key)
         let old = try records.record(hidden)
-        if let old, !isKnown(old, hidden), (try? keys.open(old, hidden)) == nil {
+        let known = sealed[hidden] ?? reader.vault.knownRecord(hidden)
+        if let old, !isSound(old, hidden, known), (try? keys.open(old, hidden)) == nil {
             // Its digest may no longer be the one that the header counts.
             isSuspect = true
             try Quarantine.keep(old, of: hidden, in: records)
@@ -65,8 +66,8 @@ final class SealedWriter: RecordWriter {
         hasChanges = true
         seals += 1
         note(key, changesSet: old == nil)
-        sealed[hidden] = new.prefix(VaultKeys.coveredLength)
-        try records.put(new, hidden, over: old)
+        let digest = try records.put(new, hidden, over: old, known)
+        sealed[hidden] = KnownRecord(beginning: new.prefix(VaultKeys.coveredLength), digest: digest, isSealed: true)
     }
 
     /// Returns true when this process sealed the stored record and has not found it damaged since.
@@ -74,13 +75,12 @@ final class SealedWriter: RecordWriter {
     /// Such a record need not be checked again. A record in its place that another process cannot have written makes the
     /// transaction suspect. So does a mechanism that this process has neither sealed nor verified: it may be an older one, the
     /// codes of whose counter were used.
-    private func isKnown(_ stored: [UInt8], _ hidden: RecordKey) -> Bool {
-        if sealed[hidden] != nil { return true }
-        guard let known = reader.vault.knownRecord(hidden) else {
+    private func isSound(_ stored: [UInt8], _ hidden: RecordKey, _ known: KnownRecord?) -> Bool {
+        guard let known else {
             if hidden.kind == .mechanism { isSuspect = true }
             return false
         }
-        if stored.prefix(VaultKeys.coveredLength) != known.beginning { isSuspect = true }
+        if !known.isBeginning(of: stored) { isSuspect = true }
         return known.isSealed && !isSuspect
     }
 

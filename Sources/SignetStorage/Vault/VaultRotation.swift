@@ -34,7 +34,7 @@ extension Vault {
             }
             // The new header vouches for the records, so they must be those of the old one.
             if let summary = now.records {
-                try verify(old.1.digest(in: summary), old.1, in: records)
+                try verify(digest(in: summary, old.1), old.1, in: records)
             } else {
                 try refuseNewerRecords(than: now, in: records)
             }
@@ -42,8 +42,8 @@ extension Vault {
             header.epoch = now.epoch + 1
             header.lastBackup = now.lastBackup
             header.seals = seals
-            header.records = keys.summary(of: after, accountsVersion: now.records?.accountsVersion ?? 0)
-            return try put(header, provedBy: keys, in: records)
+            return try put(
+                header, after, accountsVersion: now.records?.accountsVersion ?? 0, provedBy: keys, in: records)
         }
         try adopt(written)
     }

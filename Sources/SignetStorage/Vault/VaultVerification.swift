@@ -20,13 +20,13 @@ extension Vault {
     /// Verifies the records against the header, both as one transaction reads them.
     func verifyDigest() throws(StoreError) {
         let epoch = header.epoch
-        let mechanisms = try store.read { (records: any RecordReader) throws(StoreError) -> [RecordKey: ArraySlice<UInt8>] in
+        let mechanisms = try store.read { (records: any RecordReader) throws(StoreError) -> [RecordKey: KnownRecord] in
             let (header, keys) = try current(in: records, since: epoch)
             guard let summary = header.records else {
                 try refuseNewerRecords(than: header, in: records)
                 return [:]
             }
-            return try verify(keys.digest(in: summary), keys, in: records)
+            return try verify(digest(in: summary, keys), keys, in: records)
         }
         markVerified(mechanisms)
     }
@@ -38,7 +38,7 @@ extension Vault {
     @discardableResult
     func verify(
         _ expected: RecordDigest, _ keys: VaultKeys, in records: any RecordReader
-    ) throws(StoreError) -> [RecordKey: ArraySlice<UInt8>] {
+    ) throws(StoreError) -> [RecordKey: KnownRecord] {
         let (found, mechanisms) = try digest(of: records, keys)
         if found == expected { return mechanisms }
         let damaged = found.count == expected.count ? try countOfDamaged(in: records, keys) : 0
@@ -70,11 +70,14 @@ extension Vault {
     /// Returns the digest of all records in the store, and the beginnings of the mechanisms by their hidden names.
     func digest(
         of records: any RecordReader, _ keys: VaultKeys
-    ) throws(StoreError) -> (digest: RecordDigest, mechanisms: [RecordKey: ArraySlice<UInt8>]) {
-        var (digest, mechanisms) = (RecordDigest(), [RecordKey: ArraySlice<UInt8>]())
+    ) throws(StoreError) -> (digest: RecordDigest, mechanisms: [RecordKey: KnownRecord]) {
+        var (digest, mechanisms) = (RecordDigest(), [RecordKey: KnownRecord]())
         try records.forEachCovered { key, prefix in
-            digest += keys.digest(of: prefix, key)
-            if key.kind == .mechanism { mechanisms[key] = prefix[...] }
+            let one = keys.digest(of: prefix, key)
+            digest += one
+            if key.kind == .mechanism {
+                mechanisms[key] = KnownRecord(beginning: prefix[...], digest: one, isSealed: false)
+            }
         }
         return (digest, mechanisms)
     }
@@ -96,24 +99,24 @@ extension Vault {
         }
     }
 
-    /// Brings the digest in a header up to date at the end of a transaction, and gives a vault of format 1 the current format.
+    /// Writes the header at the end of a transaction, with the digest of the records after it, and gives a vault of format 1 the
+    /// current format.
     ///
     /// The store is verified first when this process has not done so, or when the changes are suspect.
-    func update(
-        _ header: inout VaultHeader, _ keys: VaultKeys, with changes: VaultChanges, in records: any RecordWriter
-    ) throws(StoreError) {
-        let version = header.records?.accountsVersion ?? 0
-        var digest: RecordDigest
+    func put(
+        _ header: VaultHeader, provedBy keys: VaultKeys, after changes: VaultChanges, in records: any RecordWriter
+    ) throws(StoreError) -> StoredHeader {
+        var (header, digest) = (header, changes.digest)
+        let version = (header.records?.accountsVersion ?? 0) + (changes.changesAccounts ? 1 : 0)
         if let summary = header.records {
-            digest = keys.digest(in: summary)
-            digest += changes.digest
+            digest += self.digest(in: summary, keys)
             if changes.isSuspect || !isVerified { try verify(digest, keys, in: records) }
         } else {
             try refuseNewerRecords(than: header, in: records, except: changes.sealed)
             digest = try self.digest(of: records, keys).digest
             header.format = VaultHeader.currentFormat
         }
-        header.records = keys.summary(of: digest, accountsVersion: version + (changes.changesAccounts ? 1 : 0))
+        return try put(header, digest, accountsVersion: version, provedBy: keys, in: records)
     }
 
     /// Takes the records that are in the store as those of the vault.
@@ -126,11 +129,11 @@ extension Vault {
             var (header, keys) = try current(in: records)
             let found = try digest(of: records, keys).digest
             let summary = header.records
-            if let summary, outside <= header.epoch, keys.digest(in: summary) == found { return nil }
+            if let summary, outside <= header.epoch, digest(in: summary, keys) == found { return nil }
             header.format = VaultHeader.currentFormat
-            header.records = keys.summary(of: found, accountsVersion: (summary?.accountsVersion ?? 0) + 1)
             header.epoch = max(header.epoch, outside) + 1
-            return try put(header, provedBy: keys, in: records)
+            return try put(
+                header, found, accountsVersion: (summary?.accountsVersion ?? 0) + 1, provedBy: keys, in: records)
         }
         if let written { try adopt(written) }
         markVerified()
