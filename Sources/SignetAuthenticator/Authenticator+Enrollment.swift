@@ -35,18 +35,14 @@ extension Authenticator {
     ///   ``AuthenticatorError/Code/policyViolation`` when the device violates a policy of the enrollment; in both cases no
     ///   request is sent. ``AuthenticatorError/Code/refusedByServer``, ``AuthenticatorError/Code/registeredNotStored``.
     public func enroll(_ enrollment: Enrollment, pushGateway: Endpoint? = nil) async throws -> EnrolledAccount {
-        var offer = EnrollmentOffer(enrollment, now: clock.now)
-        guard !offer.mechanisms.isEmpty else { throw AuthenticatorError.nothingOffered }
-        var token = try await store.fetch(.deviceToken(forEnrolling: offer.mechanisms))
+        var offer = try await store.fetch(.offer(of: enrollment, now: clock.now))
         if let policy = await policies.violated(enrollment.policies) { throw AuthenticatorError.violated(policy) }
         if let invitation = enrollment.push, let uid = offer.push?.uid {
-            let registration = try await register(invitation, as: uid, token: token, gateway: pushGateway)
-            offer.add(registration)
-            token = registration.token
+            offer.add(try await register(invitation, as: uid, token: offer.token, gateway: pushGateway))
         }
         let enrolled: EnrolledAccount
         do {
-            enrolled = try await store.perform(.enroll(enrollment, offer, token: token))
+            enrolled = try await store.perform(.enroll(enrollment, offer))
         } catch let error as StoreError where offer.push != nil {
             throw AuthenticatorError.registeredNotStored(error)
         } catch {
@@ -76,12 +72,14 @@ extension Authenticator {
     }
 }
 
-/// The mechanisms that an enrollment offers.
+/// The mechanisms that an enrollment offers, and the device token for its server.
 struct EnrollmentOffer: Sendable {
     /// The mechanism that generates codes.
     let oath: Mechanism?
     /// The mechanism that receives push messages.
     private(set) var push: Mechanism?
+    /// The stored device token; after the registration for push, the token that the server was given.
+    var token: String?
     /// The time of the enrollment.
     let time: Date
 
@@ -101,8 +99,9 @@ struct EnrollmentOffer: Sendable {
         }
     }
 
-    /// Adds the addresses that the registration at the server has returned.
+    /// Adds the addresses that the registration at the server has returned, and the token that the server was given.
     mutating func add(_ registration: PendingWrites.Registration) {
+        token = registration.token
         guard case .push(var settings) = push?.kind else { return }
         settings.streamEndpoint = registration.stream
         settings.gatewayEndpoint = registration.gateway

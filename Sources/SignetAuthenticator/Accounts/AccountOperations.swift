@@ -46,12 +46,15 @@ extension AccountQuery where Failure == any Error {
         }
     }
 
-    /// Returns the stored device token for the enrollment of new mechanisms of one account.
-    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism``.
-    static func deviceToken(forEnrolling offered: [Mechanism]) -> Self where Value == String? {
+    /// Returns the mechanisms that an enrollment offers, with the stored device token.
+    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account already has one of them.
+    static func offer(of enrollment: Enrollment, now: Date) -> Self where Value == EnrollmentOffer {
         Self { records in
-            if let account = offered.first?.account { try offered.refuseDuplicates(among: records.mechanisms(of: account)) }
-            return try records.deviceToken()?.token
+            var offer = EnrollmentOffer(enrollment, now: now)
+            guard !offer.mechanisms.isEmpty else { throw AuthenticatorError.nothingOffered }
+            try offer.mechanisms.refuseDuplicates(among: records.mechanisms(of: enrollment.account))
+            offer.token = try records.deviceToken()?.token
+            return offer
         }
     }
 }
@@ -65,12 +68,9 @@ extension AccountOperation where Failure == any Error {
     /// - Parameters:
     ///   - enrollment: The names and the policies of the account.
     ///   - offer: The new mechanisms.
-    ///   - token: The device token that the server was given at the registration for push; nil when no token was stored.
     /// - Returns: An operation that returns the account with all its mechanisms. It throws
     ///   ``AuthenticatorError/Code/duplicateMechanism``.
-    static func enroll(
-        _ enrollment: Enrollment, _ offer: EnrollmentOffer, token: String?
-    ) -> Self where Value == EnrolledAccount {
+    static func enroll(_ enrollment: Enrollment, _ offer: EnrollmentOffer) -> Self where Value == EnrolledAccount {
         Self { records in
             let (mechanisms, existing) = (offer.mechanisms, try records.mechanisms(of: enrollment.account))
             try mechanisms.refuseDuplicates(among: existing)
@@ -79,7 +79,7 @@ extension AccountOperation where Failure == any Error {
                 try records.account(enrollment.account)?.updated(from: enrollment)
                 ?? Account(enrollment, timeAdded: offer.time)
             try records.save(account)
-            if let push = offer.push { try records.recordToken(token, givenTo: push.uid) }
+            if let push = offer.push { try records.recordToken(offer.token, givenTo: push.uid) }
             return EnrolledAccount(account: account, mechanisms: (existing + mechanisms).sorted(by: Mechanism.isBefore))
         }
     }
