@@ -6,25 +6,28 @@ public import SignetStorage
 extension Authenticator {
     /// Receives a push message: verifies it, and stores it if it is new.
     ///
-    /// For a message that has arrived before, even concurrently, the call returns the existing record. The same transaction
-    /// removes the messages that ``NotificationRetention`` does not keep, and stores the user's id if the mechanism has none.
+    /// For a message that has arrived before, even concurrently, the call returns the existing record. If the server has accepted
+    /// an answer to it that the store failed to save, the call stores that answer.
+    ///
+    /// The transaction that stores a message removes the messages that ``NotificationRetention`` does not keep, and stores the
+    /// user's id if the mechanism has none.
     /// - Throws: `PushMessageError` for a message that the mechanism's server has not signed,
     ///   ``AuthenticatorError/Code/unknownMechanism`` for a message to a mechanism that does not exist here. In these cases
     ///   nothing is stored.
     public func receive(_ delivery: PushDelivery) async throws -> PushNotification {
-        await flushAnswers()
         // The message is verified without write access first, so that forged messages never block writers.
-        let opened = try await store.fetch(.opened(platforms.claim(delivery)))
-        if let known = opened.known { return known }
-        return try await store.perform(storing(opened))
+        let opened = try await store.fetch(.opened(delivery, platforms))
+        guard let known = opened.known else { return try await store.perform(storing(opened)) }
+        guard let answered = pendingWrites.answer(to: known.id) else { return known }
+        return (try? await flush(answered)) ?? known
     }
 
     /// Receives a push message like ``receive(_:)``, in a synchronous store.
     package func receive(_ delivery: PushDelivery, in store: any ImmediateAccountStore) throws -> PushNotification {
-        let message = try platforms.claim(delivery)
-        flushAnswers(in: store)
-        let opened = try store.fetch(.opened(message))
-        return try opened.known ?? store.perform(storing(opened))
+        let opened = try store.fetch(.opened(delivery, platforms))
+        guard let known = opened.known else { return try store.perform(storing(opened)) }
+        guard let answered = pendingWrites.answer(to: known.id) else { return known }
+        return (try? flush(answered, in: store)) ?? known
     }
 
     private func storing(_ opened: OpenedMessage) -> AccountOperation<PushNotification, any Error> {
@@ -193,13 +196,17 @@ extension Authenticator {
     ///
     /// Call it before each read of notifications.
     package func flushAnswers(in store: any ImmediateAccountStore) {
-        for answered in pendingWrites.answers where (try? store.perform(.recordAnswer(answered))) != nil {
-            pendingWrites.removeAnswer(to: answered.id)
-        }
+        for answered in pendingWrites.answers { _ = try? flush(answered, in: store) }
     }
 
     private func flush(_ answered: PushNotification) async throws(StoreError) -> PushNotification {
         let stored = try await store.perform(.recordAnswer(answered))
+        pendingWrites.removeAnswer(to: answered.id)
+        return stored
+    }
+
+    private func flush(_ answered: PushNotification, in store: any ImmediateAccountStore) throws(StoreError) -> PushNotification {
+        let stored = try store.perform(.recordAnswer(answered))
         pendingWrites.removeAnswer(to: answered.id)
         return stored
     }

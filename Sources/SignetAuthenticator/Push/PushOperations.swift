@@ -25,8 +25,9 @@ extension AccountQuery where Failure == StoreError {
 extension AccountQuery where Value == OpenedMessage, Failure == any Error {
     /// Opens a push message: finds its mechanism, finds out if the message arrived before, and verifies that the mechanism's
     /// server has signed it.
-    static func opened(_ message: IncomingMessage) -> Self {
+    static func opened(_ delivery: PushDelivery, _ platforms: PushPlatforms) -> Self {
         Self { records in
+            let message = try platforms.claim(delivery)
             guard !message.messageID.isEmpty, message.messageID.isSafeToShow else { throw PushMessageError.form }
             let uid = message.mechanismUID
             let known = try records.notification(messageID: message.messageID, mechanismUID: uid)
