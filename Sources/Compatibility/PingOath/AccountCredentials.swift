@@ -29,16 +29,3 @@ struct AccountCredentials: OathStorage {
         for credential in try await credentials.all() { _ = try await credentials.remove(credential.mechanism.uid) }
     }
 }
-
-/// A transport that rejects every request, because one-time codes need no server.
-struct NoTransport: HTTPTransport {
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        throw TransportError(.invalidRequest, host: "?", "one-time codes need no server")
-    }
-
-    func stream(
-        _ request: HTTPRequest, receive: ContentReceiver
-    ) async throws -> HTTPResponse {
-        try await send(request)
-    }
-}

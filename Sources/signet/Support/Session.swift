@@ -185,16 +185,3 @@ struct Session {
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
-
-/// The transport of commands that make no requests; it throws on every request.
-struct NoTransport: HTTPTransport {
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        throw TransportError(.connect, host: "-", "this command makes no request")
-    }
-
-    func stream(
-        _ request: HTTPRequest, receive: ContentReceiver
-    ) async throws -> HTTPResponse {
-        try await send(request)
-    }
-}
