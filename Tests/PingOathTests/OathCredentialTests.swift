@@ -129,7 +129,7 @@ struct OathCredentialTests {
 
     @Test("JSON that is not code information is refused", arguments: ["", "no JSON", "{}", #"{"code":"1"}"#, "\u{0}", "[]"])
     func codeInfoRefusesOtherJSON(json: String) {
-        #expect(throws: (any Error).self) { try OathCodeInfo.fromJson(json) }
+        #expect(throws: DecodingError.self) { try OathCodeInfo.fromJson(json) }
     }
 
     @Test("Type names are read in any letter case, and unknown names are refused")

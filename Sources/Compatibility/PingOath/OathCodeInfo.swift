@@ -38,7 +38,12 @@ public struct OathCodeInfo: Sendable, Hashable, Codable {
     /// Decodes the JSON that ``toJson()`` returns.
     /// - Throws: `DecodingError`.
     public static func fromJson(_ json: String) throws -> OathCodeInfo {
-        try JSON.decode(OathCodeInfo.self, from: json.utf8)
+        do {
+            return try JSON.decode(OathCodeInfo.self, from: json.utf8)
+        } catch let error as JSONSyntaxError {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: [], debugDescription: "not a JSON text", underlyingError: error))
+        }
     }
 
     init(_ code: OneTimeCode, at date: Date) {
