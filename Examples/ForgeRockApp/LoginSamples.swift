@@ -57,7 +57,7 @@ enum LoginSamples {
         return after
     }
 
-    /// Begins another login, as an app does when nobody is logged in, and waits for its first page.
+    /// Begins another login, as an app does after a logout, and waits for its first page.
     private static func showLogin() async throws {
         let _: Void = try await withCheckedThrowingContinuation { done in
             FRUser.login { (_: FRUser?, node, error) in

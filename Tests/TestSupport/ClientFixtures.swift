@@ -189,7 +189,7 @@ package struct PushClientFixture {
             config.transport = transport
             config.clock = clock
             config.device.name = "Mira's laptop"
-            // The default storage is the vault of the user who runs the tests.
+            // Without it, the client opens the vault in the home directory.
             config.storage = AccountRecords(unsealed: MemoryStore())
             configure(config)
         }

@@ -118,7 +118,7 @@ extension Protect {
             commandName: "recovery-key", abstract: "Make a recovery key: a second way into the vault, to be written down.",
             discussion: """
                 Prints the key once, alone on standard output. Keep it apart from this machine. Where the vault asks for its
-                passphrase, type the recovery key as it is printed. Anyone who has it and a copy of the vault can read the vault.
+                passphrase, type the recovery key as it is printed. The key and a copy of the vault suffice to read the vault.
                 """)
 
         @OptionGroup var options: VaultOptions
