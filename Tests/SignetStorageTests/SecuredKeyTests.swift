@@ -167,6 +167,17 @@ struct SecuredKeyTests {
         }
     }
 
+    @Test("Keys that a fingerprint releases are not offered on Linux")
+    func refusesBiometry() {
+        let calls: [() throws -> SecuredKey] = [
+            { try SecuredKey(biometryTag: "app") }, { try SecuredKey.enrollBiometry(tag: "app") },
+        ]
+        for call in calls {
+            let error = #expect(throws: StoreError.self, performing: call)
+            #expect(error?.code == .keyUnavailable)
+        }
+    }
+
     @Test("Enrolling a new PIN replaces the key: what was sealed before cannot be opened with either PIN")
     func enrollingPinInvalidatesKey() async throws {
         try await withTPM { tpm, directory in

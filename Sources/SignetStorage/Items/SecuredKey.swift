@@ -99,7 +99,38 @@ extension SecuredKey {
     ) throws(StoreError) {
         try Self.check(tag)
         guard pin.count > 0 else { throw StoreError(.invalid, "open the secured key", "the PIN is empty") }
-        key = try hardware.key(tag: tag, pin: pin, isNew: isNew, in: directory)
+        key = try hardware.key(tag: tag, releasedBy: .pin(pin), isNew: isNew, in: directory)
+    }
+}
+
+/// Keys that the enrolled fingerprints or the enrolled face release.
+///
+/// Only a Secure Enclave has such keys. The device asks for a finger or the face each time something is opened. When a fingerprint or a face
+/// is enrolled or removed, the key becomes useless: opening throws ``StoreError/Code/denied`` from then on. This was tested against a
+/// substitute for the Security framework, and not on a device yet.
+extension SecuredKey {
+    /// Loads the key with this tag that the fingerprints or the face release, or creates it if it does not exist.
+    ///
+    /// The key is not the one that the same tag has without a second factor.
+    /// - Parameter tag: A tag of 1 to 128 letters, digits, `.`, `-` and `_`.
+    /// - Throws: ``StoreError/Code/keyUnavailable`` outside of Apple's systems; the errors of ``init(tag:in:)``.
+    public init(biometryTag tag: String) throws(StoreError) {
+        try self.init(biometryTag: tag, isNew: false)
+    }
+
+    /// Creates a key that the fingerprints or the face release that are enrolled now, in place of an earlier one.
+    ///
+    /// What was sealed to the earlier key cannot be opened any more.
+    /// - Parameter tag: A tag of 1 to 128 letters, digits, `.`, `-` and `_`.
+    /// - Returns: The new key.
+    /// - Throws: The errors of ``init(biometryTag:)``. The earlier key stays then.
+    public static func enrollBiometry(tag: String = SecuredKey.defaultTag) throws(StoreError) -> SecuredKey {
+        try SecuredKey(biometryTag: tag, isNew: true)
+    }
+
+    private init(biometryTag tag: String, isNew: Bool) throws(StoreError) {
+        try Self.check(tag)
+        key = try HardwareKeys.default.key(tag: tag, releasedBy: .biometry, isNew: isNew, in: nil)
     }
 }
 

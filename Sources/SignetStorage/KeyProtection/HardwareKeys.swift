@@ -1,6 +1,14 @@
 import Foundation
 import SignetCore
 
+/// A second factor of the user that releases a key in hardware.
+enum SecondFactor: Sendable {
+    /// A PIN, which a TPM checks.
+    case pin(Secret)
+    /// The fingerprints or the face that are enrolled on the device, which a Secure Enclave requires.
+    case biometry
+}
+
 /// The hardware that protects P-256 keys on this system, and the way to access it.
 package struct HardwareKeys: Sendable {
     #if canImport(Security)
@@ -18,9 +26,21 @@ package struct HardwareKeys: Sendable {
         try SecureEnclaveKey.findOrCreate(tag: tag)
     }
 
-    /// Throws ``StoreError/Code/keyUnavailable``, because keys that a PIN releases are only in a TPM.
-    func key(tag: String, pin: Secret, isNew: Bool, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
-        throw StoreError(.keyUnavailable, "open the secured key", "a PIN releases keys in a TPM only")
+    /// Returns the key with this tag that the second factor releases.
+    ///
+    /// Creates it if it does not exist. If `isNew` is true, it replaces an existing one. A PIN releases keys in a TPM only.
+    func key(
+        tag: String, releasedBy factor: SecondFactor, isNew: Bool, in directory: VaultDirectory?
+    ) throws(StoreError) -> any AgreementKey {
+        guard case .biometry = factor else {
+            throw StoreError(.keyUnavailable, "open the secured key", "a PIN releases keys in a TPM only")
+        }
+        let tag = tag + ".biometry"
+        let earlier = try SecureEnclaveKey.find(tag: tag)
+        if let earlier, !isNew { return earlier }
+        let key = try SecureEnclaveKey.create(tag: tag, needsBiometry: true)
+        try earlier?.remove()
+        return key
     }
     #elseif os(Linux)
     /// The transmission interface (TCTI) of the TPM.
@@ -48,10 +68,16 @@ package struct HardwareKeys: Sendable {
         try TPMAgreementKey(file: TPMKeyFile(directory: place(directory), tag: tag), tcti: tcti)
     }
 
-    /// Returns the key with this tag that the PIN releases.
+    /// Returns the key with this tag that the second factor releases.
     ///
-    /// Creates it if it does not exist. If `isNew` is true, it replaces an existing one.
-    func key(tag: String, pin: Secret, isNew: Bool, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
+    /// Creates it if it does not exist. If `isNew` is true, it replaces an existing one. A fingerprint or a face releases keys in a
+    /// Secure Enclave only.
+    func key(
+        tag: String, releasedBy factor: SecondFactor, isNew: Bool, in directory: VaultDirectory?
+    ) throws(StoreError) -> any AgreementKey {
+        guard case .pin(let pin) = factor else {
+            throw StoreError(.keyUnavailable, "open the secured key", "no service here binds fingerprints to keys; use a PIN")
+        }
         let file = TPMKeyFile(directory: try place(directory), tag: tag, needsPin: true)
         return try TPMAgreementKey(file: file, pin: TPMPin(pin, tag: tag), isNew: isNew, tcti: tcti)
     }
@@ -74,7 +100,9 @@ package struct HardwareKeys: Sendable {
     }
 
     /// Throws ``StoreError/Code/keyUnavailable``, because keys in hardware are not supported on this system.
-    func key(tag: String, pin: Secret, isNew: Bool, in directory: VaultDirectory?) throws(StoreError) -> any AgreementKey {
+    func key(
+        tag: String, releasedBy factor: SecondFactor, isNew: Bool, in directory: VaultDirectory?
+    ) throws(StoreError) -> any AgreementKey {
         throw StoreError(.keyUnavailable, "open the secured key", Self.missing)
     }
 

@@ -24,11 +24,20 @@ public struct SecureEnclaveKey: AgreementKey, Sendable {
     /// Creates a key in the Secure Enclave.
     ///
     /// An existing key with the same tag is kept, and can still be found by its public half.
+    /// - Parameters:
+    ///   - tag: The tag.
+    ///   - accessGroup: The complete name of the keychain access group; nil for the app's own.
+    ///   - needsBiometry: Pass true for a key that only the fingerprints or the face release that are enrolled now. The device asks for
+    ///     them at each use, and the key is useless after a change of them.
+    /// - Returns: The new key.
     /// - Throws: ``StoreError/Code/keyUnavailable`` when the device has no Secure Enclave, or was not unlocked yet.
-    public static func create(tag: String, accessGroup: String? = nil) throws(StoreError) -> SecureEnclaveKey {
+    public static func create(
+        tag: String, accessGroup: String? = nil, needsBiometry: Bool = false
+    ) throws(StoreError) -> SecureEnclaveKey {
         var failure: Unmanaged<CFError>?
         let access = SecAccessControlCreateWithFlags(
-            nil, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly, .privateKeyUsage, &failure)
+            nil, needsBiometry ? kSecAttrAccessibleWhenUnlockedThisDeviceOnly : kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+            needsBiometry ? [.privateKeyUsage, .biometryCurrentSet] : .privateKeyUsage, &failure)
         guard let access else { throw EnclaveFailure.storeError(failure, "make a key in the Secure Enclave") }
         let privateHalf: [CFString: Any] = [
             kSecAttrIsPermanent: true, kSecAttrApplicationTag: Data(tag.utf8), kSecAttrAccessControl: access,
@@ -61,6 +70,21 @@ public struct SecureEnclaveKey: AgreementKey, Sendable {
     public static func findOrCreate(tag: String, accessGroup: String? = nil) throws(StoreError) -> SecureEnclaveKey {
         if let key = try find(tag: tag, accessGroup: accessGroup) { return key }
         return try create(tag: tag, accessGroup: accessGroup)
+    }
+
+    /// Removes the key from the Secure Enclave.
+    ///
+    /// What was sealed to it cannot be opened any more.
+    func remove() throws(StoreError) {
+        var query: [CFString: Any] = [
+            kSecClass: kSecClassKey, kSecAttrApplicationTag: Data(tag.utf8), kSecUseDataProtectionKeychain: true,
+            kSecAttrApplicationLabel: Data(Insecure.SHA1.hash(data: publicKey)),
+        ]
+        query[kSecAttrAccessGroup] = accessGroup
+        let status = SecItemDelete(query as CFDictionary)
+        guard status == errSecSuccess || status == errSecItemNotFound else {
+            throw KeychainFailure.storeError(status, "remove a key of the Secure Enclave")
+        }
     }
 
     /// Returns the x coordinate of the shared point of this key and `ephemeral`, an uncompressed point of 65 bytes.

@@ -1,3 +1,4 @@
+import Foundation
 import Security
 import SignetCore
 import SignetStorage
@@ -74,6 +75,20 @@ let enclaveChecks: [Check] = [
         }
         StandInEnclave.forgetKeys()
         try expect(.keyUnavailable) { _ = try first.agree(with: second.publicKey) }
+    },
+    Check("a key that a fingerprint releases is useless after another one was enrolled, and is then replaced") {
+        let plain = try SecuredKey(tag: "signet.check")
+        let key = try SecuredKey(biometryTag: "signet.check")
+        try expect(key.publicKey != plain.publicKey, "both are one key")
+        let sealed = key.encrypt(data: Data([7])) ?? Data()
+        try expect(try SecuredKey(biometryTag: "signet.check").decrypt(data: sealed) == Data([7]), "it opens nothing")
+        StandInEnclave.enrollFingerprint()
+        try expect(key.decrypt(data: sealed) == nil, "it opened without its fingerprint")
+        let next = try SecuredKey.enrollBiometry(tag: "signet.check")
+        try expect(try SecuredKey(biometryTag: "signet.check").publicKey == next.publicKey, "the earlier key is still there")
+        try expect(next.decrypt(data: next.encrypt(data: Data([8])) ?? Data()) == Data([8]), "the new key opens nothing")
+        try expect(plain.decrypt(data: plain.encrypt(data: Data([9])) ?? Data()) == Data([9]), "the other key is useless too")
+        try expect(StandInKeychain.items.count == 2, "a key was left behind")
     },
     Check("a vault is sealed by the enclave in the keychain, and opens again") {
         let key = RecordKey(.account, "Harbor Bank", "mira")

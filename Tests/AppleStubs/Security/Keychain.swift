@@ -10,7 +10,7 @@ import Synchronization
 /// The controls of the keychain for a test.
 public enum StandInKeychain {
     /// A function of the keychain.
-    public enum Function: Sendable { case add, update, copy }
+    public enum Function: Sendable { case add, update, copy, delete }
 
     /// Removes all items and configured failures.
     public static func reset() {
@@ -129,6 +129,16 @@ public func SecItemUpdate(_ query: CFDictionary, _ changes: CFDictionary) -> OSS
         guard !found.isEmpty else { return errSecItemNotFound }
         for index in found { state.items[index].merge(changes) { $1 } }
         return errSecSuccess
+    }
+}
+
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
+    keychain.withLock { state in
+        guard let query = parsed(query), known(query, and: []) else { return errSecParam }
+        if let status = state.refusal(.delete, query) { return status }
+        let found = state.items.indices.filter { state.matches(state.items[$0], query) }
+        for index in found.reversed() { state.items.remove(at: index) }
+        return found.isEmpty ? errSecItemNotFound : errSecSuccess
     }
 }
 

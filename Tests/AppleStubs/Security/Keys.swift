@@ -19,6 +19,11 @@ public enum StandInEnclave {
     /// Makes the device one without an enclave, or one with it.
     public static func setMissing(_ isMissing: Bool) { Self.isMissing.withLock { $0 = isMissing } }
 
+    static let biometry = Mutex(0)
+
+    /// Enrolls another fingerprint, which makes the keys useless that need the earlier set.
+    public static func enrollFingerprint() { biometry.withLock { $0 += 1 } }
+
     /// Removes all keys, as on another device.
     public static func forgetKeys() {
         keychain.withLock { state in state.items.removeAll { $0[kSecClass] == .text(kSecClassKey) } }
@@ -28,15 +33,20 @@ public enum StandInEnclave {
 public final class SecKey: Hashable, Sendable {
     fileprivate let privateKey: P256.KeyAgreement.PrivateKey?
     fileprivate let publicKey: P256.KeyAgreement.PublicKey
+    /// The number of the set of fingerprints that releases the key; nil for a key that needs none.
+    private let biometry: Int?
+    fileprivate var isUsable: Bool { biometry == nil || biometry == StandInEnclave.biometry.withLock { $0 } }
 
-    fileprivate init(_ key: P256.KeyAgreement.PrivateKey) {
+    fileprivate init(_ key: P256.KeyAgreement.PrivateKey, _ access: SecAccessControl) {
         privateKey = key
         publicKey = key.publicKey
+        biometry = access.flags.contains(.biometryCurrentSet) ? StandInEnclave.biometry.withLock { $0 } : nil
     }
 
     fileprivate init(_ key: P256.KeyAgreement.PublicKey) {
         privateKey = nil
         publicKey = key
+        biometry = nil
     }
 
     public static func == (left: SecKey, right: SecKey) -> Bool { left === right }
@@ -44,6 +54,9 @@ public final class SecKey: Hashable, Sendable {
 }
 
 public final class SecAccessControl: Hashable, Sendable {
+    fileprivate let flags: SecAccessControlCreateFlags
+    fileprivate init(_ flags: SecAccessControlCreateFlags) { self.flags = flags }
+
     public static func == (left: SecAccessControl, right: SecAccessControl) -> Bool { left === right }
     public func hash(into hasher: inout Hasher) {}
 }
@@ -51,6 +64,7 @@ public final class SecAccessControl: Hashable, Sendable {
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let biometryCurrentSet = SecAccessControlCreateFlags(rawValue: 1 << 3)
     public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
 }
 
@@ -66,7 +80,7 @@ public func SecAccessControlCreateWithFlags(
     _ allocator: AnyObject?, _ protection: CFString, _ flags: SecAccessControlCreateFlags,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecAccessControl? {
-    SecAccessControl()
+    SecAccessControl(flags)
 }
 
 public func SecKeyCreateRandomKey(
@@ -74,12 +88,12 @@ public func SecKeyCreateRandomKey(
 ) -> SecKey? {
     guard parameters[kSecAttrTokenID] as? String == kSecAttrTokenIDSecureEnclave,
         let attributes = parameters[kSecPrivateKeyAttrs] as? [String: Any], attributes[kSecAttrIsPermanent] as? Bool == true,
-        let tag = attributes[kSecAttrApplicationTag] as? Data, attributes[kSecAttrAccessControl] is SecAccessControl
+        let tag = attributes[kSecAttrApplicationTag] as? Data, let access = attributes[kSecAttrAccessControl] as? SecAccessControl
     else {
         error.fail(errSecParam)
         return nil
     }
-    let key = SecKey(P256.KeyAgreement.PrivateKey())
+    let key = SecKey(P256.KeyAgreement.PrivateKey(), access)
     let status = keychain.withLock { state in
         let item: Attributes = [
             kSecClass: .text(kSecClassKey), kSecAttrKeyClass: .text(kSecAttrKeyClassPrivate),
@@ -119,6 +133,10 @@ public func SecKeyCopyKeyExchangeResult(
     _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
+    guard privateKey.isUsable else {
+        error.fail(errSecAuthFailed)
+        return nil
+    }
     guard algorithm == .ecdhKeyExchangeCofactor,
         let shared = try? privateKey.privateKey?.sharedSecretFromKeyAgreement(with: publicKey.publicKey)
     else {
@@ -147,7 +165,7 @@ public func SecKeyCreateEncryptedData(
 public func SecKeyCreateDecryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
-    if let status = keychain.withLock({ $0.refusal(.copy, [:]) }) {
+    if let status = key.isUsable ? keychain.withLock({ $0.refusal(.copy, [:]) }) : errSecAuthFailed {
         error.fail(status)
         return nil
     }
