@@ -140,8 +140,7 @@ public struct PolicyAdvice: Sendable, Hashable {
     }
 
     private static func unescaped(_ text: Substring) -> String {
-        text.trimmingWhitespace().replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
-            .replacing("&apos;", with: "'").replacing("&amp;", with: "&")
+        CharacterReferences.decode(text.trimmingWhitespace())
     }
 }
 

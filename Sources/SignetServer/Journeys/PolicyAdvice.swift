@@ -44,11 +44,10 @@ extension Substring {
         return true
     }
 
-    /// Removes the text before a character from the start and returns it, with XML's five predefined entities resolved.
+    /// Removes the text before a character from the start and returns it, with its character references resolved.
     fileprivate mutating func takeText(until mark: Character) -> String {
         let text = prefix { $0 != mark }
         self = self[text.endIndex...]
-        return String(text.trimming(" \t\r\n")).replacing("&lt;", with: "<").replacing("&gt;", with: ">")
-            .replacing("&quot;", with: "\"").replacing("&apos;", with: "'").replacing("&amp;", with: "&")
+        return CharacterReferences.decode(String(text.trimming(" \t\r\n")))
     }
 }
