@@ -114,9 +114,9 @@ struct RequestAttacks {
             let (connections, count) = (8, AttackRun.rounds(1_000, 3_000))
             let request = "GET /am/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
             let bytes = String(repeating: request, count: count)
-            let single = try ClientSocket(port: server.port)
-            single.send(request)
-            let total = connections * count * single.receive().utf8.count
+            let last = request.replacing("\r\n\r\n", with: "\r\nConnection: close\r\n\r\n")
+            let answer = try #require(try ClientSocket(port: server.port).exchange(Array(last.utf8)))
+            let total = connections * count * answer.utf8.count
             let sockets = try (0..<connections).map { _ in try ClientSocket(port: server.port, timeout: 60) }
             defer { for socket in sockets { socket.close() } }
             let received = Counter()

@@ -112,7 +112,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             deadline?.cancel()
-            // The head may have been received before the previous request was answered (``PipelineGate``).
+            // The head may have been received before the previous request was answered.
             start?.isWaiting = false
             unanswered += 1
             isReading = true

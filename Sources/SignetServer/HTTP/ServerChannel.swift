@@ -6,8 +6,8 @@ import NIOHTTP1
 import NIOSSL
 import SignetCore
 
-/// Sets up a connection: the handler that watches its speed from the first byte, TLS if the server has a certificate, the limit on
-/// pipelined requests, and HTTP.
+/// Sets up a connection: the handler that watches its speed from the first byte, TLS if the server has a certificate, HTTP,
+/// and the size of its reads.
 struct ServerChannel: ServerChildChannel {
     let http: HTTP1Channel
     let tls: TLSIdentity?
@@ -26,12 +26,22 @@ struct ServerChannel: ServerChildChannel {
     }
 
     /// Adds the handlers before the HTTP decoder.
-    static func addConnectionHandlers(to channel: any Channel, _ tls: TLSIdentity?) throws {
+    private static func addConnectionHandlers(to channel: any Channel, _ tls: TLSIdentity?) throws {
         try channel.pipeline.syncOperations.addHandler(RequestStart())
         if let tls {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context()))
         }
-        try channel.pipeline.syncOperations.addHandler(PipelineGate())
+        try limitReads(of: channel)
+    }
+
+    /// Makes a connection read one small piece whenever the event loop has found that its socket is readable.
+    ///
+    /// A client may send thousands of requests without waiting for responses (RFC 9112 section 9.3.2). The event loop looks at its
+    /// sockets only when it has no other work. With small pieces, the requests that are in memory end soon, and the other connections
+    /// have their turn before the next piece.
+    private static func limitReads(of channel: any Channel) throws {
+        try channel.syncOptions?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 1024))
+        try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
     }
 
     func handle(value connection: AcceptedConnection, logger: Logger) async {
