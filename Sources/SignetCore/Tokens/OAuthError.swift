@@ -157,7 +157,9 @@ extension OAuthError {
             .other, .failed, .unreadable, .repeatedMember, .notRedirected, .stateMismatch, .issuerMismatch, .noCode,
             .notConfigured, .notOffered,
         ]
-        let known = Code.allCases.first { $0.rawValue == name && !ours.contains($0) } ?? .other
+        // AM's name for a device login that the user declined (protocol/journey.md section 8).
+        let standard = name == "authorization_declined" ? Code.accessDenied.rawValue : name
+        let known = Code.allCases.first { $0.rawValue == standard && !ours.contains($0) } ?? .other
         self.init(
             known, status: status, name: Self.plain(name), explanation: explanation.map(Self.plain), retryAfter: retryAfter)
     }

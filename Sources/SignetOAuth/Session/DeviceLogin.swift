@@ -36,6 +36,7 @@ public struct DeviceLogin: Sendable {
         /// The time at which the code expires.
         public let end: Date
         let deviceCode: Secret
+        let verifier: Secret
         let interval: Duration?
     }
 
@@ -43,7 +44,8 @@ public struct DeviceLogin: Sendable {
     /// - Throws: ``TokenError``; ``TokenError/Code/notConfigured`` when the server doesn't support this login.
     public func begin() async throws(TokenError) -> Invitation {
         do {
-            let members = try await tokens.server.deviceAuthorization()
+            let verifier = AuthorizationAttempt.new().verifier
+            let members = try await tokens.server.deviceAuthorization(verifier: verifier)
             guard let device = members["device_code"]?.string, let code = members["user_code"]?.string,
                 let uri = members["verification_uri"]?.string ?? members["verification_url"]?.string,
                 code.isSafeToShow, uri.isSafeToShow
@@ -53,7 +55,7 @@ public struct DeviceLogin: Sendable {
                 userCode: code, verificationURI: uri,
                 completeURI: members["verification_uri_complete"]?.string.flatMap { $0.isSafeToShow ? $0 : nil },
                 end: tokens.server.clock.now + Double(max(0, min(lifetime, 86_400))), deviceCode: Secret(text: device),
-                interval: members["interval"]?.wholeNumber.map { .seconds(max(0, min($0, 3600))) })
+                verifier: verifier, interval: members["interval"]?.wholeNumber.map { .seconds(max(0, min($0, 3600))) })
         } catch {
             throw TokenError(error)
         }
@@ -63,7 +65,8 @@ public struct DeviceLogin: Sendable {
     ///
     /// After a network failure that may pass, the wait continues.
     /// - Throws: ``TokenError``: ``TokenError/Code/cancelled`` when the task is canceled; ``TokenError/Code/refused`` with
-    ///   `access_denied` when the user declined, with `expired_token` when the code has expired.
+    ///   `access_denied` when the user declined, with `expired_token` when the code has expired. AM's `authorization_declined`,
+    ///   which also stands for an unknown code, is `access_denied`.
     public func finish(_ invitation: Invitation) async throws(TokenError) -> AccessToken {
         var polling = DevicePolling(interval: invitation.interval)
         while true {
@@ -73,7 +76,8 @@ public struct DeviceLogin: Sendable {
             }
             let answer: AuthorizationServerClient.TokenAnswer
             do {
-                answer = try await tokens.server.exchange(deviceCode: invitation.deviceCode)
+                answer = try await tokens.server.exchange(
+                    deviceCode: invitation.deviceCode, verifier: invitation.verifier)
             } catch let error as OAuthError {
                 guard polling.next(after: error) == .ask else { throw TokenError(error) }
                 continue
@@ -84,7 +88,12 @@ public struct DeviceLogin: Sendable {
                 continue
             }
             // The code is now used up. A retry after a failure would return nothing.
-            do { return try await tokens.adopt(try await tokens.server.taken(answer)) } catch { throw TokenError(error) }
+            // AM's device grant returns no ID token.
+            do {
+                return try await tokens.adopt(try await tokens.server.taken(answer, requiresIDToken: false))
+            } catch {
+                throw TokenError(error)
+            }
         }
     }
 }

@@ -179,25 +179,25 @@ final class AuthorizationServerClient: Sendable {
         return try await taken(answer, nonce: attempt.nonce)
     }
 
-    /// Exchanges the code of a device login (RFC 8628 section 3.4).
+    /// Exchanges the code of a device login (RFC 8628 section 3.4, RFC 7636 section 4.5).
     ///
-    /// Pass the result to ``taken(_:nonce:)``.
-    func exchange(deviceCode: Secret) async throws -> TokenAnswer {
+    /// Pass the result to ``taken(_:nonce:requiresIDToken:)``.
+    func exchange(deviceCode: Secret, verifier: Secret) async throws -> TokenAnswer {
         let client = try client
         if client.scopes.contains("openid") { try await prepareToCheck() }
         return try await tokens(
             [
                 ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", deviceCode.text),
-                ("client_id", client.clientID),
+                ("client_id", client.clientID), ("code_verifier", verifier.text),
             ], scope: client.scope, for: .exchangeToken)
     }
 
     /// Returns the tokens of a new grant after checking them.
     ///
-    /// When the check fails, they are revoked if possible.
-    func taken(_ answer: TokenAnswer, nonce: String? = nil) async throws -> AccessToken {
+    /// When the check fails, they are revoked if possible. Only an authorization request of OpenID Connect requires an ID token.
+    func taken(_ answer: TokenAnswer, nonce: String? = nil, requiresIDToken: Bool = true) async throws -> AccessToken {
         do {
-            try await check(answer, nonce: nonce, requiresIDToken: true)
+            try await check(answer, nonce: nonce, requiresIDToken: requiresIDToken)
         } catch {
             try? await revoke(answer.token)
             throw error
@@ -206,10 +206,15 @@ final class AuthorizationServerClient: Sendable {
     }
 
     /// Starts a login on another device (RFC 8628 section 3.1).
-    func deviceAuthorization() async throws -> [String: JSONValue] {
+    ///
+    /// AM requires a response type. The code challenge is for servers that require PKCE of the client.
+    func deviceAuthorization(verifier: Secret) async throws -> [String: JSONValue] {
         let url = try await address(\.deviceAuthorization, "device authorization endpoint")
-        return try members(
-            try await post([("client_id", try client.clientID), ("scope", try client.scope)], to: url, for: .deviceAuthorization))
+        let fields = [
+            ("response_type", "code"), ("client_id", try client.clientID), ("scope", try client.scope),
+            ("code_challenge", ProofKey.challenge(for: verifier.text)), ("code_challenge_method", "S256"),
+        ]
+        return try members(try await post(fields, to: url, for: .deviceAuthorization))
     }
 
     /// The response of a token endpoint, before its ID token is checked.
