@@ -25,13 +25,17 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
 
     /// The kind of the error.
     public let code: Code
-    /// The invalid part: `scheme`, `type`, `label`, `query`, or the name of a parameter such as `secret` or `r`.
+    /// The invalid part: `uri` for the text as a whole, `scheme`, `type`, `label`, `query`, or the name of a parameter such as
+    /// `secret` or `r`.
     public let part: String
     /// A description of the reason.
     public let reason: String
 
     /// The part and the reason.
     public var description: String { "enrollment URI: \(part): \(reason)" }
+
+    /// The error for an account of Steam, whose codes are five letters and digits.
+    package static let steam = EnrollmentError(.unsupported, "type", "it is an account of Steam, whose codes are not supported")
 
     package init(_ code: Code, _ part: String, _ reason: String) {
         self.code = code

@@ -2,7 +2,8 @@
 ///
 /// Reading accepts every form that at least one existing authenticator accepts (protocol/authenticator.md section 1). It rejects
 /// unsafe values: control characters, unknown algorithms and versions, short push secrets, and endpoints that the policy does not
-/// allow.
+/// allow. It also rejects text from which programs read different accounts: a line break or a second URI inside, and a parameter
+/// that is given twice with different values.
 public enum EnrollmentURI {
     /// The maximum length of a URI in bytes; a QR code holds 2,953.
     public static let maxLength = 16_384
@@ -30,6 +31,40 @@ public enum EnrollmentURI {
         ignoringDamagedPoliciesOf text: String, policy: EndpointPolicy
     ) throws(EnrollmentError) -> Enrollment {
         try EnrollmentURIReader(text, policy: policy, ignoresDamagedPolicies: true).read()
+    }
+
+    /// Reads an enrollment URI as ``parse(_:policy:)`` does, and tells whether it names the hash function of its codes.
+    package static func parseListed(
+        _ text: String, policy: EndpointPolicy
+    ) throws(EnrollmentError) -> (enrollment: Enrollment, namesAlgorithm: Bool) {
+        let reader = try EnrollmentURIReader(text, policy: policy)
+        return (try reader.read(), reader.namesAlgorithm)
+    }
+
+    /// Returns the account that a URI names, for a message about a URI that can't be read; nil when it names none.
+    ///
+    /// A label that may contain a secret, because the `?` after it is missing, is left out.
+    package static func account(namedBy text: String) -> AccountID? {
+        let reader = try? EnrollmentURIReader(text, policy: .secure)
+        guard let account = reader?.namedAccount ?? EnrollmentURIParts.labeledAccount(of: text) else { return nil }
+        let names = "\(account.issuer)&\(account.accountName)".lowercased()
+        return ["secret=", "&s=", "?s="].contains(where: names.contains) ? nil : account
+    }
+
+    /// The schemes of enrollment URIs, and of Google Authenticator's exports.
+    private static let schemes = ["otpauth", "otpauth-migration", "pushauth", "mfauth"]
+
+    /// Returns the positions in a text at which an enrollment URI or an export of Google Authenticator begins.
+    package static func starts(in text: String) -> [String.Index] {
+        let bytes = text.utf8
+        return bytes.indices.compactMap { colon in
+            guard bytes[colon] == UInt8(ascii: ":"), bytes[colon...].starts(with: "://".utf8) else { return nil }
+            return schemes.lazy.compactMap { scheme in
+                bytes.index(colon, offsetBy: -scheme.utf8.count, limitedBy: bytes.startIndex)
+                    // The bit 0x20 is set in lower-case letters and in the hyphen.
+                    .flatMap { bytes[$0..<colon].elementsEqual(scheme.utf8, by: { $0 | 0x20 == $1 }) ? $0 : nil }
+            }.first
+        }
     }
 
     /// Writes `enrollment` with the narrowest scheme that can express it.

@@ -5,10 +5,14 @@ struct EnrollmentURIParts {
     let scheme: String
     /// The authority: `totp`, `hotp` or `push`.
     let host: String
+    /// The label, percent-decoded.
+    private let label: String
     let labelIssuer: String
     let labelAccount: String
     /// A Boolean value that indicates whether the URI has a `?`, even without a query after it.
     let hasQuery: Bool
+    /// The parameter `issuer` with each `+` read as a space, as forms encode it; nil when its value has no `+`.
+    let issuerOfForm: String?
     private let parameters: [String: String]
 
     init(_ text: String) throws(EnrollmentError) {
@@ -19,18 +23,41 @@ struct EnrollmentURIParts {
         guard let colon = trimmed.firstIndex(of: ":"), trimmed[colon...].hasPrefix("://"), trimmed.startIndex < colon else {
             throw EnrollmentError(.invalid, "scheme", "this is not an otpauth, pushauth or mfauth URI")
         }
+        guard !trimmed.unicodeScalars.contains(where: Self.isLineBreak) else {
+            throw EnrollmentError(.invalid, "uri", "there is a line break in it")
+        }
+        guard EnrollmentURI.starts(in: trimmed).allSatisfy({ $0 == trimmed.startIndex }) else {
+            throw EnrollmentError(.invalid, "uri", "there is a second URI in it")
+        }
         scheme = trimmed[..<colon].lowercased()
         let rest = Self.withoutFragment(trimmed[trimmed.index(colon, offsetBy: 3)...])
         let hierarchy = rest.prefix { $0 != "?" }
         host = hierarchy.prefix { $0 != "/" }.lowercased()
-        (labelIssuer, labelAccount) = try Self.label(hierarchy.drop { $0 != "/" })
+        (label, labelIssuer, labelAccount) = try Self.label(hierarchy.drop { $0 != "/" })
         hasQuery = hierarchy.endIndex < rest.endIndex
-        parameters = try Self.parameters(rest.drop { $0 != "?" }.dropFirst())
+        let query = rest.drop { $0 != "?" }.dropFirst()
+        parameters = try Self.parameters(query)
+        issuerOfForm = query.split(separator: "&").first { $0.hasPrefix("issuer=") && $0.contains("+") }
+            .flatMap { FormCoding.decoded($0.dropFirst("issuer=".count)) }
+    }
+
+    private static func isLineBreak(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x0A...0x0D, 0x85, 0x2028, 0x2029: true
+        default: false
+        }
+    }
+
+    /// Returns the account name in a label that begins with `issuer` and a colon; nil when the label begins otherwise.
+    ///
+    /// The issuer itself may contain colons.
+    func account(of issuer: String) -> String? {
+        guard label.utf8.starts(with: "\(issuer):".utf8) else { return nil }
+        let start = label.utf8.index(label.startIndex, offsetBy: issuer.utf8.count + 1)
+        return label[start...].trimmingWhitespace()
     }
 
     /// The value of a parameter; nil when it is absent.
-    ///
-    /// Of several parameters with the same name the last one counts.
     subscript(name: String) -> String? { parameters[name] }
 
     /// Returns the value of a required parameter, which must not be empty.
@@ -62,8 +89,8 @@ struct EnrollmentURIParts {
         return end.map { text[..<$0] } ?? text
     }
 
-    /// Splits the label at the first `:`, or at the first `%3A` when the label has no `:`.
-    private static func label(_ path: Substring) throws(EnrollmentError) -> (issuer: String, account: String) {
+    /// Decodes the label, and splits it at the first `:`, or at the first `%3A` when it has no `:`.
+    private static func label(_ path: Substring) throws(EnrollmentError) -> (whole: String, issuer: String, account: String) {
         let label = path.trimming("/")
         func decoded(_ part: Substring) throws(EnrollmentError) -> String {
             guard let text = part.percentDecoded() else {
@@ -74,25 +101,45 @@ struct EnrollmentURIParts {
             }
             return text
         }
+        let whole = try decoded(label).trimmingWhitespace()
         if let colon = label.firstIndex(of: ":") {
             return (
+                whole,
                 try decoded(label[..<colon]).trimmingWhitespace(),
                 try decoded(label[label.index(after: colon)...]).trimmingWhitespace()
             )
         }
-        let whole = try decoded(label)
-        guard let colon = whole.firstIndex(of: ":") else { return ("", whole.trimmingWhitespace()) }
-        return (whole[..<colon].trimmingWhitespace(), whole[whole.index(after: colon)...].trimmingWhitespace())
+        guard let colon = whole.firstIndex(of: ":") else { return (whole, "", whole) }
+        return (whole, whole[..<colon].trimmingWhitespace(), whole[whole.index(after: colon)...].trimmingWhitespace())
+    }
+
+    /// Returns the account in the label of a URI whose other parts can't be read; nil when the label is empty.
+    ///
+    /// A label with a broken percent-encoding is taken as it is written.
+    static func labeledAccount(of text: String) -> AccountID? {
+        guard let start = text.firstRange(of: "://")?.upperBound else { return nil }
+        let path = text[start...].prefix { $0 != "?" && $0 != "#" && !$0.isNewline }.drop { $0 != "/" }
+        let whole = path.trimming("/")
+        let label = (whole.percentDecoded() ?? String(whole)).trimmingWhitespace()
+        guard !label.isEmpty else { return nil }
+        guard let colon = label.firstIndex(of: ":"), colon > label.startIndex else {
+            return AccountID(issuer: label, accountName: label)
+        }
+        return AccountID(
+            issuer: label[..<colon].trimmingWhitespace(), accountName: label[label.index(after: colon)...].trimmingWhitespace())
     }
 
     /// The parameter names that an error may contain.
     ///
     /// Any other name could be a misplaced secret.
     private static let knownParameters: Set<String> = [
-        "a", "algorithm", "b", "c", "counter", "d", "digits", "image", "issuer", "l", "m", "oid", "period", "pid", "policies",
-        "r", "s", "secret", "uid", "version",
+        "a", "algorithm", "b", "c", "counter", "d", "digits", "encoder", "image", "issuer", "l", "m", "oid", "period", "pid",
+        "policies", "r", "s", "secret", "uid", "version",
     ]
 
+    /// Decodes the parameters.
+    ///
+    /// A parameter may be repeated with the same value. With another value, programs differ in which of the two they take.
     private static func parameters(_ query: Substring) throws(EnrollmentError) -> [String: String] {
         var parameters: [String: String] = [:]
         for pair in query.split(separator: "&") {
@@ -100,10 +147,13 @@ struct EnrollmentURIParts {
             guard let name = pair[..<equals].percentDecoded() else {
                 throw EnrollmentError(.invalid, "query", "the percent-encoding of a parameter's name is broken")
             }
+            let part = knownParameters.contains(name) ? name : "query"
             guard let value = pair[pair.index(after: equals)...].percentDecoded() else {
-                throw EnrollmentError(.invalid, knownParameters.contains(name) ? name : "query", "the percent-encoding is broken")
+                throw EnrollmentError(.invalid, part, "the percent-encoding is broken")
             }
-            parameters[name] = value
+            guard parameters.updateValue(value, forKey: name).map({ $0 == value }) ?? true else {
+                throw EnrollmentError(.invalid, part, "a parameter is given twice, with different values")
+            }
         }
         return parameters
     }

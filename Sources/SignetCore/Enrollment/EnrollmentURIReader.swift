@@ -29,7 +29,7 @@ struct EnrollmentURIReader {
         var enrollment = Enrollment(account: try account(scheme))
         // Ping's push parser accepts `mfauth://push` for push alone.
         let hasOATH = scheme.hasOATH && !(scheme == .mfauth && parts.host == "push")
-        if hasOATH { enrollment.oath = try oath() }
+        if hasOATH { enrollment.oath = try oath(of: enrollment.account) }
         if scheme.hasPush { enrollment.push = try push() }
         enrollment.oathResourceID = hasOATH ? try text("oid") : nil
         enrollment.userID = try text("uid")
@@ -48,17 +48,44 @@ struct EnrollmentURIReader {
     /// Returns the account (section 1.2): the `issuer` parameter takes precedence over the label, a missing issuer becomes the
     /// account name, and a missing account name becomes `Untitled`.
     private func account(_ scheme: Scheme) throws(EnrollmentError) -> AccountID {
-        var issuer = parts.labelIssuer
-        if let parameter = parts.optional("issuer") {
-            issuer = (scheme.hasPush ? decodedText(parameter) ?? parameter : parameter).trimmingWhitespace()
-            guard issuer.isSafeToShow else {
-                throw EnrollmentError(.unsafe, "issuer", "it contains control characters or changes the direction of the text")
-            }
+        var (issuer, account) = (parts.labelIssuer, parts.labelAccount)
+        if let parameter = try issuerParameter(scheme) {
+            issuer = parameter
+            account = parts.account(of: parameter) ?? account
         }
-        if issuer.isEmpty { issuer = parts.labelAccount }
+        if issuer.isEmpty { issuer = account }
         guard !issuer.isEmpty else { throw EnrollmentError(.missing, "label", "neither an account name nor an issuer") }
-        return AccountID(issuer: issuer, accountName: parts.labelAccount.isEmpty ? "Untitled" : parts.labelAccount)
+        return AccountID(issuer: issuer, accountName: account.isEmpty ? "Untitled" : account)
     }
+
+    /// Returns the issuer in the parameter `issuer`; nil when the parameter is absent or empty.
+    ///
+    /// A `+` is a plus sign. It is a space, as in forms, only when the label has the same issuer with spaces.
+    private func issuerParameter(_ scheme: Scheme) throws(EnrollmentError) -> String? {
+        guard let parameter = parts.optional("issuer") else { return nil }
+        let text = scheme.hasPush ? decodedText(parameter) : nil
+        var issuer = (text ?? parameter).trimmingWhitespace()
+        if text == nil, let spaced = parts.issuerOfForm?.trimmingWhitespace(), issuer != parts.labelIssuer,
+            parts.account(of: issuer) == nil, spaced == parts.labelIssuer || parts.account(of: spaced) != nil
+        {
+            issuer = spaced
+        }
+        guard issuer.isSafeToShow else {
+            throw EnrollmentError(.unsafe, "issuer", "it contains control characters or changes the direction of the text")
+        }
+        return issuer
+    }
+
+    /// The account that the URI names; nil when it names none.
+    ///
+    /// It is for messages about a URI that has another part that can't be read.
+    var namedAccount: AccountID? {
+        guard let scheme = Scheme(rawValue: parts.scheme) else { return nil }
+        return try? account(scheme)
+    }
+
+    /// A Boolean value that indicates whether the URI names the hash function of the codes.
+    var namesAlgorithm: Bool { parts["algorithm"] != nil }
 
     // MARK: One-time codes
 
@@ -70,7 +97,8 @@ struct EnrollmentURIReader {
         if let version = parts.optional("version"), version != "1" {
             throw EnrollmentError(.unsupported, "version", "only version 1 is known")
         }
-        var enrollment = Enrollment(account: try account(scheme), oath: try oath())
+        let account = try account(scheme)
+        var enrollment = Enrollment(account: account, oath: try oath(of: account))
         enrollment.oathResourceID = try text("oid")
         enrollment.userID = try text(parts.optional("uid") == nil ? "d" : "uid")
         enrollment.imageURL = try image()
@@ -79,7 +107,7 @@ struct EnrollmentURIReader {
         return enrollment
     }
 
-    private func oath() throws(EnrollmentError) -> OATHSettings {
+    private func oath(of account: AccountID) throws(EnrollmentError) -> OATHSettings {
         let isTime =
             switch parts.host {
             case "totp": true
@@ -105,6 +133,11 @@ struct EnrollmentURIReader {
         let period = seconds.flatMap(OTPPeriod.init) ?? .thirtySeconds
         let counter = try number("counter", in: 0...UInt64.max) ?? 0
         settings.factor = isTime ? .time(period: period) : .counter(next: counter)
+        // The codes of an unknown encoder would be wrong.
+        guard parts.optional("encoder").map({ $0.lowercased() == "steam" }) ?? true else {
+            throw EnrollmentError(.unsupported, "encoder", "not the digits of RFC 4226")
+        }
+        guard parts.optional("encoder") == nil, !settings.isSteam(of: account.issuer) else { throw .steam }
         return settings
     }
 

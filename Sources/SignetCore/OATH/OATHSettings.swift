@@ -57,4 +57,12 @@ public struct OATHSettings: Sendable, Hashable {
         defer { factor = .counter(next: next + 1) }
         return self
     }
+
+    /// Returns true for the settings that other programs write for an account of Steam: TOTP codes of five digits.
+    ///
+    /// Steam's codes are letters and digits, so these settings would generate wrong codes.
+    package func isSteam(of issuer: String) -> Bool {
+        guard case .time = factor else { return false }
+        return digits.count == 5 && issuer.lowercased() == "steam"
+    }
 }
