@@ -11,6 +11,12 @@ public struct ImportReport: Sendable, Hashable {
         public let account: AccountID
         /// The kind of the mechanism.
         public let kind: Mechanism.KindName
+        /// True when the file does not name the hash function of the codes, so that SHA-1 is assumed.
+        ///
+        /// Some programs leave out other hash functions too. The codes of such an account are wrong.
+        public let assumesSHA1: Bool
+        /// The account name in the file; nil when the mechanism was imported under that name.
+        public internal(set) var renamedFrom: String?
     }
 
     /// An account that gets a lock or policies from the file.
@@ -50,15 +56,21 @@ extension Authenticator {
     /// - Parameters:
     ///   - content: The content of a file; see ``ImportFormat/read(_:passphrase:policy:)-type.method``.
     ///   - dryRun: True to return the report without storing anything.
+    ///   - renamingTwins: True to store a mechanism whose name is taken by another secret under a second account name, `name (2)`
+    ///     or the next free number. The second name keeps the policies and the lock of the file. False to skip it.
     /// - Returns: The imported entries, and the skipped ones with the reasons.
     /// - Throws: The errors of the store.
-    public func importAccounts(_ content: ImportContent, dryRun: Bool = false) async throws(StoreError) -> ImportReport {
+    public func importAccounts(
+        _ content: ImportContent, dryRun: Bool = false, renamingTwins: Bool = false
+    ) async throws(StoreError) -> ImportReport {
         let now = clock.now
         if dryRun {
-            return try await store.read { records throws(StoreError) in try ImportPlan(content, now: now, in: records).report }
+            return try await store.read { records throws(StoreError) in
+                try ImportPlan(content, renamingTwins: renamingTwins, now: now, in: records).report
+            }
         }
         return try await store.write { records throws(StoreError) in
-            let plan = try ImportPlan(content, now: now, in: records)
+            let plan = try ImportPlan(content, renamingTwins: renamingTwins, now: now, in: records)
             try plan.store(in: records)
             return plan.report
         }
@@ -74,16 +86,39 @@ struct ImportPlan {
     private var uids: Set<String> = []
     private var notificationIDs: Set<String> = []
     private let now: Date
+    /// The mechanisms of each account: the stored ones, and those that this import adds.
+    private var holders: [AccountID: [Mechanism]]
+    /// The mechanisms to add under a second name; nil when they are skipped instead.
+    private var twins: [ImportContent.Twin]?
     /// True when any stored mechanism cannot be read; nil before this was determined.
     private var hasDamagedMechanism: Bool?
 
-    init(_ content: ImportContent, now: Date, in records: any AccountReader) throws(StoreError) {
+    init(
+        _ content: ImportContent, renamingTwins: Bool, now: Date, in records: any AccountReader
+    ) throws(StoreError) {
         self.now = now
+        let existing = Dictionary(grouping: try records.mechanisms(), by: \.account)
+        holders = existing
         report.skipped = content.skipped
         report.leftOut = content.leftOut
-        let existing = Dictionary(grouping: try records.mechanisms(), by: \.account)
+        if renamingTwins {
+            twins = content.twins
+            report.skipped = Self.entries(content.skipped, without: content.twins.map(\.entry))
+        }
         for account in content.accounts { try add(account, beside: existing[account.id] ?? [], in: records) }
+        let sources = Dictionary(content.accounts.map { ($0.id, $0) }) { first, _ in first }
+        for twin in twins ?? [] { try add(twin, of: sources, in: records) }
         for notification in content.notifications { try add(notification, in: records) }
+    }
+
+    /// Returns the entries without those of `others`, each as often as it is in `others`.
+    private static func entries(_ entries: [SkippedEntry], without others: [SkippedEntry]) -> [SkippedEntry] {
+        var counts = Dictionary(others.map { ($0, 1) }, uniquingKeysWith: +)
+        return entries.filter { entry in
+            guard let count = counts[entry], count > 0 else { return true }
+            counts[entry] = count - 1
+            return false
+        }
     }
 
     /// Makes the changes.
@@ -111,7 +146,12 @@ struct ImportPlan {
         let (known, before) = (stored.value, mechanisms.count)
         for mechanism in imported.mechanisms {
             if let occupant = existing.first(where: { $0.kindName == mechanism.kindName }) {
-                skip(.occupied(id, by: occupant.kind, offered: mechanism.kind, where: "here"))
+                let entry = SkippedEntry.occupied(id, by: occupant.kind, offered: mechanism.kind, where: "here")
+                if entry.reason == .nameTaken, twins != nil {
+                    twins?.append(ImportContent.Twin(account: id, mechanism: mechanism, entry: entry))
+                } else {
+                    skip(entry)
+                }
             } else if mechanism.kindName == .hotp, try mayHoldDamagedMechanism(id, in: records) {
                 skip(
                     SkippedEntry(
@@ -154,7 +194,41 @@ struct ImportPlan {
         mechanism.unknownMembers = imported.unknownMembers
         uids.insert(mechanism.uid)
         mechanisms.append(mechanism)
-        report.imported.append(ImportReport.Entry(account: id, kind: mechanism.kindName))
+        holders[id, default: []].append(mechanism)
+        report.imported.append(
+            ImportReport.Entry(account: id, kind: mechanism.kindName, assumesSHA1: imported.assumesSHA1))
+    }
+
+    /// The maximum number of accounts with one name, which exceeds realistic files.
+    private static let maxNames = 100
+
+    /// Adds a mechanism whose name is taken under the first free one of `name (2)`, `name (3)` and so on.
+    ///
+    /// A mechanism that an earlier import stored under such a name is a duplicate.
+    private mutating func add(
+        _ twin: ImportContent.Twin, of sources: [AccountID: ImportedAccount], in records: any AccountReader
+    ) throws(StoreError) {
+        for number in 1...Self.maxNames {
+            let name = number == 1 ? twin.account.accountName : "\(twin.account.accountName) (\(number))"
+            let id = AccountID(issuer: twin.account.issuer, accountName: name)
+            let held = holders[id] ?? []
+            if let holder = held.first(where: { $0.kind.hasSameSecret(as: twin.mechanism.kind) }) {
+                let location = uids.contains(holder.uid) ? "in the file" : "here"
+                return skip(.occupied(id, by: holder.kind, offered: twin.mechanism.kind, where: location))
+            }
+            guard held.isEmpty, sources[id] == nil else { continue }
+            let stored = try RecordLookup { () throws(StoreError) in try records.account(id) }.requiringKnownFormat()
+            guard stored.isAbsent else { continue }
+            var account = ImportedAccount(id: id)
+            if let source = sources[twin.account] { account.merge(source) }
+            account.displayAccountName = nil
+            account.mechanisms = [twin.mechanism]
+            let count = report.imported.count
+            try add(account, beside: [], in: records)
+            if report.imported.count > count { report.imported[count].renamedFrom = twin.account.accountName }
+            return
+        }
+        skip(twin.entry)
     }
 
     /// Returns true when a mechanism of the account may be among the records that cannot be read: the account's index names such

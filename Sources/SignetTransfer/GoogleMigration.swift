@@ -81,7 +81,8 @@ struct GoogleMigration {
         }
         (code.issuer, code.account) = names(label: texts[2] ?? "", issuer: texts[3] ?? "")
         // The value 0 means unspecified. The app uses the default of the field then.
-        code.algorithm = [0: "SHA1", 1: "SHA1", 2: "SHA256", 3: "SHA512", 4: "MD5"][numbers[4] ?? 0] ?? "unknown"
+        let algorithm = numbers[4] ?? 0
+        code.algorithm = algorithm == 0 ? nil : [1: "SHA1", 2: "SHA256", 3: "SHA512", 4: "MD5"][algorithm] ?? "unknown"
         code.digits = [0: 6, 1: 6, 2: 8][numbers[5] ?? 0] ?? 0
         code.type = [0: "totp", 1: "hotp", 2: "totp"][numbers[6] ?? 0] ?? "unknown"
         code.counter = Int64(bitPattern: numbers[7] ?? 0)

@@ -3,7 +3,8 @@ public import SignetCore
 
 /// The content of another authenticator's file or of a backup, before it is stored.
 ///
-/// ``ImportFormat/read(_:passphrase:policy:)-type.method`` creates it, and `Authenticator.importAccounts(_:dryRun:)` stores it.
+/// ``ImportFormat/read(_:passphrase:policy:)-type.method`` creates it, and
+/// `Authenticator.importAccounts(_:dryRun:renamingTwins:)` stores it.
 /// Each entry of the file is in ``accounts``, in ``notifications``, or with a reason in ``skipped``.
 public struct ImportContent: Sendable, Hashable {
     /// The accounts with their mechanisms, in the order of the file.
@@ -16,6 +17,17 @@ public struct ImportContent: Sendable, Hashable {
     public var skipped: [SkippedEntry] = []
     /// The number of properties of entries that an import does not support, by the name of the property (`icon`, `group`).
     public var leftOut: [String: Int] = [:]
+    /// The skipped mechanisms that an import can store under a second name.
+    var twins: [Twin] = []
+
+    /// A mechanism whose account already has a mechanism of the same kind with another secret.
+    struct Twin: Sendable, Hashable {
+        /// The account that has the other mechanism.
+        let account: AccountID
+        let mechanism: ImportedMechanism
+        /// The entry that reports the mechanism as skipped.
+        let entry: SkippedEntry
+    }
 
     /// Creates empty content.
     public init() {}
@@ -89,6 +101,10 @@ public struct ImportedMechanism: Sendable, Hashable {
     public var userID: String?
     /// The device's id on the server.
     public var resourceID: String?
+    /// True when the file does not name the hash function of the codes, so that SHA-1 is assumed.
+    ///
+    /// Some programs leave out other hash functions too. The codes of such an account are wrong.
+    public var assumesSHA1 = false
     /// The members of the mechanism in a backup that this version does not know.
     package var unknownMembers = UnknownMembers()
 
@@ -181,6 +197,7 @@ struct ImportBuilder {
     /// Without the account's own entry its lock and policies are unknown.
     mutating func refuse(_ id: AccountID) {
         refused.insert(id)
+        content.twins.removeAll { $0.account == id }
         guard let index = indices[id] else { return }
         for mechanism in content.accounts[index].mechanisms { skipOrphan(mechanism, of: id) }
         content.accounts[index].mechanisms = []
@@ -203,7 +220,11 @@ struct ImportBuilder {
             content.accounts[index].mechanisms.append(mechanism)
             return
         }
-        skip(.occupied(id, by: other.kind, offered: mechanism.kind, where: "in the file"))
+        let entry = SkippedEntry.occupied(id, by: other.kind, offered: mechanism.kind, where: "in the file")
+        if entry.reason == .nameTaken {
+            content.twins.append(ImportContent.Twin(account: id, mechanism: mechanism, entry: entry))
+        }
+        skip(entry)
     }
 
     /// Changes the data of an account, and creates the account if needed.
@@ -234,10 +255,12 @@ struct ImportBuilder {
     /// - Parameters:
     ///   - mechanism: The mechanism, which names its account.
     ///   - timeAdded: The time of enrollment; nil when the file has none.
-    mutating func add(_ mechanism: Mechanism, timeAdded: Date?) {
+    ///   - assumesSHA1: True when the file does not name the hash function of the codes.
+    mutating func add(_ mechanism: Mechanism, timeAdded: Date?, assumesSHA1: Bool = false) {
         var imported = ImportedMechanism(uid: mechanism.uid, kind: mechanism.kind)
         (imported.timeAdded, imported.userID, imported.resourceID) = (timeAdded, mechanism.userID, mechanism.resourceID)
         imported.unknownMembers = mechanism.unknownMembers
+        imported.assumesSHA1 = assumesSHA1 && mechanism.kindName != .push
         add(imported, to: mechanism.account)
     }
 
@@ -253,6 +276,7 @@ struct ImportBuilder {
         }
         content.notifications += other.notifications
         content.skipped += other.skipped
+        content.twins += other.twins
         content.leftOut.merge(other.leftOut, uniquingKeysWith: +)
     }
 
@@ -279,7 +303,8 @@ extension SkippedEntry {
         guard existing.hasSameSecret(as: offered) else {
             return SkippedEntry(
                 id.reportName, type: type, .nameTaken,
-                "another \(type) secret of this name is \(location) already; rename one where it comes from, and import it again")
+                "another \(type) secret of this name is \(location) already; keep both with 'signet import --rename', or rename one "
+                    + "where it comes from, and import it again")
         }
         return SkippedEntry(id.reportName, type: type, .duplicate, "it is \(location) already; what is there was left as it is")
     }
@@ -289,7 +314,7 @@ extension Mechanism.Kind {
     /// True when both have the same secret and settings, so that they produce the same codes or answers.
     ///
     /// The positions of counters are ignored.
-    fileprivate func hasSameSecret(as other: Mechanism.Kind) -> Bool {
+    func hasSameSecret(as other: Mechanism.Kind) -> Bool {
         switch (self, other) {
         case (.oath(let left), .oath(let right)):
             left.secret == right.secret && left.algorithm == right.algorithm && left.digits == right.digits

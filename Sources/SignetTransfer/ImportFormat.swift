@@ -55,7 +55,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         guard bytes.count <= maxLength else { return nil }
         if BinaryPropertyList.isOne(bytes) { return .keychain }
         guard let first = bytes.first(where: { !Self.isSpace($0) }) else { return nil }
-        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return detectJSON(bytes) }
+        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return detectJSON(withoutPadding(bytes)) }
         if let format = URIList.detect(bytes) { return format }
         return AndOTPFile.mayBeEncrypted(bytes) ? .andOTP : nil
     }
@@ -76,6 +76,12 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         return bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
     }
 
+    /// Returns the bytes of a text without the NUL bytes that some programs write at its end.
+    package static func withoutPadding(_ bytes: [UInt8]) -> [UInt8] {
+        guard bytes.last == 0 else { return bytes }
+        return Array(bytes.prefix((bytes.lastIndex { $0 != 0 } ?? -1) + 1))
+    }
+
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
     /// Reads a file of this format.
@@ -94,7 +100,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         let bytes = Self.withoutByteOrderMark(bytes)
         return switch self {
         case .signet: try AccountArchive(opening: bytes, with: passphrase).content(policy: policy)
-        case .forgerock: try LegacySDKFile.read(bytes, policy: policy)
+        case .forgerock: try LegacySDKFile.read(Self.withoutPadding(bytes), policy: policy)
         case .keychain: try KeychainItemsFile.read(bytes, policy: policy)
         case .aegis: try AegisFile.read(bytes, passphrase: passphrase)
         case .twoFAS: try TwoFASFile.read(bytes, passphrase: passphrase)
@@ -108,13 +114,16 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     public static func read(
         _ bytes: [UInt8], passphrase: Secret? = nil, policy: EndpointPolicy = .secure
     ) throws(ImportError) -> ImportContent {
-        guard let format = detect(bytes) else { throw unknown }
+        guard let format = detect(bytes) else { throw unknown(bytes) }
         return try format.read(bytes, passphrase: passphrase, policy: policy)
     }
 
-    /// The error for a file of an unknown format.
-    package static var unknown: ImportError {
-        ImportError(
+    /// Returns the error for a file whose format ``detect(_:)`` does not know.
+    package static func unknown(_ bytes: [UInt8]) -> ImportError {
+        if let file = UnsupportedFile.detect(withoutByteOrderMark(bytes)) {
+            return ImportError(.unknownFormat, nil, "file", file.advice)
+        }
+        return ImportError(
             .unknownFormat, nil, "file",
             "it is in none of these formats: " + allCases.map(\.title).joined(separator: ", ")
                 + "; an export that another program has compressed or encrypted in its own way cannot be read")
@@ -127,7 +136,7 @@ extension ImportFormat {
     /// Parses JSON that is the file or was encrypted in it.
     func json(_ bytes: [UInt8], part: String = "file") throws(ImportError) -> JSONValue {
         do {
-            return try JSON.value(of: bytes)
+            return try JSON.value(of: Self.withoutPadding(bytes))
         } catch {
             throw malformed(part, "it is not JSON, or was cut off (byte \(error.offset))")
         }

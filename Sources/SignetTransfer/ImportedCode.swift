@@ -41,7 +41,13 @@ struct ImportedCode {
     /// Adds the entry to the gathered content, or adds the reason why it is skipped.
     func add(to builder: inout ImportBuilder) {
         do throws(JSONMemberError) {
-            builder.add(ImportedMechanism(kind: .oath(try settings())), to: id)
+            let settings = try settings()
+            guard !settings.isSteam(of: id.issuer) else {
+                return builder.skip(SkippedEntry(name, type: "steam", .unsupportedType, EnrollmentError.steam.reason))
+            }
+            var mechanism = ImportedMechanism(kind: .oath(settings))
+            mechanism.assumesSHA1 = algorithm == nil
+            builder.add(mechanism, to: id)
         } catch {
             return builder.skip(SkippedEntry(name, type: SkippedEntry.shownType(type), error))
         }

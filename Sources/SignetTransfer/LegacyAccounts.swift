@@ -55,7 +55,7 @@ public enum LegacyAccounts {
         let content = try read(source, policy: policy)
         guard content != ImportContent() else { return nil }
         let report = try AccountRecords(unsealed: records).write { records throws(StoreError) in
-            let plan = try ImportPlan(content, now: now, in: records)
+            let plan = try ImportPlan(content, renamingTwins: false, now: now, in: records)
             try plan.store(in: records)
             return plan.report
         }

@@ -154,7 +154,7 @@ enum LegacySDKFile {
         do throws(JSONMemberError) {
             builder.add(
                 try Mechanism(forgeRock: members, policy: policy, defaultTime: .distantPast),
-                timeAdded: members.forgeRockTimeAdded)
+                timeAdded: members.forgeRockTimeAdded, assumesSHA1: members["algorithm"]?.string == nil)
         } catch {
             let type = members["oathType"]?.string ?? members["type"]?.string
             builder.skip(SkippedEntry(reportName(members), type: SkippedEntry.shownType(type), error))

@@ -72,7 +72,8 @@ enum PingRecords {
             (imported.policies, imported.lockingPolicy) = (account.policies, account.lockingPolicy)
             imported.timeAdded = record.forgeRockTimeAdded
             builder.describe(account.id) { $0.merge(imported) }
-            builder.add(mechanism, timeAdded: record.forgeRockTimeAdded)
+            builder.add(
+                mechanism, timeAdded: record.forgeRockTimeAdded, assumesSHA1: record["algorithm"]?.string == nil)
         } catch {
             let id = (try? members(item)).flatMap { try? AccountID(forgeRock: $0) }
             builder.skip(SkippedEntry(id?.reportName ?? "item of Ping's SDK", type: type, error))

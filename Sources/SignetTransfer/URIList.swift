@@ -2,7 +2,8 @@ import SignetCore
 
 /// A list of URIs, one per line: `otpauth` URIs, and `otpauth-migration` URIs, which may be parts of one export.
 ///
-/// Empty lines and lines that begin with `#` are ignored.
+/// Empty lines and lines that begin with `#` are ignored. A line without a URI is reported, and so is the URI in the line before it,
+/// which may be incomplete.
 enum URIList {
     private static let migrationScheme = "otpauth-migration://"
     private static let enrollmentSchemes = ["otpauth://", "pushauth://", "mfauth://"]
@@ -19,8 +20,16 @@ enum URIList {
         var builder = ImportBuilder()
         var batches = MigrationBatches()
         var count = 0
-        for (number, line) in Lines(bytes) where saysSomething(line) {
+        let lines = Array(Lines(bytes))
+        for (number, line) in lines where saysSomething(line) {
             let uri = text(line)
+            let joined = joinedURIs(uri)
+            guard joined.count < 2 else {
+                count += joined.count
+                let detail = "the line has \(joined.count) URIs, of which one may be cut off"
+                for uri in joined { skip(uri, line: number, detail, to: &builder) }
+                continue
+            }
             let part = hasScheme(migrationScheme, uri) ? try GoogleMigration.read(uri, line: number) : nil
             count += max(1, part?.entries.count ?? 1)
             guard count <= ImportFormat.maxEntries else {
@@ -28,6 +37,9 @@ enum URIList {
             }
             if let part {
                 if batches.isNew(part) { part.add(to: &builder) }
+            } else if number < lines.count, isURI(line), continues(lines[number].text) {
+                // What the next line has, such as the number of digits, would be missing in this URI.
+                skip(uri, line: number, "uri: there is a line break in it, or the next line does not belong here", to: &builder)
             } else {
                 add(uri, line: number, to: &builder, policy: policy)
             }
@@ -38,7 +50,7 @@ enum URIList {
 
     /// The lines of a file with their numbers, from 1, as editors count them.
     ///
-    /// A line ends with LF, CR or CRLF.
+    /// A line ends with LF, CR or CRLF. NUL bytes at its end do not belong to its text.
     private struct Lines: Sequence, IteratorProtocol {
         private var rest: ArraySlice<UInt8>
         private var number = 0
@@ -52,12 +64,16 @@ enum URIList {
             number += 1
             guard let end = rest.firstIndex(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else {
                 defer { rest = [] }
-                return (number, rest)
+                return (number, Self.withoutPadding(rest))
             }
-            let line = rest[..<end]
+            let line = Self.withoutPadding(rest[..<end])
             let isPair = rest[end] == UInt8(ascii: "\r") && end + 1 < rest.endIndex && rest[end + 1] == UInt8(ascii: "\n")
             rest = rest[(end + (isPair ? 2 : 1))...]
             return (number, line)
+        }
+
+        private static func withoutPadding(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+            line.lastIndex { $0 != 0 }.map { line[...$0] } ?? []
         }
     }
 
@@ -69,6 +85,11 @@ enum URIList {
         line.first { $0 != 0x20 && $0 != 0x09 }.map { $0 != UInt8(ascii: "#") } ?? false
     }
 
+    private static func isURI(_ line: ArraySlice<UInt8>) -> Bool { !EnrollmentURI.starts(in: text(line)).isEmpty }
+
+    /// Returns true for a line that may be the rest of the URI in the line before it.
+    private static func continues(_ line: ArraySlice<UInt8>) -> Bool { saysSomething(line) && !isURI(line) }
+
     private static func hasScheme(_ scheme: String, _ text: String) -> Bool {
         text.prefix(scheme.count).lowercased() == scheme
     }
@@ -76,33 +97,50 @@ enum URIList {
     // MARK: Enrollment URIs
 
     private static func add(_ uri: String, line: Int, to builder: inout ImportBuilder, policy: EndpointPolicy) {
-        func skip(_ reason: SkippedEntry.Reason, _ detail: String, type: String = "unknown", name: String? = nil) {
-            builder.skip(SkippedEntry(name ?? "line \(line)", type: type, reason, detail))
-        }
         // Other programs write their own types of codes as an ordinary type with an extra parameter. Without support for that
         // parameter the codes would be wrong.
-        if let kind = foreignKind(uri) { return skip(.unsupportedType, "type: neither totp nor hotp", type: kind) }
-        let enrollment: Enrollment
+        if let kind = foreignKind(uri) {
+            return skip(uri, line: line, "type: neither totp nor hotp", .unsupportedType, type: kind, to: &builder)
+        }
+        let (enrollment, namesAlgorithm): (Enrollment, Bool)
         do {
-            enrollment = try EnrollmentURI.parse(uri, policy: policy)
+            (enrollment, namesAlgorithm) = try EnrollmentURI.parseListed(uri, policy: policy)
         } catch {
-            return skip(reason(for: error), "\(error.part): \(error.reason)")
+            let type = error == .steam ? "steam" : "unknown"
+            return skip(uri, line: line, "\(error.part): \(error.reason)", reason(for: error), type: type, to: &builder)
         }
         guard enrollment.push == nil else {
-            return skip(
-                .needsServer, "it registers with a server: enroll it with 'signet enroll'", type: "push",
-                name: enrollment.account.reportName)
+            let detail = "it registers with a server: enroll it with 'signet enroll'"
+            return skip(uri, line: line, detail, .needsServer, type: "push", to: &builder)
         }
         guard let oath = enrollment.oath else { return }
         var mechanism = ImportedMechanism(kind: .oath(oath))
         mechanism.userID = enrollment.userID
         mechanism.resourceID = enrollment.oathResourceID
+        mechanism.assumesSHA1 = !namesAlgorithm
         builder.add(mechanism, to: enrollment.account)
         builder.describe(enrollment.account) { account in
             account.imageURL = account.imageURL ?? enrollment.imageURL
             account.backgroundColor = account.backgroundColor ?? enrollment.backgroundColor
             account.policies.merge(enrollment.policies) { first, _ in first }
         }
+    }
+
+    /// Reports a URI by the account that it names, and by the number of its line.
+    private static func skip(
+        _ uri: String, line: Int, _ detail: String, _ reason: SkippedEntry.Reason = .invalid, type: String = "unknown",
+        to builder: inout ImportBuilder
+    ) {
+        guard let account = EnrollmentURI.account(namedBy: uri) else {
+            return builder.skip(SkippedEntry("line \(line)", type: type, reason, detail))
+        }
+        builder.skip(SkippedEntry(account.reportName, type: type, reason, "line \(line): \(detail)"))
+    }
+
+    /// Returns the URIs in a line; one text for a line that is not several URIs.
+    private static func joinedURIs(_ line: String) -> [String] {
+        let starts = EnrollmentURI.starts(in: line).dropFirst()
+        return zip([line.startIndex] + starts, starts + [line.endIndex]).map { String(line[$0..<$1]) }
     }
 
     private static func foreignKind(_ uri: String) -> String? {
@@ -117,7 +155,7 @@ enum URIList {
         switch error.part {
         case "algorithm": .unsupportedAlgorithm
         case "digits": .unsupportedDigits
-        case "type", "scheme": .unsupportedType
+        case "type", "scheme", "encoder": .unsupportedType
         default: .invalid
         }
     }

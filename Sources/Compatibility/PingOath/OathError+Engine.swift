@@ -18,7 +18,7 @@ extension OathError: ClientError {
     init(_ error: EnrollmentError) {
         self =
             switch (error.code, error.part) {
-            case (_, "scheme"), (_, "type"), (.missing, "label"): .invalidUri(error.description)
+            case (_, "uri"), (_, "scheme"), (_, "type"), (.missing, "label"): .invalidUri(error.description)
             case (.missing, let part): .missingRequiredParameter(part)
             case (_, "secret"): .invalidSecret(error.description)
             case (_, "algorithm"): .invalidAlgorithm(error.description)

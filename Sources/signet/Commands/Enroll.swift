@@ -1,6 +1,7 @@
 import ArgumentParser
 import SignetAuthenticator
 import SignetCore
+import SignetTransfer
 
 struct Enroll: NetworkedCommand {
     static let configuration = CommandConfiguration(
@@ -8,7 +9,8 @@ struct Enroll: NetworkedCommand {
         abstract: "Add an account from an enrollment URI or a picture of a QR code.",
         discussion: """
             The URI of an otpauth, pushauth or mfauth code holds a secret: other users of the machine can read a command's
-            arguments, so rather give a picture, or '-' and the URI or picture on standard input.
+            arguments, so rather give a picture, or '-' and the URI or picture on standard input. Several URIs and exports of other
+            authenticators are for 'signet import'.
             """)
 
     @Argument(help: "A URI, a PNG or JPEG file with one QR code, or '-' for standard input.")
@@ -77,18 +79,37 @@ enum EnrollmentSource {
             }
             return try uri(in: bytes)
         }
-        if source.contains("://") { return source }
-        return try QRScanner.singleCode(in: PictureReader.read(path: source))
+        if source.contains("://") { return try single(source) }
+        return try single(QRScanner.singleCode(in: PictureReader.read(path: source)))
+    }
+
+    /// Returns the text if it can be one enrollment URI.
+    ///
+    /// Throws for an export of another authenticator and for several URIs, with a reference to `signet import`.
+    private static func single(_ text: String) throws -> String {
+        if let format = ImportFormat.detect(Array(text.utf8)), format != .otpauth {
+            throw Failure(
+                .badInput, "enrollment.unsupported", "this is not an enrollment: \(format.title); give it to 'signet import'",
+                part: "scheme")
+        }
+        let count = EnrollmentURI.starts(in: text).count
+        guard count < 2 else {
+            throw Failure(
+                .badInput, "enrollment.invalid",
+                "these are \(count) URIs, and one is enrolled at a time; 'signet import' takes several, one per line",
+                part: "uri")
+        }
+        return text
     }
 
     private static func uri(in bytes: [UInt8]) throws -> String {
         do {
-            return try QRScanner.singleCode(in: PictureReader.read(bytes))
+            return try single(QRScanner.singleCode(in: PictureReader.read(bytes)))
         } catch PictureError.unknownFormat {
-            guard let text = String(validating: bytes, as: UTF8.self) else {
+            guard let text = String(validating: ImportFormat.withoutPadding(bytes), as: UTF8.self) else {
                 throw Failure(.badInput, "input", "standard input is neither a PNG or JPEG picture nor text")
             }
-            return text
+            return try single(text)
         }
     }
 }

@@ -25,6 +25,12 @@ struct Import: AsyncParsableCommand {
     @Flag(help: "Only show what would be imported. Changes nothing.")
     var dryRun = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Keep an entry whose name belongs to another secret under a second name, 'name (2)'. Without this option it is skipped."
+        ))
+    var rename = false
+
     @OptionGroup var plainHTTP: PlainHTTPOptions
     @OptionGroup var filePassphrase: FilePassphraseOptions
     @OptionGroup var options: VaultOptions
@@ -42,7 +48,9 @@ struct Import: AsyncParsableCommand {
 
     func run() async throws {
         let source = try ImportSource(files, as: format, policy: plainHTTP.policy, passphrase: filePassphrase)
-        try await Self.store(source, dryRun: dryRun, json: json) { try Self.session(options, dryRun: dryRun, json: json) }
+        try await Self.store(source, dryRun: dryRun, rename: rename, json: json) {
+            try Self.session(options, dryRun: dryRun, json: json)
+        }
     }
 
     /// Opens the vault for an import, which creates a missing one unless it changes nothing.
@@ -51,12 +59,18 @@ struct Import: AsyncParsableCommand {
     }
 
     /// Imports the contents of the files, and prints the report.
-    static func store(_ source: ImportSource, dryRun: Bool, json: Bool, in session: () throws -> Session) async throws {
+    static func store(
+        _ source: ImportSource, dryRun: Bool, rename: Bool = false, json: Bool, in session: () throws -> Session
+    ) async throws {
         let report: ImportReport
         if dryRun, try !Session.directory().holdsVault {
-            report = try await Session.withTemporaryStore { try await $0.importAccounts(source.content, dryRun: true) }
+            report = try await Session.withTemporaryStore {
+                try await $0.importAccounts(source.content, dryRun: true, renamingTwins: rename)
+            }
         } else {
-            report = try await session().offline { try await $0.importAccounts(source.content, dryRun: dryRun) }
+            report = try await session().offline {
+                try await $0.importAccounts(source.content, dryRun: dryRun, renamingTwins: rename)
+            }
         }
         let description = ImportDescription(report: report, formats: source.formats, isDryRun: dryRun)
         for line in description.lines(json: json) { Console.line(line) }

@@ -30,7 +30,8 @@ enum PictureError: Error, Equatable, CustomStringConvertible {
         case .unknownFormat: "this is neither a PNG nor a JPEG picture"
         case .damaged(let detail): "the picture is damaged or cut short: \(detail)"
         case .noCode: "there is no QR code in the picture"
-        case .severalCodes(let count): "there are \(count) different QR codes in the picture; cut out the one you mean"
+        case .severalCodes(let count):
+            "there are \(count) different QR codes in the picture; cut out the one you mean, or give an export to 'signet import'"
         case .libraryMissing(let name, let package):
             "needs the library \(name), which is not here; install it, e.g. with: apt-get install \(package)"
         }

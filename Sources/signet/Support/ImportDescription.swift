@@ -17,7 +17,7 @@ struct ImportDescription {
                 + (report.notificationCount > 0 ? " and \(report.notificationCount.of("message"))" : "")
                 + " (\(Self.titles(formats)))"
         ]
-        lines += report.imported.map { "  \($0.account.issuer): \($0.account.accountName)  [\($0.kind.rawValue)]" }
+        lines += report.imported.map(\.line)
         lines += report.bareAccounts.map { "  \($0.issuer): \($0.accountName)  []" }
         lines += report.restrictions.map(\.line)
         lines += report.skipped.lines
@@ -36,9 +36,10 @@ struct ImportDescription {
             "formats": .array(formats.map { .string($0.rawValue) }),
             "imported": .array(
                 report.imported.map { entry in
-                    .object([
+                    JSONText.object([
                         "issuer": .string(entry.account.issuer), "account": .string(entry.account.accountName),
-                        "type": .string(entry.kind.rawValue),
+                        "type": .string(entry.kind.rawValue), "assumesSHA1": .bool(entry.assumesSHA1),
+                        "renamedFrom": .string(entry.renamedFrom),
                     ])
                 }),
             "bareAccounts": .array(
@@ -50,6 +51,14 @@ struct ImportDescription {
             "skipped": report.skipped.json,
             "leftOut": report.leftOut.json,
         ])
+    }
+}
+
+extension ImportReport.Entry {
+    fileprivate var line: TerminalText {
+        let name = renamedFrom.map { "  renamed: \($0) has another secret" } ?? ""
+        let algorithm = assumesSHA1 ? "  SHA1 assumed: no hash function is named" : ""
+        return "  \(account.issuer): \(account.accountName)  [\(kind.rawValue)]\(name)\(algorithm)"
     }
 }
 

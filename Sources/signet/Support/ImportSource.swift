@@ -18,10 +18,11 @@ struct ImportSource {
         var list: [UInt8] = []
         for file in files {
             let bytes = try Self.uris(in: Self.bytes(of: file, as: format), file)
-            guard let kind = format ?? ImportFormat.detect(bytes) else { throw Self.unknown(file) }
+            guard let kind = format ?? ImportFormat.detect(bytes) else { throw Self.unknown(file, bytes) }
             formats.append(kind)
             if kind == .otpauth || kind == .google {
-                list += bytes + [UInt8(ascii: "\n")]
+                // The empty line separates the last URI of a file from the first line of the next file.
+                list += bytes + Array("\n\n".utf8)
             } else {
                 contents.append(try Self.read(bytes, of: file, as: kind, policy: policy, passphrase: passphrase))
             }
@@ -57,8 +58,8 @@ struct ImportSource {
         return bytes
     }
 
-    private static func unknown(_ file: String) -> Failure {
-        let failure = Failure(ImportFormat.unknown)
+    private static func unknown(_ file: String, _ bytes: [UInt8]) -> Failure {
+        let failure = Failure(ImportFormat.unknown(bytes))
         return Failure(.badInput, failure.code, "\(file): \(failure.message)", part: failure.part)
     }
 

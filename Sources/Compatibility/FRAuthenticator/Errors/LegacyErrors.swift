@@ -36,7 +36,7 @@ enum LegacyErrors {
         switch (error.part, error.code) {
         // The ForgeRock SDK for iOS checks the authority first: section 1.1 of protocol/authenticator.md.
         case ("scheme", .unsupported), ("type", .unsupported): .invalidType
-        case ("scheme", _), ("type", _), ("query", .missing): .invalidQRCode
+        case ("uri", _), ("scheme", _), ("type", _), ("query", .missing): .invalidQRCode
         case (let part, .missing): .missingInformation(part)
         case (let part, .unsafe) where error.reason.hasPrefix("plain http to "):
             .invalidInformation(
