@@ -18,6 +18,14 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case twoFAS = "2fas"
     /// An andOTP backup, plain or encrypted by a password.
     case andOTP = "andotp"
+    /// A plain backup of Stratum (formerly Authenticator Pro).
+    case stratum
+    /// The JSON file of FreeOTP+.
+    case freeOTPPlus = "freeotp+"
+    /// An unencrypted export of cotp: its own JSON, or JSON with a list of URIs.
+    case cotp
+    /// A CSV file of KeePassXC, of which the TOTP column is read.
+    case keePassXC = "keepassxc"
     /// `otpauth` URIs, one per line.
     case otpauth
     /// `otpauth-migration` URIs of Google Authenticator, one per line.
@@ -43,6 +51,10 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .aegis: "Aegis vault"
         case .twoFAS: "2FAS backup"
         case .andOTP: "andOTP backup"
+        case .stratum: "Stratum backup"
+        case .freeOTPPlus: "FreeOTP+ JSON"
+        case .cotp: "cotp export"
+        case .keePassXC: "KeePassXC CSV"
         case .otpauth: "otpauth list"
         case .google: "Google Authenticator export"
         }
@@ -56,6 +68,7 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         if BinaryPropertyList.isOne(bytes) { return .keychain }
         guard let first = bytes.first(where: { !Self.isSpace($0) }) else { return nil }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return detectJSON(withoutPadding(bytes)) }
+        if KeePassXCFile.recognizes(bytes) { return .keePassXC }
         if let format = URIList.detect(bytes) { return format }
         return AndOTPFile.mayBeEncrypted(bytes) ? .andOTP : nil
     }
@@ -66,6 +79,9 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         }
         if AegisFile.recognizes(json) { return .aegis }
         if TwoFASFile.recognizes(json) { return .twoFAS }
+        if StratumFile.recognizes(json) { return .stratum }
+        if FreeOTPPlusFile.recognizes(json) { return .freeOTPPlus }
+        if CotpFile.recognizes(json) { return .cotp }
         if LegacySDKFile.recognizes(json) { return .forgerock }
         return AndOTPFile.recognizes(json) ? .andOTP : nil
     }
@@ -105,6 +121,10 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .aegis: try AegisFile.read(bytes, passphrase: passphrase)
         case .twoFAS: try TwoFASFile.read(bytes, passphrase: passphrase)
         case .andOTP: try AndOTPFile.read(bytes, passphrase: passphrase)
+        case .stratum: try StratumFile.read(bytes)
+        case .freeOTPPlus: try FreeOTPPlusFile.read(bytes)
+        case .cotp: try CotpFile.read(bytes, policy: policy)
+        case .keePassXC: try KeePassXCFile.read(bytes, policy: policy)
         case .otpauth, .google: try URIList.read(bytes, as: self, policy: policy)
         }
     }

@@ -23,14 +23,8 @@ enum URIList {
         let lines = Array(Lines(bytes))
         for (number, line) in lines where saysSomething(line) {
             let uri = text(line)
-            let joined = joinedURIs(uri)
-            guard joined.count < 2 else {
-                count += joined.count
-                let detail = "the line has \(joined.count) URIs, of which one may be cut off"
-                for uri in joined { skip(uri, line: number, detail, to: &builder) }
-                continue
-            }
-            let part = hasScheme(migrationScheme, uri) ? try GoogleMigration.read(uri, line: number) : nil
+            let isExport = hasScheme(migrationScheme, uri) && EnrollmentURI.starts(in: uri).count == 1
+            let part = isExport ? try GoogleMigration.read(uri, line: number) : nil
             count += max(1, part?.entries.count ?? 1)
             guard count <= ImportFormat.maxEntries else {
                 throw ImportError(.tooLarge, format, "line \(number)", "more than \(ImportFormat.maxEntries) entries")
@@ -39,9 +33,10 @@ enum URIList {
                 if batches.isNew(part) { part.add(to: &builder) }
             } else if number < lines.count, isURI(line), continues(lines[number].text) {
                 // What the next line has, such as the number of digits, would be missing in this URI.
-                skip(uri, line: number, "uri: there is a line break in it, or the next line does not belong here", to: &builder)
+                let detail = "uri: there is a line break in it, or the next line does not belong here"
+                skip(uri, at: "line \(number)", detail, to: &builder)
             } else {
-                add(uri, line: number, to: &builder, policy: policy)
+                add(uri, at: "line \(number)", to: &builder, policy: policy)
             }
         }
         batches.addMissing(to: &builder)
@@ -96,22 +91,34 @@ enum URIList {
 
     // MARK: Enrollment URIs
 
-    private static func add(_ uri: String, line: Int, to builder: inout ImportBuilder, policy: EndpointPolicy) {
+    /// Adds the account of a URI, or reports why it is skipped; a text that has several URIs is reported once for each of them.
+    /// - Parameters:
+    ///   - uri: The text of an entry.
+    ///   - place: The position of the entry in the file, such as `line 4`.
+    ///   - builder: The content to which the account is added.
+    ///   - policy: The policy for push endpoints.
+    static func add(_ uri: String, at place: String, to builder: inout ImportBuilder, policy: EndpointPolicy) {
+        let joined = joinedURIs(uri)
+        guard joined.count < 2 else {
+            let detail = "uri: there are \(joined.count) URIs in one, and one of them may be cut off"
+            for uri in joined { skip(uri, at: place, detail, to: &builder) }
+            return
+        }
         // Other programs write their own types of codes as an ordinary type with an extra parameter. Without support for that
         // parameter the codes would be wrong.
         if let kind = foreignKind(uri) {
-            return skip(uri, line: line, "type: neither totp nor hotp", .unsupportedType, type: kind, to: &builder)
+            return skip(uri, at: place, "type: neither totp nor hotp", .unsupportedType, type: kind, to: &builder)
         }
         let (enrollment, namesAlgorithm): (Enrollment, Bool)
         do {
             (enrollment, namesAlgorithm) = try EnrollmentURI.parseListed(uri, policy: policy)
         } catch {
             let type = error == .steam ? "steam" : "unknown"
-            return skip(uri, line: line, "\(error.part): \(error.reason)", reason(for: error), type: type, to: &builder)
+            return skip(uri, at: place, "\(error.part): \(error.reason)", reason(for: error), type: type, to: &builder)
         }
         guard enrollment.push == nil else {
             let detail = "it registers with a server: enroll it with 'signet enroll'"
-            return skip(uri, line: line, detail, .needsServer, type: "push", to: &builder)
+            return skip(uri, at: place, detail, .needsServer, type: "push", to: &builder)
         }
         guard let oath = enrollment.oath else { return }
         var mechanism = ImportedMechanism(kind: .oath(oath))
@@ -126,21 +133,21 @@ enum URIList {
         }
     }
 
-    /// Reports a URI by the account that it names, and by the number of its line.
+    /// Reports a URI by the account that it names, and by its place in the file.
     private static func skip(
-        _ uri: String, line: Int, _ detail: String, _ reason: SkippedEntry.Reason = .invalid, type: String = "unknown",
+        _ uri: String, at place: String, _ detail: String, _ reason: SkippedEntry.Reason = .invalid, type: String = "unknown",
         to builder: inout ImportBuilder
     ) {
         guard let account = EnrollmentURI.account(namedBy: uri) else {
-            return builder.skip(SkippedEntry("line \(line)", type: type, reason, detail))
+            return builder.skip(SkippedEntry(place, type: type, reason, detail))
         }
-        builder.skip(SkippedEntry(account.reportName, type: type, reason, "line \(line): \(detail)"))
+        builder.skip(SkippedEntry(account.reportName, type: type, reason, "\(place): \(detail)"))
     }
 
-    /// Returns the URIs in a line; one text for a line that is not several URIs.
-    private static func joinedURIs(_ line: String) -> [String] {
-        let starts = EnrollmentURI.starts(in: line).dropFirst()
-        return zip([line.startIndex] + starts, starts + [line.endIndex]).map { String(line[$0..<$1]) }
+    /// Returns the URIs in a text; the text itself when it is not several URIs.
+    private static func joinedURIs(_ text: String) -> [String] {
+        let starts = EnrollmentURI.starts(in: text).dropFirst()
+        return zip([text.startIndex] + starts, starts + [text.endIndex]).map { String(text[$0..<$1]) }
     }
 
     private static func foreignKind(_ uri: String) -> String? {

@@ -9,16 +9,19 @@ struct Import: AsyncParsableCommand {
         commandName: "import",
         abstract: "Take over accounts from another authenticator's export.",
         discussion: """
-            Reads Aegis, 2FAS and andOTP files (plain or encrypted), lists of otpauth URIs, Google Authenticator's export, as
-            URIs or as pictures of its QR codes, the JSON of the ForgeRock SDKs, keychain items of the SDKs for iOS, and backups.
-            What is here already is never changed; the report says of each entry what became of it.
+            Reads Aegis, 2FAS and andOTP files (plain or encrypted), plain files of Stratum, FreeOTP+, cotp and KeePassXC (CSV), lists
+            of otpauth URIs, Google Authenticator's export, as URIs or as pictures of its QR codes, the JSON of the ForgeRock SDKs,
+            keychain items of the SDKs for iOS, and backups. What is here already is never changed; the report says of each entry
+            what became of it.
             """)
 
     @Argument(help: "Exported files, pictures of QR codes, or '-' for standard input.", completion: .file())
     var files: [String]
 
     @Option(
-        help: "Read the files as signet, forgerock, keychain, aegis, 2fas, andotp, otpauth or google, whatever they look like.",
+        help: ArgumentHelp(
+            "Read the files in this format, whatever they look like: \(ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "format"),
         completion: .list(ImportFormat.allCases.map(\.rawValue)), transform: Self.format)
     var format: ImportFormat?
 

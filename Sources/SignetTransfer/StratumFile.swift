@@ -1,0 +1,35 @@
+import SignetCore
+
+/// A plain backup of Stratum, which was named Authenticator Pro before.
+///
+/// It is a JSON object with the list `Authenticators`. The types and the hash functions are numbers.
+enum StratumFile {
+    private static let format = ImportFormat.stratum
+    private static let types: [Int64: String] = [1: "hotp", 2: "totp", 3: "motp", 4: "steam", 5: "yandex"]
+    private static let algorithms: [Int64: String] = [0: "SHA1", 1: "SHA256", 2: "SHA512"]
+
+    static func recognizes(_ json: JSONValue) -> Bool {
+        json["Authenticators"]?.array.map { $0.isEmpty || $0.contains { $0["Secret"] != nil } } ?? false
+    }
+
+    static func read(_ bytes: [UInt8]) throws(ImportError) -> ImportContent {
+        let file = try format.json(bytes)
+        var builder = ImportBuilder()
+        for (index, entry) in try format.entries(file["Authenticators"], part: "Authenticators").enumerated() {
+            code(entry, number: index + 1).add(to: &builder)
+            builder.leaveOut("icon", entry["Icon"]?.string != nil)
+        }
+        for _ in file["AuthenticatorCategories"]?.array ?? [] { builder.leaveOut("group") }
+        return builder.content
+    }
+
+    private static func code(_ entry: JSONValue, number: Int) -> ImportedCode {
+        var code = ImportedCode(number: number, secret: entry["Secret"], parameters: nil)
+        (code.issuer, code.account) = (entry["Issuer"]?.string, entry["Username"]?.string)
+        code.type = entry["Type"]?.wholeNumber.map { types[$0] ?? "unknown" }
+        code.algorithm = entry["Algorithm"]?.wholeNumber.map { algorithms[$0] ?? "unknown" }
+        (code.digits, code.period) = (entry["Digits"]?.wholeNumber, entry["Period"]?.wholeNumber)
+        code.counter = entry["Counter"]?.wholeNumber
+        return code
+    }
+}
