@@ -91,8 +91,9 @@ struct GoogleMigration {
 
     /// Splits a label.
     ///
-    /// It may begin with the issuer, as the label of an `otpauth` URI.
+    /// It may begin with the issuer, as the label of an `otpauth` URI. The issuer may contain a colon itself.
     private static func names(label: String, issuer: String) -> (issuer: String, account: String) {
+        if !issuer.isEmpty, label.hasPrefix("\(issuer):") { return (issuer, String(label.dropFirst(issuer.count + 1))) }
         guard let colon = label.firstIndex(of: ":") else { return (issuer, label) }
         let before = String(label[..<colon]).trimmingWhitespace()
         guard issuer.isEmpty || before == issuer.trimmingWhitespace() else { return (issuer, label) }

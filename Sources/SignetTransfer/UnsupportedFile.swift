@@ -21,7 +21,7 @@ enum UnsupportedFile: CaseIterable {
         ([0x03, 0xD9, 0xA2, 0x9A], .keePass), ([0x50, 0x4B, 0x03, 0x04], .compressed), ([0x1F, 0x8B], .compressed),
     ]
 
-    /// What the file is, and how its accounts can be imported.
+    /// The kind of the file and a way to import its accounts, for people.
     var advice: String {
         switch self {
         case .stratum: "it is an encrypted backup of Stratum; make one without encryption there"

@@ -176,4 +176,55 @@ struct EnrollTests {
             #expect(try await cli.accounts().isEmpty)
         }
     }
+
+    // MARK: Several accounts
+
+    /// Texts that are not one enrollment, and words that the message has.
+    private static let notSingle: [(text: String, code: String, words: String)] = [
+        (uri + "\n" + OATHSample.uri(account: "noa"), "enrollment.invalid", "2 URIs"),
+        (uri + "&period=" + OATHSample.uri(account: "noa"), "enrollment.invalid", "2 URIs"),
+        ("otpauth-migration://offline?data=CgA", "enrollment.unsupported", "Google Authenticator export"),
+    ]
+
+    @Test(
+        "Several URIs and an export are refused with a reference to signet import, as text and as a QR code",
+        arguments: notSingle)
+    func namesImport(row: (text: String, code: String, words: String)) async throws {
+        try await CommandLineFixture.with { cli in
+            let picture = try cli.write(QRDrawing(text: row.text).png(), to: "x.png")
+            for source in ["-", row.text, picture] {
+                let outcome = try await cli.signet("enroll", "--json", source, input: .text(row.text))
+                outcome.fails(65, row.words, "signet import")
+                #expect(outcome.jsonError?["code"]?.string == row.code)
+                #expect(!outcome.errors.contains(OATHSample.secretText))
+            }
+            #expect(try await cli.accounts().isEmpty)
+        }
+    }
+
+    @Test(
+        "A URI with a line break, contradictory parameters or an account of Steam is refused, as text and as a QR code",
+        arguments: [
+            ("\n&digits=8", "uri"), ("&digits=6&digits=8", "digits"), ("&issuer=Other", "issuer"), ("&encoder=steam", "type"),
+        ])
+    func refusesContradiction(rest: String, part: String) async throws {
+        try await CommandLineFixture.with { cli in
+            let text = Self.uri + rest
+            let picture = try cli.write(QRDrawing(text: text).png(), to: "x.png")
+            for source in ["-", picture] {
+                let outcome = try await cli.signet("enroll", "--json", source, input: .text(text))
+                outcome.fails(65)
+                #expect(outcome.jsonError?["part"]?.string == part)
+            }
+            #expect(try await cli.accounts().isEmpty)
+        }
+    }
+
+    @Test("NUL bytes after a URI on standard input are ignored")
+    func ignoresPadding() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", "-", input: .bytes(Array(Self.uri.utf8) + [10, 0, 0])).succeeds()
+            #expect(try await cli.accounts().count == 1)
+        }
+    }
 }

@@ -124,6 +124,44 @@ struct ImportExportTests {
         }
     }
 
+    @Test("Pictures of a real export are imported with their codes, and enroll names import for them")
+    func importsRealPictures() async throws {
+        try await CommandLineFixture.with { cli in
+            let files = (2...4).map { Self.fixture("Programs/google-v2-3batches-\($0).png") }
+            try await cli.signet("enroll", files[0]).fails(65, "Google Authenticator export", "signet import")
+            let report = try await cli.run(["import", "--json", "--rename"] + files).succeeds().json
+            let imported = report["imported"]?.array ?? []
+            #expect(imported.count == 17 && report["skipped"] == .array([]))
+            let renamed = imported.filter { $0["renamedFrom"]?.string == "bob" }.compactMap { $0["account"]?.string }
+            #expect(renamed == ["bob (2)"])
+            #expect(try await cli.signet("code", "Counter Five:alice").succeeds().line == "81402702")
+        }
+    }
+
+    @Test("signet import names a file of a known format that it cannot read, and what to export instead")
+    func namesUnsupportedFile() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("import", Self.fixture("Programs/keepassxc-2.7.4.kdbx")).fails(65, "KeePass database", "CSV")
+        }
+    }
+
+    @Test("signet import reports two secrets of one name, keeps both with --rename, and marks an assumed hash function")
+    func renamesTwins() async throws {
+        let list = ["JBSWY3DPEHPK3PXP", OATHSample.secretText].map { "otpauth://totp/Twin:bob?secret=\($0)" }
+            .joined(separator: "\n")
+        try await CommandLineFixture.with { cli in
+            let plain = try await cli.signet("import", "-", "--dry-run", input: .text(list)).succeeds()
+            #expect(plain.output.contains("Twin: bob  [totp]  nameTaken") && plain.output.contains("--rename"))
+            let report = try await cli.signet("import", "-", "--rename", input: .text(list)).succeeds()
+            #expect(report.output.contains("Twin: bob (2)  [totp]  renamed: bob has another secret  SHA1 assumed"))
+            let again = try await cli.signet("import", "-", "--rename", "--json", input: .text(list)).succeeds().json
+            let reasons = again["skipped"]?.array?.compactMap { $0["reason"]?.string }
+            #expect(reasons == ["duplicate", "duplicate"])
+            let names = try await cli.accounts().compactMap { $0["account"]?.string }
+            #expect(names.sorted() == ["bob", "bob (2)"])
+        }
+    }
+
     @Test("An unreadable import file is refused with the documented exit code, and nothing is changed")
     func refusesUnreadableImport() async throws {
         try await CommandLineFixture.with { cli in

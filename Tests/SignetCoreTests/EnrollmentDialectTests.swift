@@ -117,6 +117,7 @@ struct EnrollmentDialectTests {
             ("Colon%20Ltd%3Acorp%3Amallory", "Colon Ltd", "Colon Ltd", "corp:mallory"),
             ("Acme%20Bank:alice", "Acme+Bank", "Acme Bank", "alice"), ("A+B:alice", "A+B", "A+B", "alice"),
             ("Acme Bank:alice", "Acme%2BBank", "Acme+Bank", "alice"), ("alice", "Acme+Bank", "Acme+Bank", "alice"),
+            ("Smith%20%26%20Co:ann", "Smith & Co", "Smith & Co", "ann"), ("A&B:ann", "A&B", "A&B", "ann"),
             ("A/B Corp:grace", "A%2FB+Corp", "A/B Corp", "grace"), ("Old:alice", "New+Name", "New+Name", "alice"),
         ])
     func readsColonAndPlus(label: String, parameter: String, issuer: String, account: String) throws {

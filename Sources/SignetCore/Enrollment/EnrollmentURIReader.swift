@@ -60,11 +60,13 @@ struct EnrollmentURIReader {
 
     /// Returns the issuer in the parameter `issuer`; nil when the parameter is absent or empty.
     ///
-    /// A `+` is a plus sign. It is a space, as in forms, only when the label has the same issuer with spaces.
+    /// Some servers and programs do not escape an issuer, or escape it as in forms. A `+` is therefore a space when the label has
+    /// the same issuer with spaces, and a value that ends where the issuer of the label has a `&` is that issuer.
     private func issuerParameter(_ scheme: Scheme) throws(EnrollmentError) -> String? {
         guard let parameter = parts.optional("issuer") else { return nil }
         let text = scheme.hasPush ? decodedText(parameter) : nil
         var issuer = (text ?? parameter).trimmingWhitespace()
+        if text == nil, parts.labelIssuer.hasPrefix("\(parameter)&") { return parts.labelIssuer }
         if text == nil, let spaced = parts.issuerOfForm?.trimmingWhitespace(), issuer != parts.labelIssuer,
             parts.account(of: issuer) == nil, spaced == parts.labelIssuer || parts.account(of: spaced) != nil
         {
