@@ -6,7 +6,8 @@ public import SignetStorage
 /// A backup: all data of the accounts, encrypted with a passphrase (docs/reference/archive-format.md).
 ///
 /// `Authenticator.archive(includingNotifications:skippingDamaged:)` creates one, ``sealed(with:cost:)`` returns its bytes, and
-/// ``init(opening:with:)`` decrypts them. `Authenticator.importAccounts(_:dryRun:)` imports ``content``.
+/// ``init(opening:with:)`` decrypts them. `Authenticator.importAccounts(_:dryRun:renamingTwins:)` imports
+/// ``content``.
 public struct AccountArchive: Sendable, Hashable {
     /// All accounts.
     public var accounts: [Account]
