@@ -130,9 +130,10 @@ struct EnrollmentDialectTests {
         "The account of a URI that can't be read is named from its label, unless the label may have the secret",
         arguments: [
             ("otpauth://totp/Ten%20Digits:dave?secret=A&digits=10", "Ten Digits", "dave"),
-            ("otpauth://totp/dave?issuer=Bank&digits=10", "Bank", "dave"),
-            ("otpauth://totp/100%:a?c#d?secret=A", "100%", "a"), ("otpauth://totp/X:mira?digits=1&digits=2", "X", "mira"),
-            ("otpauth://totp/alone?issuer=%zz", "alone", "alone"),
+            ("otpauth://totp/dave?secret=A&issuer=Bank&digits=10", "Bank", "dave"),
+            ("otpauth://totp/100%:a?c#d?secret=A", "100%", "a"),
+            ("otpauth://totp/X:mira?secret=A&digits=1&digits=2", "X", "mira"),
+            ("otpauth://totp/alone?issuer=%zz&secret=A", "alone", "alone"),
         ])
     func namesAccountOfUnreadableURI(uri: String, issuer: String, account: String) {
         #expect(EnrollmentURI.account(namedBy: uri) == AccountID(issuer: issuer, accountName: account))
@@ -141,7 +142,8 @@ struct EnrollmentDialectTests {
     @Test(
         "A text without a label, or with parameters in it, names no account",
         arguments: [
-            "hello", "otpauth://totp/?secret=A&digits=1&digits=2", "otpauth://totp/X:mira&secret=AAAA",
+            "hello", "otpauth://totp/a:AAAA", "otpauth://totp/t=AAAA?digits=6", "otpauth://totp/?secret=A&digits=1&digits=2",
+            "otpauth://totp/X:mira&secret=AAAA",
             "otpauth://totp/X:mira%3Fsecret%3DAAAA&digits=1", "otpauth-migration://offline?data=AAAA",
         ])
     func namesNoAccount(text: String) {

@@ -43,12 +43,14 @@ public enum EnrollmentURI {
 
     /// Returns the account that a URI names, for a message about a URI that can't be read; nil when it names none.
     ///
-    /// A label that may contain a secret, because the `?` after it is missing, is left out.
+    /// A label that may contain the secret is left out: one in a damaged URI that has no secret where it belongs.
     package static func account(namedBy text: String) -> AccountID? {
+        let query = text.drop { $0 != "?" }.lowercased()
+        guard ["?secret=", "&secret=", "?s=", "&s="].contains(where: { query.contains($0) }) else { return nil }
         let reader = try? EnrollmentURIReader(text, policy: .secure)
         guard let account = reader?.namedAccount ?? EnrollmentURIParts.labeledAccount(of: text) else { return nil }
         let names = "\(account.issuer)&\(account.accountName)".lowercased()
-        return ["secret=", "&s=", "?s="].contains(where: names.contains) ? nil : account
+        return ["secret=", "&s=", "?s="].contains(where: { names.contains($0) }) ? nil : account
     }
 
     /// The schemes of enrollment URIs, and of Google Authenticator's exports.
@@ -57,14 +59,24 @@ public enum EnrollmentURI {
     /// Returns the positions in a text at which an enrollment URI or an export of Google Authenticator begins.
     package static func starts(in text: String) -> [String.Index] {
         let bytes = text.utf8
-        return bytes.indices.compactMap { colon in
-            guard bytes[colon] == UInt8(ascii: ":"), bytes[colon...].starts(with: "://".utf8) else { return nil }
-            return schemes.lazy.compactMap { scheme in
-                bytes.index(colon, offsetBy: -scheme.utf8.count, limitedBy: bytes.startIndex)
-                    // The bit 0x20 is set in lower-case letters and in the hyphen.
-                    .flatMap { bytes[$0..<colon].elementsEqual(scheme.utf8, by: { $0 | 0x20 == $1 }) ? $0 : nil }
-            }.first
+        var starts: [String.Index] = []
+        var rest = bytes[...]
+        while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
+            rest = rest[colon...]
+            if rest.starts(with: "://".utf8), let start = schemeStart(before: colon, in: bytes) { starts.append(start) }
+            rest = rest.dropFirst()
         }
+        return starts
+    }
+
+    /// Returns the position at which the scheme before a colon begins; nil when it is another scheme.
+    private static func schemeStart(before colon: String.Index, in bytes: String.UTF8View) -> String.Index? {
+        for scheme in schemes {
+            guard let start = bytes.index(colon, offsetBy: -scheme.utf8.count, limitedBy: bytes.startIndex) else { continue }
+            // The bit 0x20 is set in lower-case letters and in the hyphen.
+            if bytes[start..<colon].elementsEqual(scheme.utf8, by: { $0 | 0x20 == $1 }) { return start }
+        }
+        return nil
     }
 
     /// Writes `enrollment` with the narrowest scheme that can express it.
