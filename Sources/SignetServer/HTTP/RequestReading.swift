@@ -12,15 +12,13 @@ extension Request {
         headers.first { $0.name.canonicalName == name }?.value
     }
 
-    /// Returns a decoded query parameter.
+    /// Returns a query parameter, decoded as a form field: `+` is a space (protocol/journey.md section 8.2).
     ///
     /// If it occurs more than once, the first value is returned.
-    func query(_ name: String) -> String? {
-        uri.queryParameters[Substring(name)].map(String.init)
-    }
+    func query(_ name: String) -> String? { uri.query.flatMap { FormCoding.decode($0)[name] } }
 
-    /// Returns true when a query parameter is `true`.
-    func flag(_ name: String) -> Bool { query(name) == "true" }
+    /// Returns true when a query parameter is `true` in any case, as in AM.
+    func flag(_ name: String) -> Bool { query(name)?.lowercased() == "true" }
 
     /// True when the content type is `application/json`; a `charset` must be UTF-8.
     var saysJSON: Bool {

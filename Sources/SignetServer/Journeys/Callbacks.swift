@@ -137,11 +137,32 @@ struct Answers: Sendable {
     ///   - filledIn: The callbacks that the client returned.
     init(_ sent: [JourneyCallback], filledIn: JSONValue?) {
         let fields = (filledIn?.array ?? []).flatMap { $0["input"]?.array ?? [] }
-        let values = Dictionary(
-            fields.compactMap { field in field["name"]?.string.map { ($0, field["value"] ?? .null) } }, uniquingKeysWith: { $1 })
+        let values = Self.values(fields)
         inputs = sent.map { callback in
             (callback.input ?? []).map { JourneyCallback.Field(name: $0.name, value: values[$0.name] ?? $0.value) }
         }
+    }
+
+    /// Reads the client's values out of the callbacks that it returned.
+    ///
+    /// The only input of a callback may have any name, as in AM. Other inputs are found by their names, and an input that the
+    /// client left out keeps the value that the server sent.
+    /// - Parameters:
+    ///   - sent: The callbacks that the server sent.
+    ///   - returned: The callbacks that the client returned.
+    init(_ sent: [JourneyCallback], _ returned: ReturnedCallbacks) {
+        inputs = zip(sent, returned.callbacks).map { callback, returned in
+            let (asked, fields) = (callback.input ?? [], returned?["input"]?.array ?? [])
+            var values = Self.values(fields)
+            if asked.count == 1, fields.count == 1 { values = [asked[0].name: fields[0]["value"] ?? .null] }
+            return asked.map { JourneyCallback.Field(name: $0.name, value: values[$0.name] ?? $0.value) }
+        }
+    }
+
+    /// Returns the values of input fields by name; the last one counts.
+    private static func values(_ fields: [JSONValue]) -> [String: JSONValue] {
+        let named = fields.compactMap { field in field["name"]?.string.map { ($0, field["value"] ?? .null) } }
+        return Dictionary(named, uniquingKeysWith: { $1 })
     }
 
     private init(inputs: ArraySlice<[JourneyCallback.Field]>) {

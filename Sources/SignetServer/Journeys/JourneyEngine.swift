@@ -22,6 +22,16 @@ struct JourneyContinuation: Sendable {
     /// The member `callbacks` as the client sent it.
     var callbacks: JSONValue?
     var noSession: Bool
+    /// True for the form of a login page, which the server itself has turned into callbacks.
+    var isFromPage = false
+}
+
+extension JourneyContinuation {
+    /// Returns the answers to the callbacks of a step.
+    /// - Throws: ``APIError`` with status 400 when the callbacks of a client are not those of the step.
+    fileprivate func answers(to asked: [JourneyCallback]) throws(APIError) -> Answers {
+        isFromPage ? Answers(asked, filledIn: callbacks) : Answers(asked, try ReturnedCallbacks(asked, callbacks))
+    }
 }
 
 /// The reply of a journey, or the refusal with which it ended.
@@ -56,7 +66,8 @@ extension ServerTransaction {
 
     /// Continues a journey.
     ///
-    /// Each handle is valid for one answer, so of two concurrent requests with the same handle only one succeeds.
+    /// Each handle is valid for one answer, so of two concurrent requests with the same handle only one succeeds. An answer whose
+    /// callbacks are not those of the step changes nothing, and the handle stays valid.
     /// - Returns: The reply, or an error when the handle is not valid or the login fails.
     mutating func proceed(_ request: JourneyContinuation) throws -> JourneyResult {
         guard let authID = AuthID(request.authID, key: authIDKey) else { return .failure(.invalidAuthID) }
@@ -69,10 +80,16 @@ extension ServerTransaction {
             count(.login(journey: authID.authIndexValue, .timeout))
             return .failure(.journeyTimedOut)
         }
+        let answers: Answers
+        do throws(APIError) {
+            answers = try request.answers(to: journey.asked)
+        } catch {
+            return .failure(error)
+        }
         var taken = journey
         try journeys.remove(journey.id)
         taken.noSession = taken.noSession || request.noSession
-        return try run(taken, answers: Answers(journey.asked, filledIn: request.callbacks))
+        return try run(taken, answers: answers)
     }
 
     /// Continues a suspended journey.

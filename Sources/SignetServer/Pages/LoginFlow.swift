@@ -260,7 +260,7 @@ extension ServerTransaction {
 
     private mutating func move(_ flow: inout LoginFlow, from step: JourneyStep, callbacks: JSONValue?) throws {
         let request = JourneyContinuation(
-            realm: flow.realm, authID: step.authId, callbacks: callbacks, noSession: false)
+            realm: flow.realm, authID: step.authId, callbacks: callbacks, noSession: false, isFromPage: true)
         try enter(loginState(try proceed(request)), &flow)
         // While the journey waits, the page stays the same, so that its buttons remain valid.
         let goesOnWaiting =

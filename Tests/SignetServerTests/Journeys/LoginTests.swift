@@ -89,33 +89,6 @@ struct LoginTests {
             #expect(sessionCookies.isEmpty)
         }
     }
-
-    @Test("Inputs are matched by name, even if the client changed the callbacks around them")
-    func matchesInputsByName() async throws {
-        try await TestServer.run { server in
-            let step = try await server.start("Login").step
-            let callbacks: [JSONValue] = [
-                .object([:]), .string("stray"),
-                .object(["input": .array([.object(["name": "IDToken2", "value": .string(TestServer.password)])])]),
-                .object(["type": "NameCallback", "input": .array([.object(["name": "IDToken1", "value": "mira"])])]),
-            ]
-            let body = JSONValue.object([
-                "authId": .string(step.authId), "callbacks": .array(callbacks), "stage": "x", "status": .integer(200),
-            ])
-            #expect(try await server.post(TestServer.authenticate, body).json["tokenId"] != nil)
-        }
-    }
-
-    @Test(
-        "A request with missing or invalid callbacks fails the login",
-        arguments: [nil, .null, .integer(5), .array([.null])] as [JSONValue?])
-    func invalidCallbacksFailLogin(callbacks: JSONValue?) async throws {
-        try await TestServer.run { server in
-            var body: [String: JSONValue] = ["authId": .string(try await server.start("Login").step.authId)]
-            body["callbacks"] = callbacks
-            #expect(try await server.post(TestServer.authenticate, body).message == "Login failure")
-        }
-    }
 }
 
 @Suite("The authId of a journey")
