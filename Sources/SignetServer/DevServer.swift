@@ -172,7 +172,7 @@ public struct DevServer: Sendable {
                 if let port = channel.localAddress?.port { context.bound(to: port) }
                 // The errors of the socket come to the first handler. Without it, the server runs as well.
                 try? await channel.eventLoop.submit {
-                    try channel.pipeline.syncOperations.addHandler(AcceptErrorLog(context.logger), position: .first)
+                    try channel.pipeline.syncOperations.addHandler(context.acceptErrorLog, position: .first)
                 }.get()
                 await onReady(context.baseURL)
             },

@@ -73,6 +73,16 @@ extension ServerContext {
         let tls = try configuration.tls.map { try TLSIdentity(configuration, $0, clock: machineClock, logger: logger) }
         return ServerChannel(http: http, tls: tls)
     }
+
+    /// The handler of the listening socket, which counts the connections that can't be accepted and adds them to the request log.
+    var acceptErrorLog: AcceptErrorLog {
+        let (telemetry, clock, requestLog) = (telemetry, clock, requestLog)
+        return AcceptErrorLog(logger) {
+            telemetry.count([.refused(.notAccepted)])
+        } onWarning: {
+            requestLog.add(refusedConnection: $0, at: clock.now)
+        }
+    }
 }
 
 extension ServerLimits {

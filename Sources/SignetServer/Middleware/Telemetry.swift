@@ -64,6 +64,8 @@ enum MetricEvent: Sendable, Hashable {
         case bodyTooSlow
         case headTooLarge
         case headTooSlow
+        /// The operating system refused a connection.
+        case notAccepted
     }
 
     fileprivate var metric: (label: String, dimensions: [(String, String)]) {

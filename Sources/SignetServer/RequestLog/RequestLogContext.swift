@@ -120,6 +120,15 @@ extension RequestLog {
         add(.request(entry), at: date)
     }
 
+    /// Adds a connection that the operating system refused, with status 0 because no response was sent.
+    func add(refusedConnection problem: String, at date: Date) {
+        let entry = RequestLogEntry.Request(
+            method: RequestLogEntry.Request.unknown, path: RequestLogEntry.Request.unknown, resource: nil, status: 0,
+            duration: .zero, parameters: [], problem: String(problem.prefix(Self.maxPathLength)), client: RequestLogEntry.Client()
+        )
+        add(.request(entry), at: date)
+    }
+
     private static var maxAgentLength: Int { 128 }
     private static var maxMethodLength: Int { 32 }
 }

@@ -1,6 +1,9 @@
 import Foundation
+import Logging
+import MetricsTestKit
 import NIOCore
 import SignetCore
+import SignetTesting
 import TestSupport
 import Testing
 
@@ -168,6 +171,31 @@ struct ConnectionTests {
         }
     }
 
+    /// The reasons of ``refusedRequests`` in the metrics, in their order; nil for a request that is not HTTP.
+    private static let reasons = ["headTooSlow", "bodyTooSlow", "bodyTooLarge", "headTooLarge", nil]
+
+    @Test(
+        "Requests refused with 408, 413 and 431 are counted in the metrics by their reason",
+        arguments: zip(refusedRequests, reasons))
+    func refusalsAreCounted(_ refused: RefusedRequest, reason: String?) async throws {
+        let metrics = TestMetrics()
+        let configuration = ServerConfiguration.sample {
+            $0.limits = refused.limits
+            $0.port = 0
+        }
+        let server = DevServer(configuration: configuration, clock: SystemWallClock(), logger: .silent, metrics: metrics)
+        try await server.serve { url in
+            let connection = try RawHTTPConnection(port: Endpoint(url).port)
+            connection.send(refused.sent)
+            _ = await connection.read { $0.contains("\r\n\r\n") }
+            _ = try await server.waitForEntry(matching: RequestLogFilter { $0.status = refused.status })
+            connection.vanish()
+        }
+        let counters = metrics.counters.filter { $0.label == "signet.refusals" }
+        let counted = counters.flatMap(\.dimensions).map(\.1)
+        #expect(counted == [reason].compactMap(\.self))
+    }
+
     @Test("A connection that a client closes in the middle of a head is not in the request log")
     func incompleteHeadIsNotLogged() async throws {
         try await Self.serve(ServerLimits()) { port, server in
@@ -249,17 +277,25 @@ struct ConnectionTests {
         }
     }
 
-    @Test("The server warns once a minute that it can't accept connections, so that it doesn't seem to hang")
-    func warnsOfRefusedConnections() {
+    @Test("The server counts the connections that it can't accept, and logs one a minute, so that it doesn't seem to hang")
+    func warnsOfRefusedConnections() async {
         let log = RecordingLog()
-        let handler = AcceptErrorLog(log.logger)
+        let metrics = TestMetrics()
+        let server = DevServer(configuration: .sample(), clock: ManualClock(), logger: log.logger, metrics: metrics)
+        let handler = server.context.acceptErrorLog
         let error = IOError(errnoCode: EMFILE, reason: "accept")
         let start = NIODeadline.now()
         for second in 0...60 { handler.report(error, at: start + .seconds(Int64(second))) }
-        let warnings = log.lines.split(separator: "\n")
+        let warnings = log.lines.split(separator: "\n").filter { $0.contains("can't be accepted") }
         #expect(warnings.count == 2)
         for warning in warnings {
             #expect(warning.hasPrefix("warning a connection can't be accepted") && warning.contains("errno"))
         }
+        #expect(metrics.total("signet.refusals", [("reason", "notAccepted")]) == 61)
+        let entries = server.requestLog.entries.compactMap(\.request)
+        #expect(entries.map(\.status) == [0, 0])
+        let areExplained = entries.allSatisfy { $0.problem?.hasPrefix("A connection can't be accepted") == true }
+        #expect(areExplained)
+        await server.close()
     }
 }

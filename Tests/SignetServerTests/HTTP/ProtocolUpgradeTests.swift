@@ -43,7 +43,9 @@ struct ProtocolUpgradeTests {
         Case(name: "CONNECT", request: "CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\n\r\n", status: "404"),
     ]
 
-    @Test("The response to an upgrade request says Connection: close, and the server closes the connection", arguments: requests)
+    @Test(
+        "S1: The response to an upgrade request says Connection: close, and the server closes the connection", arguments: requests
+    )
     func answerClosesTheConnection(_ upgrade: Case) async throws {
         try await Self.serve { port in
             let connection = try RawHTTPConnection(port: port)

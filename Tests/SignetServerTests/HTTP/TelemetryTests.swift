@@ -139,7 +139,7 @@ struct TelemetryTests {
 
 extension TestMetrics {
     /// Returns the sum of the counters that have exactly this label and these dimensions.
-    fileprivate func total(_ label: String, _ dimensions: [(String, String)] = []) -> Int64 {
+    func total(_ label: String, _ dimensions: [(String, String)] = []) -> Int64 {
         counters.lazy
             .filter { $0.label == label && $0.dimensions.elementsEqual(dimensions, by: ==) }
             .reduce(0) { $0 + $1.totalValue }
