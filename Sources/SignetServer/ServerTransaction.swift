@@ -78,6 +78,8 @@ struct ServerTransaction {
     var guesses: AttemptLimiter
     var lockouts: LockoutStore
     var pacing: MessagePacing
+    /// The number of wrong passwords after which the user's account is locked, when the client is to be warned of it.
+    var failuresLeft: Int?
     /// The side effects outside the state to perform when this transaction is done.
     var effects: [SideEffect] = []
 

@@ -208,7 +208,7 @@ struct ServeTests {
             for (password, isRight) in [("correct horse", true), ("staple", false)] {
                 let client = try ClientSocket(port: Endpoint(url).port)
                 client.send(
-                    "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\nX-OpenAM-Username: mira\r\nX-OpenAM-Password: \(password)\r\n"
+                    "POST /am/json/authenticate HTTP/1.1\r\nHost: localhost\r\n"
                         + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
                 let reply = client.receive()
                 let step = try JSON.value(

@@ -67,7 +67,8 @@ extension ConfigurationDecoder {
             return Lockout(
                 failures: part.integer("failures", defaults.failures, in: 1...1000),
                 within: part.integer("within", defaults.within, in: 1...Self.century),
-                duration: part.integer("duration", defaults.duration, in: 1...Self.century))
+                duration: part.integer("duration", defaults.duration, in: 1...Self.century),
+                warnAfter: part.integer("warnAfter", defaults.warnAfter, in: 0...1000))
         }
     }
 

@@ -70,8 +70,25 @@ struct APIError: Error, Sendable, Hashable {
             ])
     }
 
-    static func loginFailure(because reason: String, tree: String) -> APIError {
-        var refusal = APIError(.unauthorized, "Login failure", detail: ["failureUrl": .string("")])
+    /// The session that the client wants to upgrade does not exist in the realm.
+    static let noSessionToUpgrade = APIError(.badRequest, "Session upgrade failed: there is no such session.")
+    /// Another user than that of the session to upgrade has completed the journey.
+    static let upgradeByOtherUser = APIError(
+        .badRequest, "Session Upgrade fails since user is different than original authenticated user",
+        detail: ["failureUrl": .string("")])
+
+    /// Returns the error of a failed login.
+    /// - Parameters:
+    ///   - reason: The reason for the log.
+    ///   - tree: The name of the journey.
+    ///   - failuresLeft: The number of wrong passwords after which the account is locked, to warn of it in AM's words; nil for no
+    ///     warning.
+    /// - Returns: An error with status 401.
+    static func loginFailure(because reason: String, tree: String, failuresLeft: Int? = nil) -> APIError {
+        let warning = failuresLeft.map {
+            "Authentication Failed Warning: You will be locked out after \($0) more failure(s)."
+        }
+        var refusal = APIError(.unauthorized, warning ?? "Login failure", detail: ["failureUrl": .string("")])
         refusal.reason = "\(tree): \(reason)"
         return refusal
     }

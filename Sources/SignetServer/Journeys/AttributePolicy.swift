@@ -5,7 +5,7 @@ enum AttributePolicy: Sendable, Hashable {
     case required
     case minimumLength(Int)
     case maximumLength(Int)
-    /// No other user of the realm has this name.
+    /// No other user of the realm has this name, in any case.
     case unique
     case capitals(Int)
     case digits(Int)
@@ -31,7 +31,7 @@ enum AttributePolicy: Sendable, Hashable {
         case .required: return true
         case .minimumLength(let length): return text.count >= length
         case .maximumLength(let length): return text.count <= length
-        case .unique: return try !tx.directory.contains(UserKey(realm: realm, name: text))
+        case .unique: return try tx.directory.user(named: text, in: realm) == nil
         case .capitals(let count): return text.count { $0.isUppercase } >= count
         case .digits(let count): return text.count { $0.isNumber } >= count
         case .emailAddress: return text.isEmailAddress

@@ -16,13 +16,17 @@ struct AuthenticateController: Sendable {
         if let authID = body["authId"] {
             guard let authID = authID.string else { throw APIError.invalidAuthID }
             let continuation = JourneyContinuation(
-                realm: realm, authID: authID, callbacks: body["callbacks"], noSession: request.flag("noSession"))
+                realm: realm, authID: authID, callbacks: body["callbacks"], noSession: request.flag("noSession"),
+                upgradeToken: request.upgradeToken, destinations: request.destinations)
             reply = try await server.store.write { tx in try tx.proceed(continuation) }.get()
         } else if let token = request.query("suspendedId") {
             reply = try await server.store.write { tx in try tx.resume(token, in: realm) }.get()
         } else {
-            let start = try JourneyStart(request, realm: realm, server.configuration)
-            reply = try await server.store.write { tx in try tx.begin(start) }.get()
+            var start = try JourneyStart(request, realm: realm, server.configuration)
+            // A page's address could come from an attacker, so the login pages do not read the token from it.
+            start.upgradeToken = request.upgradeToken
+            let credentials = try HeaderCredentials(request)
+            reply = try await server.store.write { [start] tx in try tx.begin(start, with: credentials) }.get()
         }
         return try respond(reply, realm: realm)
     }
@@ -31,10 +35,10 @@ struct AuthenticateController: Sendable {
         switch reply {
         case .step(let step):
             return try JSONReply.make(.ok, step, headers: cookies(session: nil), version: Self.version)
-        case .loggedIn(let user, let tree, let token):
+        case .loggedIn(let user, let tree, let token, let successURL):
             server.logger.info("logged in", metadata: ["journey": "\(tree)", "realm": "\(realm)", "user": "\(user.name)"])
             var body: [String: JSONValue] = [
-                "successUrl": .string("\(server.contextPath)/console"), "realm": .string(realm.description),
+                "successUrl": .string(successURL ?? "\(server.contextPath)/console"), "realm": .string(realm.description),
             ]
             if let token {
                 body["tokenId"] = .string(token)
@@ -60,16 +64,21 @@ extension JourneyStart {
         self.init(
             realm: realm, tree: request.query("authIndexValue"), indexType: request.query("authIndexType") ?? "service",
             noSession: request.flag("noSession"), userAgent: request.header("user-agent").map { String($0.prefix(256)) },
-            isForced: request.flag("ForceAuth"), sessionTokens: request.sessionTokens(configuration.cookieName))
+            isForced: request.flag("ForceAuth"), sessionTokens: request.sessionTokens(configuration.cookieName),
+            destinations: request.destinations)
         switch indexType {
         case "service": break
-        case "composite_advice":
-            switch try PolicyAdvice(tree ?? "") {
-            case .service(let name, let place):
-                guard place == nil || place == realm else {
-                    throw APIError(.badRequest, "The policy advice is about another realm.")
-                }
-                tree = name
+        case "composite_advice", "composite":
+            let advice = try PolicyAdvice(tree ?? "")
+            tree = nil
+            if advice.isForced { isForced = true }
+            switch advice.requirement {
+            case .services(let services):
+                choices = services.filter { $0.realm == nil || $0.realm == realm }.map(\.name)
+                guard let first = choices.first else { throw .adviceForOtherRealm }
+                tree = first
+            case .realm(let names):
+                guard names.contains(realm) else { throw .adviceForOtherRealm }
             case .transaction:
                 tree = configuration.transactionJourney
                 isForced = true
@@ -77,4 +86,18 @@ extension JourneyStart {
         default: throw APIError(.badRequest, "This server has no authentication index but service and composite_advice.")
         }
     }
+}
+
+extension Request {
+    /// The URLs to go to after the journey.
+    fileprivate var destinations: RequestedDestinations {
+        RequestedDestinations(goto: query("goto"), gotoOnFail: query("gotoOnFail"))
+    }
+
+    /// The token of the session to upgrade.
+    fileprivate var upgradeToken: String? { query("sessionUpgradeSSOTokenId").flatMap { $0.isEmpty ? nil : $0 } }
+}
+
+extension APIError {
+    fileprivate static let adviceForOtherRealm = APIError(.badRequest, "The policy advice is about another realm.")
 }

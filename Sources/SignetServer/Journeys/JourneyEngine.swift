@@ -6,6 +6,8 @@ struct JourneyStart: Sendable {
     var realm: RealmPath
     /// The name of the journey; nil for the default journey.
     var tree: String?
+    /// The names of journeys, of which the first that the realm offers is started instead of ``tree``.
+    var choices: [String] = []
     var indexType: String
     var noSession: Bool
     var userAgent: String?
@@ -13,6 +15,10 @@ struct JourneyStart: Sendable {
     var isForced = false
     /// The session tokens that the request contains.
     var sessionTokens: [String] = []
+    /// The token of the session to upgrade (`sessionUpgradeSSOTokenId`).
+    var upgradeToken: String?
+    /// The URLs to go to after the journey.
+    var destinations = RequestedDestinations()
 }
 
 /// A request to continue a journey.
@@ -24,6 +30,10 @@ struct JourneyContinuation: Sendable {
     var noSession: Bool
     /// True for the form of a login page, which the server itself has turned into callbacks.
     var isFromPage = false
+    /// The token of the session to upgrade (`sessionUpgradeSSOTokenId`).
+    var upgradeToken: String?
+    /// The URLs to go to after the journey.
+    var destinations = RequestedDestinations()
 }
 
 extension JourneyContinuation {
@@ -44,23 +54,33 @@ enum JourneyReply: Sendable {
     case step(JourneyStep)
     /// The user is logged in. The token is nil when the client requested no session. An empty token also means that there isn't a
     /// session.
-    case loggedIn(UserKey, tree: String, token: String?)
+    ///
+    /// The URL to go to is nil for AM's console.
+    case loggedIn(UserKey, tree: String, token: String?, successURL: String?)
 }
 
 extension ServerTransaction {
     mutating func begin(_ start: JourneyStart) throws -> JourneyResult {
-        guard let tree = trees[start.tree ?? time.configuration.defaultJourney], tree.isOffered(in: start.realm) else {
+        let name = start.choices.first { trees[$0]?.isOffered(in: start.realm) ?? false } ?? start.tree
+        guard let tree = trees[name ?? time.configuration.defaultJourney], tree.isOffered(in: start.realm) else {
             return .failure(.noSuchJourney)
         }
-        let shown = try session(start.sessionTokens, in: start.realm)
-        if let shown, !start.isForced, start.tree.map(shown.session.trees.contains) ?? true {
-            return .success(.loggedIn(shown.session.user, tree: tree.name, token: start.noSession ? nil : shown.token))
+        let shown = try session(start.upgradeToken.map { [$0] } ?? start.sessionTokens, in: start.realm)
+        guard shown != nil || start.upgradeToken == nil else { return .failure(.noSessionToUpgrade) }
+        let destinations = adding(start.destinations, to: nil, in: start.realm)
+        if let shown, !start.isForced, name.map(shown.session.trees.contains) ?? true {
+            return .success(
+                .loggedIn(
+                    shown.session.user, tree: tree.name, token: start.noSession ? nil : shown.token,
+                    successURL: destinations?.success))
         }
         var journey = JourneyState(
             id: RandomID.token(), realm: start.realm, tree: tree.name, indexType: start.indexType,
             expiresAt: time.journeyEnd,
             userAgent: start.userAgent, noSession: start.noSession, place: NodePath(tree: tree.name, nodeID: tree.entry))
         journey.shownToken = shown.map { Secret($0.token.utf8) }
+        if start.upgradeToken != nil { journey.isUpgrade = true }
+        journey.destinations = destinations
         return try run(journey, answers: nil)
     }
 
@@ -87,8 +107,14 @@ extension ServerTransaction {
             return .failure(error)
         }
         var taken = journey
+        if let token = request.upgradeToken {
+            guard try session([token], in: request.realm) != nil else { return .failure(.noSessionToUpgrade) }
+            taken.shownToken = Secret(token.utf8)
+            taken.isUpgrade = true
+        }
         try journeys.remove(journey.id)
         taken.noSession = taken.noSession || request.noSession
+        taken.destinations = adding(request.destinations, to: taken.destinations, in: request.realm)
         return try run(taken, answers: answers)
     }
 
@@ -120,7 +146,8 @@ extension ServerTransaction {
 
     /// Runs the journey until the next step, and counts its outcome when it ends.
     private mutating func run(_ journey: JourneyState, answers: Answers?) throws -> JourneyResult {
-        let result = try pass(journey, answers: answers)
+        var journey = journey
+        let result = try pass(&journey, answers: answers).mapError { $0.leading(to: journey.destinations?.failure) }
         switch result {
         case .success(.loggedIn): count(.login(journey: journey.tree, .success))
         case .success(.step): break
@@ -129,14 +156,13 @@ extension ServerTransaction {
         return result
     }
 
-    private mutating func pass(_ journey: JourneyState, answers: Answers?) throws -> JourneyResult {
+    private mutating func pass(_ journey: inout JourneyState, answers: Answers?) throws -> JourneyResult {
         // A new password also ends the journeys that began with the old one, before a node of theirs changes anything.
         if let identified = journey.identified, identified.user == journey.user,
             try identified != self.identified(identified.user)
         {
             return .failure(.loginFailure(because: "the user has a new password since", tree: journey.tree))
         }
-        var journey = journey
         var answers = answers
         for _ in 0..<Self.maxTransitions {
             guard let node = trees[journey.place.tree]?.nodes[journey.place.nodeID] else { break }
@@ -144,7 +170,7 @@ extension ServerTransaction {
             case .prompt(let page): return .success(try ask(page, &journey))
             case .suspend(let page, let token): return .success(try suspend(page, token, &journey))
             case .refuse(let refusal): return .failure(refusal)
-            case .fail(let reason): return .failure(.loginFailure(because: reason, tree: journey.tree))
+            case .fail(let reason): return .failure(loginFailure(because: reason, journey))
             case .runInnerTree(let name):
                 guard let inner = trees[name], journey.outer.count < Self.maxInnerTrees else {
                     return .failure(.loginFailure(because: "there is no way into the journey \(name)", tree: journey.tree))
@@ -157,13 +183,18 @@ extension ServerTransaction {
                 case .success: return try finish(journey)
                 case .failure:
                     let reason = "\(node.node.type.name): \(outcome.rawValue)"
-                    return .failure(.loginFailure(because: reason, tree: journey.tree))
+                    return .failure(loginFailure(because: reason, journey))
                 }
             }
             journey.memory = .nothing
             answers = nil
         }
         return .failure(.loginFailure(because: "the tree leads nowhere", tree: journey.tree))
+    }
+
+    /// Returns the error of a failed login, with a warning when the account will be locked soon.
+    private func loginFailure(because reason: String, _ journey: JourneyState) -> APIError {
+        .loginFailure(because: reason, tree: journey.tree, failuresLeft: failuresLeft)
     }
 
     private mutating func ask(_ page: Page, _ journey: inout JourneyState) throws -> JourneyReply {
@@ -191,14 +222,24 @@ extension ServerTransaction {
             return .failure(.loginFailure(because: "there is no such user", tree: journey.tree))
         }
         guard try directory[user]?.isLocked != true else { return .failure(.lockedOut) }
-        guard !journey.noSession else { return .success(.loggedIn(user, tree: journey.tree, token: nil)) }
-        guard !journey.passesThrough else { return .success(.loggedIn(user, tree: journey.tree, token: "")) }
-        if let token = journey.shownToken?.text, try sessions.use(token, in: journey.realm)?.user == user {
-            try sessions.upgrade(token, tree: journey.tree, journey.session)
-            return .success(.loggedIn(user, tree: journey.tree, token: token))
+        let shownToken = try journey.shownToken.map(\.text).flatMap { token in
+            try sessions.use(token, in: journey.realm)?.user == user ? token : nil
         }
-        let token = try sessions.open(user, tree: journey.tree, journey.session)
-        return .success(.loggedIn(user, tree: journey.tree, token: token))
+        guard shownToken != nil || journey.isUpgrade != true else { return .failure(.upgradeByOtherUser) }
+        let token = try token(of: user, after: journey, shownToken)
+        return .success(
+            .loggedIn(user, tree: journey.tree, token: token, successURL: journey.destinations?.success))
+    }
+
+    /// Returns the token with which a journey ends, of the session with which it was started or of a new one.
+    ///
+    /// It is nil when the client requested no session, and empty when the journey opens none.
+    private mutating func token(of user: UserKey, after journey: JourneyState, _ shownToken: String?) throws -> String? {
+        guard !journey.noSession else { return nil }
+        guard !journey.passesThrough else { return "" }
+        guard let shownToken else { return try sessions.open(user, tree: journey.tree, journey.session) }
+        try sessions.upgrade(shownToken, tree: journey.tree, journey.session)
+        return shownToken
     }
 }
 

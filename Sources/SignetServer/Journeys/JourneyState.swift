@@ -37,6 +37,10 @@ struct JourneyState: Codable, Sendable {
     var outer: [NodePath] = []
     /// The token of the session with which the journey was started.
     var shownToken: Secret?
+    /// True when the request named the session to upgrade, so that no other user may log in; nil for false.
+    var isUpgrade: Bool?
+    /// The URLs to go to after the journey; nil for AM's defaults.
+    var destinations: JourneyDestinations?
     /// True when the journey ends with an empty token and without a session, as in AM.
     var passesThrough = false
     /// The one-time key of the current step.

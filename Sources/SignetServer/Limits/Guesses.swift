@@ -15,16 +15,19 @@ extension ServerTransaction {
     /// Unknown user names are treated like known ones.
     mutating func check(_ password: Secret, of user: UserKey) throws -> PasswordResult {
         let rule = time.configuration.lockoutRule
-        if rule.failures > 0, try lockouts.isLocked(user) {
+        // The cases of a name without a user are one name, as those of a user are.
+        let counted = try directory.contains(user) ? user : user.folded
+        if rule.failures > 0, try lockouts.isLocked(counted) {
             count(.refused(.lockedOut))
             return .refused(.lockedOut)
         }
-        if let refusal = try guess(of: user) { return .refused(refusal) }
+        if let refusal = try guess(of: counted) { return .refused(refusal) }
         guard try directory.accepts(password, of: user) else {
-            if try lockouts.fail(user, rule) { count(.lockedOut) }
+            if try lockouts.fail(counted, rule) { count(.lockedOut) }
+            failuresLeft = try lockouts.failuresLeft(counted, rule)
             return .wrong
         }
-        try lockouts.clear(user)
+        try lockouts.clear(counted)
         // Check here, and not only at the end of the journey, because the nodes after this one register devices and send
         // messages.
         return try directory[user]?.isLocked == true ? .refused(.lockedOut) : .right

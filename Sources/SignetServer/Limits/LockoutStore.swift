@@ -73,6 +73,16 @@ struct LockoutStore {
         return locks
     }
 
+    /// Returns the number of further wrong passwords that lock the account, when the rule wants a warning of it now.
+    ///
+    /// It is nil while the account is locked.
+    func failuresLeft(_ user: UserKey, _ rule: Lockout) throws -> Int? {
+        guard rule.warnAfter > 0, let failures = try table[user.rowName], failures.lockedUntil == nil,
+            failures.moments.count >= rule.warnAfter
+        else { return nil }
+        return rule.failures - failures.moments.count
+    }
+
     /// Forgets the wrong passwords after a correct one.
     ///
     /// The wrong guesses of factors remain counted, because an attacker with the password could otherwise guess without end.

@@ -122,14 +122,17 @@ public struct Lockout: Sendable, Hashable {
     public var within: Int
     /// The duration of the lockout, in seconds; at least 1.
     public var duration: Int
+    /// The number of wrong passwords from which on the answers warn of the lockout; 0 for no warning, the default of AM.
+    public var warnAfter: Int
 
     /// Creates a rule.
     ///
     /// Times less than 1 count as 1.
-    public init(failures: Int, within: Int = 300, duration: Int = 300) {
+    public init(failures: Int, within: Int = 300, duration: Int = 300, warnAfter: Int = 0) {
         self.failures = max(0, failures)
         self.within = max(1, within)
         self.duration = max(1, duration)
+        self.warnAfter = max(0, warnAfter)
     }
 
     /// No lockout, the default of AM.

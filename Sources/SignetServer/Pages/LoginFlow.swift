@@ -273,7 +273,7 @@ extension ServerTransaction {
         switch result {
         case .success(.step(let step)):
             return .open(step, due: step.waitMilliseconds.map { now.addingTimeInterval(Double(max($0, 250)) / 1000) })
-        case .success(.loggedIn(let user, let tree, let token)):
+        case .success(.loggedIn(let user, let tree, let token, _)):
             let token = token.flatMap { $0.isEmpty ? nil : Secret($0.utf8) }
             return .done(LoginFlowEnd(user: user, tree: tree, token: token))
         case .failure(let refusal): return .failed(refusal)

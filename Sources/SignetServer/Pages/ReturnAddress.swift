@@ -14,12 +14,9 @@ struct ReturnAddress: Codable, Sendable, Hashable {
 
     /// Creates a return URL; nil when the URL is not permitted.
     init?(_ text: String, in realm: RealmPath, realms: Set<RealmPath>, _ tx: ServerTransaction) {
-        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }) else { return nil }
+        guard Self.isPlain(text) else { return nil }
         guard let path = Self.ownPath(text, tx.time) else {
-            let owner = tx.clients.all.first {
-                $0.key.realm == realm && ($0.mayRedirect(to: text) || $0.mayReturn(to: text))
-            }
-            guard let owner else { return nil }
+            guard let owner = Self.owner(of: text, in: realm, tx) else { return nil }
             client = owner.id
             location = text
             formTargets = CSPSource(text).map { [$0.text] } ?? []
@@ -37,6 +34,27 @@ struct ReturnAddress: Codable, Sendable, Hashable {
         }
         client = target?.client.id
         formTargets = (target.flatMap { CSPSource($0.redirectURI) }).map { [$0.text] } ?? []
+    }
+
+    /// Returns true when a client may be told to go to the URL after a login: a page of this server, or a URL that a client of the
+    /// realm has registered.
+    ///
+    /// In contrast to the login page, the server doesn't redirect there itself, so every page of this server is permitted.
+    static func isPermitted(_ text: String, in realm: RealmPath, _ tx: ServerTransaction) -> Bool {
+        isPlain(text) && text.utf8.count <= maxLength && (ownPath(text, tx.time) != nil || owner(of: text, in: realm, tx) != nil)
+    }
+
+    /// The maximum length of a URL that a journey stores, in bytes.
+    private static var maxLength: Int { 8192 }
+
+    /// Returns true for text without characters that clients could read differently than this server does.
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }
+    }
+
+    /// Returns the client of the realm that has registered the URL.
+    private static func owner(of text: String, in realm: RealmPath, _ tx: ServerTransaction) -> RegisteredClient? {
+        tx.clients.all.first { $0.key.realm == realm && ($0.mayRedirect(to: text) || $0.mayReturn(to: text)) }
     }
 
     /// Returns the path and query of a URL of this server; nil for other URLs.

@@ -21,6 +21,11 @@ struct UserKey: Codable, Sendable, Hashable {
     }
 }
 
+extension UserKey {
+    /// The key of the name in lowercase.
+    var folded: UserKey { UserKey(realm: realm, name: name.lowercased()) }
+}
+
 /// The stored data of a user.
 ///
 /// The password is stored as a digest or a hash only, which doesn't reveal its length.
@@ -83,6 +88,8 @@ struct ConfiguredUsers: Sendable {
     }
 
     fileprivate let entries: [UserKey: Entry]
+    /// The users by the lowercase form of their names.
+    fileprivate let byFoldedName: [UserKey: [UserKey]]
     private let key: Secret
     fileprivate let unknownUserDigest: HMAC<SHA256>.MAC
 
@@ -107,6 +114,7 @@ struct ConfiguredUsers: Sendable {
                     generatedPassword: generatedPassword)
                 return (userKey, entry)
             }, uniquingKeysWith: { _, last in last })
+        byFoldedName = Dictionary(grouping: entries.keys, by: \.folded)
         unknownUserDigest = Self.digest(Secret.random(byteCount: 32), key: key)
     }
 
@@ -183,6 +191,26 @@ struct Directory {
 
     func contains(_ user: UserKey) throws -> Bool { try self[user] != nil }
 
+    /// Returns the user whose name was typed, without regard to case and to spaces around it, as in AM.
+    ///
+    /// The user with exactly this name comes first. It is nil for an unknown name, and for one that several users have in other
+    /// cases.
+    func user(named text: String, in realm: RealmPath) throws -> UserKey? {
+        let user = UserKey(realm: realm, name: String(text.trimming(" ")))
+        guard try !contains(user) else { return user }
+        let configured = configuredUsers.byFoldedName[user.folded] ?? []
+        let found = try Set(configured + records.group(Self.group(of: user)).map(\.user))
+        return found.count == 1 ? found.first : nil
+    }
+
+    /// Returns the group of the stored users whose names differ in case only.
+    private static func group(of user: UserKey) -> String { "name \(user.folded.rowName)" }
+
+    /// Stores a user that a journey has created.
+    private mutating func store(_ record: UserRecord) {
+        records.insert(record, for: record.user, group: Self.group(of: record.user))
+    }
+
     /// Returns true when a user exists, isn't locked and has had no new password since a login.
     ///
     /// Otherwise the sessions and tokens of that login are invalid. Each use of them checks this, so that they need no cleanup when
@@ -213,7 +241,7 @@ struct Directory {
     private mutating func update(_ user: UserKey, _ change: (inout UserRecord) -> Void) throws {
         guard var record = try self[user] else { return }
         change(&record)
-        guard let entry = configuredUsers.entries[user] else { return records.insert(record, for: user) }
+        guard let entry = configuredUsers.entries[user] else { return store(record) }
         record.seed = configuredUsers.fingerprints(entry)
         changes.insert(record, for: user)
     }
@@ -272,14 +300,13 @@ struct Directory {
     mutating func add(_ user: UserKey, password: Secret, claims: [String: JSONValue]) throws -> Bool {
         guard try !contains(user) else { return false }
         let hash = try transaction.hash(of: password, for: user.rowName)
-        records.insert(
-            UserRecord(user: user, password: .hash(hash), claims: claims, generation: RandomID.token()), for: user)
+        store(UserRecord(user: user, password: .hash(hash), claims: claims, generation: RandomID.token()))
         return true
     }
 
     /// Creates a user that cannot log in with a password.
     mutating func addWithoutPassword(_ user: UserKey) {
-        records.insert(UserRecord(user: user, password: .missing), for: user)
+        store(UserRecord(user: user, password: .missing))
     }
 
     /// Replaces a user's password.

@@ -77,7 +77,7 @@ struct JourneyTreeTests {
                 JourneyContinuation(realm: .root, authID: step.authId, callbacks: callbacks, noSession: false)
             ).get()
         }
-        guard case .loggedIn(let user, "T", .some) = reply else { throw Unexpected() }
+        guard case .loggedIn(let user, "T", .some, _) = reply else { throw Unexpected() }
         #expect(user.name == "mira")
     }
 

@@ -6,8 +6,9 @@ struct UsernameCollector: Collector {
 
     func callbacks(_ journey: JourneyState, _ tx: ServerTransaction) -> [JourneyCallback] { [.name(prompt: "User Name")] }
 
-    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> CollectorResult {
-        journey.username = answers.text(0)
+    func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> CollectorResult {
+        let name = answers.text(0).trimming(" ")
+        journey.username = try tx.directory.user(named: String(name), in: journey.realm)?.name ?? String(name)
         return .accepted
     }
 }
