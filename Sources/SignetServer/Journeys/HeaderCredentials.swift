@@ -9,7 +9,7 @@ struct HeaderCredentials: Sendable {
     /// The password; nil to prefill the name only.
     let password: Secret?
 
-    /// Reads the headers; nil when there is no name.
+    /// Reads the headers; nil without a name.
     /// - Throws: ``APIError`` with status 400 for a header that is not UTF-8, because its bytes are lost.
     init?(_ request: Request) throws(APIError) {
         guard let name = try Self.value("x-openam-username", request) else { return nil }

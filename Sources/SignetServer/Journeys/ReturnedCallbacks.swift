@@ -75,7 +75,7 @@ struct ReturnedCallbacks: Sendable, Hashable {
 }
 
 extension APIError {
-    /// The number of callbacks is none that the step can have.
+    /// The step can't have this number of callbacks.
     static let wrongCallbackCount = APIError(.badRequest, "Incorrect number of callbacks found in JSON response")
     /// The order or the types of the callbacks are not those of the step.
     static let callbackNotFound = APIError(.badRequest, "Required callback not found in JSON response")

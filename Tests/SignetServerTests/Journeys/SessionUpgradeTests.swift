@@ -51,8 +51,9 @@ struct SessionUpgradeTests {
         try await TestServer.live(.sample()) { server in
             let reply = try await server.logIn(name: name)
             #expect(reply.status == 200, "\(reply.json)")
-            let log = server.devServer.context
-            let users = try await log.store.read { tx in try tx.sessions.newest(10).map(\.session.user.name) }
+            let users = try await server.devServer.context.store.read { tx in
+                try tx.sessions.newest(10).map { $0.session.user.name }
+            }
             #expect(users == ["mira"])
         }
     }
@@ -60,12 +61,12 @@ struct SessionUpgradeTests {
     @Test("The case of a name also does not matter for users that a journey has created, and a taken name is not unique")
     func ignoresCaseOfCreatedUser() async throws {
         try await TestServer.live(.sample()) { server in
-            let isTaken = try await server.devServer.context.store.write { tx in
+            let names = try await server.devServer.context.store.write { tx in
                 let kim = UserKey(realm: .root, name: "Kim")
                 _ = try tx.addUser(kim, password: Secret("changeit".utf8), claims: [:])
                 return try ["KIM", "kim", "lee"].map { try tx.directory.user(named: $0, in: .root)?.name }
             }
-            #expect(isTaken == ["Kim", "Kim", nil])
+            #expect(names == ["Kim", "Kim", nil])
             for name in ["Kim", "kIM", "kim "] {
                 #expect(try await server.logIn(name: name, password: "changeit").token != nil)
             }
