@@ -67,10 +67,9 @@ struct GuessingAttacks {
         try await AttackedServer.with(isExposed: true) { server in
             let shown = try #require(try await server.signIn("RecoveryRegistration").step)
             let codes = try #require(try await server.answer(shown, ["ConfirmationCallback": .integer(0)]).step)
-            let lines = codes.callbacks.compactMap { $0.output("message")?.string }.flatMap { $0.split(separator: "\n") }
-            let first = lines.first { $0.wholeMatch(of: /[A-Za-z0-9]{10}/) != nil }
-            let code = String(try #require(first))
-            #expect(try await server.answer(codes, ["ConfirmationCallback": .integer(0)]).session != nil)
+            let script = try #require(codes.callbacks.first?.output("message")?.string)
+            let code = String(try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1)
+            #expect(try await server.answer(codes, [:]).session != nil)
             func guess(_ code: String) async throws -> JourneyAnswer {
                 try await server.advanceClock(by: Self.pause)
                 let asked = try await server.signIn("RecoveryLogin")

@@ -83,12 +83,10 @@ struct CodeNodeTests {
             """
         try await TestServer.run(journeys: journeys) { server in
             let shown = try await server.next(try await server.logIn("Register").step).step
-            let script = try #require(shown.callbacks[1].output("message")?.string)
-            #expect(shown.callbacks[1].output("messageType") == "4" && script.contains("Recovery Codes"))
+            let script = try #require(shown.callbacks[0].output("message")?.string)
+            #expect(shown.callbacks[0].output("messageType") == "4" && script.contains("Recovery Codes"))
             let codes = script.matches(of: #/"(\w{10})\\n"/#).map { String($0.output.1) }
             #expect(Set(codes).count == 10)
-            let missingCodes = codes.filter { shown.callbacks[0].output("message")?.string?.contains($0) != true }
-            #expect(missingCodes.isEmpty)
             #expect(try await server.next(shown).isLoggedIn)
 
             func enter(_ code: String, _ journey: String = "Enter") async throws -> Bool {
@@ -144,8 +142,8 @@ struct CodeNodeTests {
             #expect(phone.enrollment.oath?.factor == factor)
             #expect(try await phone.register(at: server).status == 200)
             let shown = try await server.poll(step).step
-            #expect(shown.callbacks[1].output("message")?.string?.contains("<em>Push") == true)
-            let script = shown.callbacks[1].output("message")?.string ?? ""
+            #expect(shown.callbacks[0].output("message")?.string?.contains("<em>Push") == true)
+            let script = shown.callbacks[0].output("message")?.string ?? ""
             let code = try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1
             let redeemed = try await server.devServer.context.store.write { tx in
                 try [DeviceKind.oath, .push].map { try tx.devices.redeem(String(code), for: $0, of: Self.mira) }
@@ -174,7 +172,7 @@ struct CodeNodeTests {
             + journey("Again", type, then: "success")
         try await TestServer.run(journeys: journeys) { server in
             func code(_ shown: JourneyStep) throws -> String {
-                let script = try #require(shown.callbacks[1].output("message")?.string)
+                let script = try #require(shown.callbacks[0].output("message")?.string)
                 return String(try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1)
             }
             var old: [DeviceKind: String] = [:]
@@ -454,7 +452,7 @@ struct DeviceNodeTests {
             #expect(try await devices(.webauthn, server).isEmpty)
             let shown = try await server.next(step).step
             #expect(try await devices(.webauthn, server).map(\.name) == ["<Key> \"1\""])
-            let script = try #require(shown.callbacks[1].output("message")?.string)
+            let script = try #require(shown.callbacks[0].output("message")?.string)
             #expect(!script.contains("<Key>"), "a device's name is escaped in the script")
             let code = try #require(script.firstMatch(of: #/"(\w{10})\\n"/#)).output.1
             #expect(try await server.next(shown).isLoggedIn)

@@ -17,17 +17,14 @@ struct RecoveryCodeDisplayNode: Node {
             journey.recoveryCodes?.wereShown = true
             return .transition(.outcome)
         }
-        let text = "Keep these recovery codes. Each can be used once instead of \(codes.deviceName):\n"
-        return .prompt(
-            Page(callbacks: [
-                .information(text + codes.codes.joined(separator: "\n")), .text(Self.script(codes), type: 4),
-                .confirmation("Done"),
-            ]))
+        // AM sends the script alone. The JavaScript SDKs read the first text with the words "recovery codes".
+        return .prompt(Page(callbacks: [.text(Self.script(codes), type: 4)]))
     }
 
     /// Returns a script for browsers.
     ///
-    /// SDKs read the codes from its string literals that end in a newline (protocol/journey.md section 2.7).
+    /// SDKs read the codes from its string literals that end in a newline (protocol/journey.md section 2.7). The name of the
+    /// device has no quotation mark, because the JavaScript SDKs would read the text after an escaped one as a code.
     private static func script(_ codes: RecoveryCodes) -> String {
         let lines = codes.codes.map { "  \"\($0)\\n\" +" }.joined(separator: "\n")
         return """
@@ -42,8 +39,8 @@ struct RecoveryCodeDisplayNode: Node {
 }
 
 extension String {
-    /// The text escaped for HTML content.
+    /// The text escaped for HTML content, without quotation marks.
     fileprivate var htmlText: String {
-        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;").replacing("\"", with: "&quot;")
     }
 }
