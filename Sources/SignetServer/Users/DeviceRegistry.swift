@@ -186,11 +186,16 @@ struct DeviceRegistry {
 }
 
 extension OtherDevice {
+    /// The ID of the device in the devices resource.
+    ///
+    /// A profile has the identifier that its device reported, as in AM: the JavaScript SDKs address it with that.
+    private var publicID: String { (kind == .profile ? details["identifier"]?.string : nil) ?? resourceID }
+
     /// Returns true when `id` identifies this device.
     ///
     /// A WebAuthn device also has its credential's ID.
     fileprivate func isNamed(_ id: String) -> Bool {
-        resourceID == id || (kind == .webauthn && details["credentialId"]?.string == id)
+        publicID == id || (kind == .webauthn && details["credentialId"]?.string == id)
     }
 
     fileprivate var description: JSONValue {
@@ -198,7 +203,7 @@ extension OtherDevice {
             return .device(resourceID, name: name, registeredAt: registeredAt, lastUsedAt: lastUsedAt, details)
         }
         var members = details
-        members["_id"] = .string(resourceID)
+        members["_id"] = .string(publicID)
         members["alias"] = .string(name)
         members["lastSelectedDate"] = .milliseconds(lastUsedAt)
         return .object(members)

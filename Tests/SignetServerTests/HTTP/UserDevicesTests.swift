@@ -76,6 +76,38 @@ struct UserDevicesTests {
         }
     }
 
+    @Test("F3: A device profile is listed, renamed and removed by the identifier that the device reported")
+    func managesProfileByIdentifier() async throws {
+        try await TestServer.run { server in
+            let identifier = "714524572-2799534390"
+            var session = ""
+            for device in ["Browser", "Desk browser"] {
+                var step = try await server.logIn("DeviceProfileCallback").step
+                let metadata: JSONValue = .object(["platform": .object(["deviceName": .string(device)])])
+                let profile: JSONValue = .object(["identifier": .string(identifier), "metadata": metadata])
+                step.fill("DeviceProfileCallback", .string(JSON.text(of: profile)))
+                session = try #require(try await server.next(step).json["tokenId"]?.string)
+            }
+            let profiles = try #require(try await list(server, session, "profile").json["result"]?.array)
+            #expect(profiles.count == 1, "a second login replaces the profile of the same device")
+            var device = try #require(profiles.first?.object)
+            #expect(device["_id"] == .string(identifier) && device["identifier"] == .string(identifier))
+
+            // The JavaScript SDKs send the whole device back.
+            device["alias"] = "Desk"
+            let path = "\(Self.users)/mira/devices/profile/\(identifier)"
+            let header = [
+                "iPlanetDirectoryPro": session, "Accept-API-Version": "resource=1.0", "Content-Type": "application/json",
+            ]
+            let renamed = try await server.send(.put, path, headers: header, body: JSON.text(of: .object(device)))
+            #expect(renamed.status == 200 && renamed.json["alias"] == "Desk")
+            #expect(try await server.send(.get, path, headers: header).json["_id"] == .string(identifier))
+            #expect(try await server.send(.delete, path, headers: header).status == 200)
+            #expect(try await list(server, session, "profile").json["result"] == .array([]))
+            #expect(try await server.send(.delete, path, headers: header).status == 404)
+        }
+    }
+
     @Test(
         "A user cannot list the devices of another user, and unknown kinds of devices get 404",
         arguments: [
