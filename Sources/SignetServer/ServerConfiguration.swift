@@ -77,6 +77,12 @@ public struct ServerConfiguration: Sendable {
     ///
     /// Enrollment URIs contain it. When nil, it is built from ``host`` and the port that the socket got.
     public var publicURL: String?
+    /// The URL of the page or app that resumes a suspended journey, for example `https://app.example.test/login` or
+    /// `org.example.app://resume`.
+    ///
+    /// The links in emails lead there, with the parameters `realm` and `suspendedId`. AM calls this setting the external login
+    /// page URL. When nil, the links lead to the server's own login page.
+    public var externalLoginPageURL: String?
     /// The number of seconds that a push registration and a push message wait for the device; from 1 to 86,400.
     public var pushTimeout = 120
     /// The number of seconds that a journey may take; at least 1.

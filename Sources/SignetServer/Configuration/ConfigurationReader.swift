@@ -118,6 +118,10 @@ struct ConfigurationReader {
         reader.check("contextPath", server.contextPath, "a path of letters, digits and `-._~`, such as `/am`", TextRule.isPath)
         server.publicURL = reader.optionalString("publicURL", default: "the address that the server listens on")
         reader.check("publicURL", server.publicURL, "a URL such as `https://am.example.test/am`", TextRule.isBase)
+        server.externalLoginPageURL = reader.optionalString("externalLoginPageURL", default: "the server's login page")
+        reader.check(
+            "externalLoginPageURL", server.externalLoginPageURL,
+            "the URL of a page or an app without a fragment, such as `https://app.example.test/login`", TextRule.isRedirect)
         server.cookieName = reader.string("cookieName", server.cookieName)
         reader.check("cookieName", server.cookieName, "the name of a cookie, without spaces and separators", TextRule.isToken)
         server.cookieDomain = reader.optionalString("cookieDomain", default: "none")

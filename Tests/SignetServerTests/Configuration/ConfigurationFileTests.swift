@@ -52,6 +52,7 @@ struct ConfigurationFileTests {
                   pollInterval: 250
                   webAuthnRelyingParty: example.test
                   webAuthnOrigins: [android:apk-key-hash:x]
+                  externalLoginPageURL: https://app.example.test/login
                   lifetimes: {accessToken: 10}
                   defaultJourney: PushLogin
                   transactionJourney: PushNumberLogin
@@ -83,6 +84,7 @@ struct ConfigurationFileTests {
         #expect([file.suspensionTimeout, file.pushTimeout, file.devicePollInterval] == [40, 50, 2])
         #expect(file.pollInterval == .milliseconds(250))
         #expect(file.webAuthnRelyingParty == "example.test" && file.webAuthnOrigins == ["android:apk-key-hash:x"])
+        #expect(file.externalLoginPageURL == "https://app.example.test/login")
         #expect(file.defaultJourney == "PushLogin" && file.transactionJourney == "PushNumberLogin")
         let lifetimes = TokenLifetimes { $0.accessToken = 10 }
         #expect(file.lifetimes == lifetimes)

@@ -175,6 +175,7 @@ struct ConfigurationProblemTests {
               cookieDomain: x y;z
               webAuthnOrigins: [foo, "android:apk-key-hash:abc"]
               webAuthnRelyingParty: "http://x y"
+              externalLoginPageURL: "javascript:alert(1)"
             users:
               - {name: a/b}
             clients:
@@ -187,11 +188,12 @@ struct ConfigurationProblemTests {
             "6:17 invalidValue",
             "7:20 invalidValue",
             "8:25 invalidValue",
-            "10:12 invalidValue",
-            "12:10 invalidValue",
-            "12:28 invalidValue",
-            "12:28 invalidValue",
-            "12:28 invalidValue"
+            "9:25 invalidValue",
+            "11:12 invalidValue",
+            "13:10 invalidValue",
+            "13:28 invalidValue",
+            "13:28 invalidValue",
+            "13:28 invalidValue"
         ),
         BadFile(
             "attributes",

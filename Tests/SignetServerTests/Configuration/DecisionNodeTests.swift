@@ -141,6 +141,28 @@ struct DecisionNodeTests {
     }
 
     @Test(
+        "F8: The link in an email leads to the configured page or app, which resumes the journey with it",
+        arguments: [
+            ("https://app.example.test/login", "https://app.example.test/login?realm=%2F&suspendedId="),
+            ("https://app.example.test/?from=mail", "https://app.example.test/?from=mail&realm=%2F&suspendedId="),
+            ("org.example.app://resume", "org.example.app://resume?realm=%2F&suspendedId="),
+        ])
+    func emailLinkLeadsToApp(page: String, start: String) async throws {
+        let yaml = "server: {externalLoginPageURL: \"\(page)\"}\n"
+        let configured = try ServerConfiguration(yaml: yaml).externalLoginPageURL
+        try await TestServer.run(.sample { $0.externalLoginPageURL = configured }) { server in
+            var step = try await server.start("EmailLogin").step
+            step.fill("NameCallback", "mira")
+            _ = try await server.next(step)
+            let link = try #require(try await server.devServer.emailLinks(to: "mira").last)
+            #expect(link.hasPrefix(start))
+            // The page or app sends the token alone.
+            let id = link.dropFirst(start.count)
+            #expect(try await server.send(.post, "\(TestServer.authenticate)?suspendedId=\(id)").isLoggedIn)
+        }
+    }
+
+    @Test(
         "A KBA node asks as many of the user's questions as configured, and all answers must be right",
         arguments: [("Rex", true), ("Max", false)])
     func asksConfiguredNumberOfQuestions(answer: String, succeeds: Bool) async throws {

@@ -4,7 +4,7 @@ import SignetCore
 struct EmailSuspendNode: Node {
     static let type = NodeType(
         "EmailSuspendNode", "Email Suspend",
-        "Sends an email with a link, and continues when a client opens the link. `signet serve` prints the links."
+        "Sends an email with a link, and continues when a client opens the link. `signet serve` prints the links. They lead to the server's login page, or to `externalLoginPageURL`."
     ) { Self(message: $0.localizedString("emailSuspendMessage", Self().message)) }
 
     var message = "An email has been sent to your inbox."
@@ -23,10 +23,16 @@ struct EmailSuspendNode: Node {
             // only to an existing user.
             if let user = journey.user, try tx.directory.contains(user) {
                 journey.identified = try tx.identified(user)
-                let realm = journey.realm.description.percentEncoded()
-                try tx.send("\(tx.time.baseURL)/XUI/?realm=\(realm)&suspendedId=\(token)", to: user)
+                try tx.send(Self.link(token, journey.realm, tx.time), to: user)
             }
             return .suspend(page, token: token)
         }
+    }
+
+    /// Returns the address that resumes the journey, with its realm and token in the query.
+    private static func link(_ token: String, _ realm: RealmPath, _ time: RequestTime) -> String {
+        let page = time.configuration.externalLoginPageURL ?? "\(time.baseURL)/XUI/"
+        let separator = !page.contains("?") ? "?" : page.hasSuffix("?") || page.hasSuffix("&") ? "" : "&"
+        return "\(page)\(separator)realm=\(realm.description.percentEncoded())&suspendedId=\(token)"
     }
 }
