@@ -97,11 +97,7 @@ struct AuthenticatorData: Sendable {
         let length = Int(bytes[53]) << 8 | Int(bytes[54])
         guard bytes.count > 55 + length else { return nil }
         var rest = bytes[(55 + length)...]
-        // Only ECDSA with SHA-256 on P-256 is supported (RFC 9053).
-        guard let key = CBOR.read(&rest), key[.integer(1)] == .integer(2), key[.integer(3)] == .integer(-7),
-            key[.integer(-1)] == .integer(1), let x = key[.integer(-2)]?.bytes, let y = key[.integer(-3)]?.bytes,
-            let key = DevicePublicKey(x: x, y: y)
-        else { return nil }
+        guard let key = CBOR.read(&rest), let key = DevicePublicKey(cose: key) else { return nil }
         credential = (Array(bytes[55..<(55 + length)]), key)
     }
 
@@ -145,6 +141,22 @@ extension WebAuthnAnswer {
         return NewCredential(id: credential.id, key: credential.key, counter: data.counter, name: text(2))
     }
 
+    /// The user that the authenticator's user handle names; nil when the answer has no user handle.
+    ///
+    /// The handle of a new passkey is the user's name in Base64, and some clients decode it.
+    /// - Parameters:
+    ///   - realm: The realm of the journey.
+    ///   - devices: Returns the passkeys of a user.
+    /// - Returns: The user that has the passkey of the answer; nil when there is none.
+    /// - Throws: The error of `devices`.
+    func user(in realm: RealmPath, devices: (UserKey) throws -> [OtherDevice]) rethrows -> UserKey? {
+        guard let handle = text(3), !handle.isEmpty, let id = text(2).flatMap({ try? Base64.decode($0) }) else { return nil }
+        let decoded = (try? Base64.decode(handle)).flatMap { String(validating: $0, as: UTF8.self) }
+        return try [decoded, handle].compactMap { $0 }.map { UserKey(realm: realm, name: $0) }.first { user in
+            try devices(user).contains { $0.credentialID == id }
+        }
+    }
+
     /// Returns the device that signed an assertion, with its new counter (WebAuthn section 7.2).
     /// - Parameters:
     ///   - devices: The user's devices.
@@ -158,7 +170,7 @@ extension WebAuthnAnswer {
         guard isFor("webauthn.get", challenge, party), let bytes = numbers(0), let signature = numbers(1),
             let id = text(2).flatMap({ try? Base64.decode($0) }), var device = devices.first(where: { $0.credentialID == id }),
             let data = AuthenticatorData(bytes), data.isValid(for: party, verified: requiresVerification),
-            device.key?.accepts(derSignature: signature, of: bytes + Array(SHA256.hash(data: clientData))) == true
+            device.key?.accepts(webAuthnSignature: signature, of: bytes + Array(SHA256.hash(data: clientData))) == true
         else { return nil }
         // A counter that does not increase indicates a cloned authenticator (WebAuthn section 6.1.1). Two zeros mean that the
         // authenticator has no counter.

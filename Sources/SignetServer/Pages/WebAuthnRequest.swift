@@ -76,7 +76,11 @@ struct WebAuthnRequest: Sendable, Hashable {
         options["relyingParty"] = party.map { .string($0) }
         guard isNew else { return options }
         let user = script.firstRange(of: "user:").map { String(script[$0.upperBound...]) } ?? ""
-        options["algorithms"] = .array([.integer(-7)])
+        options["algorithms"] = .array(
+            script.split(separator: "\"alg\":").dropFirst().compactMap { part in
+                Int64(part.trimming(" ").prefix { $0 == "-" || $0.isNumber }).map { .integer($0) }
+            })
+        options["selection"] = object(in: script, after: "authenticatorSelection:")
         options["attestation"] = quoted(in: script, after: "attestation:").map { .string($0) }
         options["relyingPartyName"] = quoted(in: script, after: "name:").map { .string($0) }
         options["userHandle"] = .string(quoted(in: user, after: "from(") ?? "")
@@ -97,6 +101,14 @@ struct WebAuthnRequest: Sendable, Hashable {
         }
         guard end < text.endIndex else { return nil }
         return (try? JSON.value(of: text[open...end].utf8))?.string
+    }
+
+    /// Returns the JSON object after a marker, which contains no other object.
+    private static func object(in text: String, after mark: String) -> JSONValue? {
+        guard let start = text.firstRange(of: mark)?.upperBound, let open = text[start...].firstIndex(of: "{"),
+            let close = text[open...].firstIndex(of: "}")
+        else { return nil }
+        return try? JSON.value(of: text[open...close].utf8)
     }
 
     /// Returns the numbers in the first brackets after a marker.

@@ -9,6 +9,8 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
     case es256(point: [UInt8])
     /// An RSA key for signatures with SHA-512 and PKCS #1 v1.5 padding, which the Android SDK uses.
     case rs512(modulus: [UInt8], exponent: [UInt8])
+    /// An RSA key for signatures with SHA-256 and PKCS #1 v1.5 padding, which some passkeys have.
+    case rs256(modulus: [UInt8], exponent: [UInt8])
 
     /// Reads a JSON Web Key (RFC 7517).
     ///
@@ -20,9 +22,7 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
             guard jwk["crv"]?.string == "P-256", let x = number("x"), let y = number("y") else { return nil }
             self.init(x: x, y: y)
         case "RSA":
-            guard let modulus = number("n"), let exponent = number("e"),
-                (try? _RSA.Signing.PublicKey(n: modulus, e: exponent)) != nil
-            else { return nil }
+            guard let modulus = number("n"), let exponent = number("e"), Self.isRSA(modulus, exponent) else { return nil }
             self = .rs512(modulus: modulus, exponent: exponent)
         default: return nil
         }
@@ -37,11 +37,36 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
         self = .es256(point: point)
     }
 
+    /// Reads the public key of a WebAuthn credential: a COSE key for ES256 or RS256 (RFC 9053 section 2.1, RFC 8812 section 2).
+    ///
+    /// Nil when the key is of another kind or invalid.
+    init?(cose key: CBOR) {
+        switch (key[.integer(1)], key[.integer(3)]) {
+        case (.integer(2), .integer(-7)):
+            guard key[.integer(-1)] == .integer(1), let x = key[.integer(-2)]?.bytes, let y = key[.integer(-3)]?.bytes else {
+                return nil
+            }
+            self.init(x: x, y: y)
+        case (.integer(3), .integer(-257)):
+            guard let modulus = key[.integer(-1)]?.bytes, let exponent = key[.integer(-2)]?.bytes,
+                Self.isRSA(modulus, exponent)
+            else { return nil }
+            self = .rs256(modulus: modulus, exponent: exponent)
+        default: return nil
+        }
+    }
+
+    /// Returns true for the numbers of an RSA key that is large enough for signatures.
+    private static func isRSA(_ modulus: [UInt8], _ exponent: [UInt8]) -> Bool {
+        (try? _RSA.Signing.PublicKey(n: modulus, e: exponent)) != nil
+    }
+
     /// The `alg` value of its signatures in a JWS (RFC 7518 section 3.1).
     var algorithm: String {
         switch self {
         case .es256: "ES256"
         case .rs512: "RS512"
+        case .rs256: "RS256"
         }
     }
 
@@ -56,20 +81,33 @@ enum DevicePublicKey: Codable, Sendable, Hashable {
             else { return false }
             return key.isValidSignature(signature, for: bytes)
         case .rs512(let modulus, let exponent):
-            guard let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent) else { return false }
-            return key.isValidSignature(
-                _RSA.Signing.RSASignature(rawRepresentation: signature), for: SHA512.hash(data: bytes),
-                padding: .insecurePKCS1v1_5)
+            return Self.accepts(signature, of: SHA512.hash(data: bytes), by: modulus, exponent)
+        case .rs256(let modulus, let exponent):
+            return Self.accepts(signature, of: SHA256.hash(data: bytes), by: modulus, exponent)
         }
     }
 
     /// Verifies a signature in the format of WebAuthn, which is DER for ECDSA.
     ///
-    /// Returns false for RSA keys.
-    func accepts(derSignature signature: [UInt8], of bytes: [UInt8]) -> Bool {
-        guard case .es256(let point) = self, let key = try? P256.Signing.PublicKey(x963Representation: point),
-            let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature)
-        else { return false }
-        return key.isValidSignature(signature, for: bytes)
+    /// Returns false for a key that no passkey has.
+    func accepts(webAuthnSignature signature: [UInt8], of bytes: [UInt8]) -> Bool {
+        switch self {
+        case .es256(let point):
+            guard let key = try? P256.Signing.PublicKey(x963Representation: point),
+                let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature)
+            else { return false }
+            return key.isValidSignature(signature, for: bytes)
+        case .rs256: return accepts(signature, of: bytes)
+        case .rs512: return false
+        }
+    }
+
+    /// Verifies an RSA signature with PKCS #1 v1.5 padding.
+    private static func accepts(
+        _ signature: [UInt8], of digest: some Digest, by modulus: [UInt8], _ exponent: [UInt8]
+    ) -> Bool {
+        guard let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent) else { return false }
+        return key.isValidSignature(
+            _RSA.Signing.RSASignature(rawRepresentation: signature), for: digest, padding: .insecurePKCS1v1_5)
     }
 }

@@ -67,6 +67,8 @@ struct TestAuthenticator: Sendable {
     var key = P256.Signing.PrivateKey()
     /// The two coordinates of the reported public key, when it differs from the real key.
     var point: [UInt8]?
+    /// The key for RS256, which replaces ``key``; nil for ES256.
+    var rsa: _RSA.Signing.PrivateKey?
     let credentialID = Array("credential-\(UUID().uuidString)".utf8)
     var party = "localhost"
     /// The origin of the pages of a test's server, whose address is `http://127.0.0.1:8080/am`.
@@ -90,29 +92,46 @@ struct TestAuthenticator: Sendable {
 
     /// Returns the client's answer to a registration.
     func registration(challenge: String, name: String? = nil) throws -> String {
-        let point = point ?? Array(key.publicKey.rawRepresentation)
-        let cose: [UInt8] =
-            [0xA5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20] + point[..<32] + [0x22, 0x58, 0x20] + point[32...]
+        let cose = try coseKey()
         let length = UInt8(credentialID.count)
         let data = data(flags | 0x40) + [UInt8](repeating: 0, count: 16) + [0, length] + credentialID + cose
         let attestation: [UInt8] =
             [0xA3, 0x63] + Array("fmt".utf8) + [0x64] + Array("none".utf8) + [0x67] + Array("attStmt".utf8) + [0xA0, 0x68]
-            + Array("authData".utf8) + [0x58, UInt8(data.count)] + data
+            + Array("authData".utf8) + [0x59] + data.count.twoBytes + data
         let fields = [
             try clientData("create", challenge: challenge), attestation.signedText, Base64.encode(credentialID, as: .url),
         ]
         return (fields + (name.map { [$0] } ?? [])).joined(separator: "::")
     }
 
+    /// Returns the public key as in the authenticator data (RFC 9053).
+    private func coseKey() throws -> [UInt8] {
+        if let numbers = try rsa?.publicKey.getKeyPrimitives() {
+            let (modulus, exponent) = (Array(numbers.modulus), Array(numbers.publicExponent))
+            return [0xA4, 0x01, 0x03, 0x03, 0x39, 0x01, 0x00, 0x20, 0x59] + modulus.count.twoBytes + modulus + [0x21, 0x59]
+                + exponent.count.twoBytes + exponent
+        }
+        let point = point ?? Array(key.publicKey.rawRepresentation)
+        return [0xA5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20] + point[..<32] + [0x22, 0x58, 0x20] + point[32...]
+    }
+
     /// Returns the client's answer to an authentication.
-    func assertion(challenge: String, clientType: String = "get") throws -> String {
+    func assertion(challenge: String, clientType: String = "get", userHandle: String = "user") throws -> String {
         let client = try clientData(clientType, challenge: challenge)
         let data = data(flags)
-        let signature = try key.signature(for: Data(data + Array(SHA256.hash(data: Data(client.utf8)))))
+        let signed = Data(data + Array(SHA256.hash(data: Data(client.utf8))))
+        let signature =
+            try rsa.map { try $0.signature(for: SHA256.hash(data: signed), padding: .insecurePKCS1v1_5).rawRepresentation }
+            ?? key.signature(for: signed).derRepresentation
         return [
-            client, data.signedText, Array(signature.derRepresentation).signedText, Base64.encode(credentialID, as: .url), "user",
+            client, data.signedText, Array(signature).signedText, Base64.encode(credentialID, as: .url), userHandle,
         ].joined(separator: "::")
     }
+}
+
+extension Int {
+    /// The number as two bytes, the higher first.
+    fileprivate var twoBytes: [UInt8] { [UInt8(self >> 8 & 0xFF), UInt8(self & 0xFF)] }
 }
 
 extension [UInt8] {

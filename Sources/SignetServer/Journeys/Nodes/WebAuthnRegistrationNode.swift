@@ -6,15 +6,17 @@ import SignetCore
 struct WebAuthnRegistrationNode: Node {
     static let type = NodeType(
         "WebAuthnRegistrationNode", "WebAuthn Registration Node",
-        "Asks an authenticator to create a passkey. It supports ES256 only and does not verify the attestation statement. It has the outcome `exceedDeviceLimit` if it has `maxSavedDevices`. With postponed storage, the storage node generates the recovery codes and enforces the limit."
+        "Asks an authenticator to create a passkey. It does not verify the attestation statement. With `requiresResidentKey` the authenticator can find the passkey without the user's name. It has the outcome `exceedDeviceLimit` if it has `maxSavedDevices`. With postponed storage, the storage node generates the recovery codes and enforces the limit."
     ) { decoder in
         Self(
-            style: decoder.webAuthnStyle(withName: true),
+            style: decoder.webAuthnStyle(withName: true), algorithms: decoder.signingAlgorithms(),
             generatesRecoveryCodes: decoder.bool("generateRecoveryCodes", true),
             postponesStorage: decoder.bool("postponeDeviceProfileStorage", false), maxDevices: decoder.maxDevices())
     }
 
     var style = WebAuthnStyle()
+    /// The algorithms of the keys that are accepted, in the order of preference.
+    var algorithms = WebAuthnAlgorithm.allCases
     var generatesRecoveryCodes = true
     /// True when another node saves the device, generates its recovery codes and enforces the limit.
     var postponesStorage = false
@@ -37,12 +39,14 @@ struct WebAuthnRegistrationNode: Node {
             }
             let challenge = RandomID.bytes(32)
             journey.memory = .challenged(challenge)
-            return .prompt(WebAuthnStep(challenge: challenge, party: party, style: style, known: known).registration(of: user))
+            return .prompt(
+                WebAuthnStep(challenge: challenge, party: party, style: style, known: known)
+                    .registration(of: user, algorithms))
         }
         do {
             let answer = try WebAuthnAnswer(answers.text(1))
             guard let credential = answer.newCredential(challenge, party, requiresVerification: style.requiresVerification),
-                !known.contains(credential.id)
+                !known.contains(credential.id), algorithms.contains(where: { $0.rawValue == credential.key.algorithm })
             else { return .transition(.failure) }
             let device = credential.device(at: tx.now)
             if postponesStorage {
