@@ -147,7 +147,7 @@ extension WebAuthnAnswer {
     /// - Parameters:
     ///   - realm: The realm of the journey.
     ///   - devices: Returns the passkeys of a user.
-    /// - Returns: The user that has the passkey of the answer; nil when there is none.
+    /// - Returns: The user that has the passkey of the answer; nil if no such user has it.
     /// - Throws: The error of `devices`.
     func user(in realm: RealmPath, devices: (UserKey) throws -> [OtherDevice]) rethrows -> UserKey? {
         guard let handle = text(3), !handle.isEmpty, let id = text(2).flatMap({ try? Base64.decode($0) }) else { return nil }

@@ -188,7 +188,7 @@ struct WebAuthnStep: Sendable {
     /// The end of a script, which writes the outcome into AM's page and sends it.
     ///
     /// The JavaScript SDKs recognize a script by the name `webAuthnOutcome`. They read a list of credentials up to the last
-    /// bracket of the script, so there is none here.
+    /// bracket of the script, so this part has no brackets.
     private static let scriptEnd = """
         .catch(function (error) { return "ERROR::" + error.name + ":" + error.message; })
           .then(function (outcome) {
