@@ -20,10 +20,7 @@ struct AuthorizationReturn: Sendable, Hashable {
             throw OAuthErrorResponse(.badRequest, "invalid_client", "Client authentication failed")
         }
         if let named = parameters["redirect_uri"] {
-            guard client.mayRedirect(to: named) else {
-                throw OAuthErrorResponse(
-                    .badRequest, "redirect_uri_mismatch", "The redirection URI provided does not match a pre-registered value.")
-            }
+            guard client.mayRedirect(to: named) else { throw .redirectMismatch }
             (redirectURI, wasNamed) = (named, true)
         } else {
             guard client.redirectURIs.count == 1 else { throw .invalidRequest("Missing parameter, 'redirect_uri'") }

@@ -34,6 +34,9 @@ struct OAuthErrorResponse: Error, Sendable, Hashable {
     static func invalidGrant(_ message: String) -> OAuthErrorResponse {
         OAuthErrorResponse(.badRequest, "invalid_grant", message)
     }
+    /// The redirect URI is not one that the client registered, or not the one of the authorization request.
+    static let redirectMismatch = OAuthErrorResponse(
+        .badRequest, "redirect_uri_mismatch", "The redirection URI provided does not match a pre-registered value.")
     /// The PKCE code verifier is wrong.
     static let wrongVerifier = invalidGrant("The code verifier does not match the challenge")
     static func invalidScope(_ message: String) -> OAuthErrorResponse {

@@ -124,8 +124,11 @@ struct TokenStore {
         }
         guard code.grant.client == client.key else { return .failure(refusal) }
         try codes.remove(key)
-        guard code.redirectURI == nil || code.redirectURI == redirectURI else {
-            return .failure(.invalidGrant("The redirection URI is not the one of the authorization request"))
+        if let expected = code.redirectURI, redirectURI != expected {
+            return .failure(redirectURI == nil ? .invalidRequest("Missing parameter, 'redirect_uri'") : .redirectMismatch)
+        }
+        guard code.challenge == nil || verifier != nil else {
+            return .failure(.invalidRequest("code_verifier parameter required"))
         }
         guard ProofKey.matches(verifier, code.challenge) else { return .failure(.wrongVerifier) }
         return try open(code.grant, for: client)

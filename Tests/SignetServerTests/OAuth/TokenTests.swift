@@ -56,10 +56,10 @@ struct TokenTests {
     }
 
     @Test(
-        "An exchange whose verifier or redirect address does not match is refused and spends the code",
+        "S13: A missing verifier or redirect is invalid_request, another redirect is redirect_uri_mismatch, and the code is spent",
         arguments: [
-            (["code_verifier": "wrong"], "invalid_grant"), (["code_verifier": nil], "invalid_grant"),
-            (["redirect_uri": "http://127.0.0.1/callback"], "invalid_grant"), (["redirect_uri": nil], "invalid_grant"),
+            (["code_verifier": "wrong"], "invalid_grant"), (["code_verifier": nil], "invalid_request"),
+            (["redirect_uri": "http://127.0.0.1/callback"], "redirect_uri_mismatch"), (["redirect_uri": nil], "invalid_request"),
         ] as [([String: String?], String)])
     func spendsMismatchedCode(changes: [String: String?], error: String) async throws {
         try await TestServer.run { server in
