@@ -93,7 +93,7 @@ struct IdentityAttacks {
             let alpha = "/oauth2/realms/root/realms/alpha"
             let session = try await server.session()
             let (access, refresh, identity) = try await server.tokens()
-            #expect(try await server.authorize(session, ["prompt": "none"], at: alpha).oauthError == "login_required")
+            #expect(try await server.authorize(session, ["prompt": "none"], at: alpha).oauthError == "interaction_required")
             #expect(try await server.exchange(try await server.code(session), at: alpha).oauthError == "invalid_grant")
             #expect(try await server.renew(refresh, at: alpha).oauthError == "invalid_grant")
             #expect(try await !server.isValid(accessToken: access, at: alpha))

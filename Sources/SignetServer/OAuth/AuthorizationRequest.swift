@@ -44,6 +44,9 @@ struct AuthorizationErrorResponse: Error, Sendable, Hashable {
     let message: String
 
     static let loginRequired = AuthorizationErrorResponse(code: "login_required", message: "The request requires login.")
+    /// AM's answer to `prompt=none` without a session; both vendors' JavaScript SDKs compare the text.
+    static let interactionRequired = AuthorizationErrorResponse(
+        code: "interaction_required", message: "The request requires some interaction that is not allowed.")
     static let consentRequired = AuthorizationErrorResponse(code: "consent_required", message: "The request requires consent.")
     static let accessDenied = AuthorizationErrorResponse(
         code: "access_denied", message: "Resource Owner did not authorize the request")

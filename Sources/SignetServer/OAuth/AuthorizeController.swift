@@ -92,7 +92,11 @@ struct AuthorizeController: Sendable {
             let request = try AuthorizationRequest(parameters, of: target.client)
             switch try login(for: request, parameters, of: target.client, expecting: try user.get(), tokens, &tx) {
             case .needed(let isForced, let journey):
-                if request.isSilent { throw AuthorizationErrorResponse.loginRequired }
+                if request.isSilent {
+                    // A login is forced for a session that does not satisfy the request.
+                    let isAboutLogin = isForced || parameters["id_token_hint"] != nil
+                    throw isAboutLogin ? AuthorizationErrorResponse.loginRequired : .interactionRequired
+                }
                 return .login(isForced: isForced, journey: journey)
             case .present(let shown, let completed):
                 guard try hasConsent(for: request, of: target.client, shown, decision, &tx) else {

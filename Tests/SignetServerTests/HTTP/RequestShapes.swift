@@ -221,7 +221,7 @@ extension RequestShape {
                 RequestShape(
                     sdk, "requests a code in a hidden frame without a session (4.4)", .get, query("&prompt=none"), headers,
                     status: 302,
-                    answer: ["error=login_required", "state=\(state)"]),
+                    answer: ["error=interaction_required", "state=\(state)"]),
             ]
         }
         return shapes

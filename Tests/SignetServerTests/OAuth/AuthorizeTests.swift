@@ -103,11 +103,21 @@ struct AuthorizeTests {
         }
     }
 
+    @Test("S3: prompt=none without a session is interaction_required with AM's words")
+    func answersPromptNoneAsAM() async throws {
+        try await TestServer.run { server in
+            let silent = try await server.authorize(nil, ["prompt": "none"]).location
+            #expect(silent["error"] == "interaction_required")
+            #expect(silent["error_description"] == "The request requires some interaction that is not allowed.")
+            #expect(silent["state"] == "st/&te" && silent["code"] == nil)
+        }
+    }
+
     @Test("A request with prompt=none never asks the user for anything")
     func neverPromptsWithPromptNone() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
-            #expect(try await server.authorize(nil, ["prompt": "none"]).location["error"] == "login_required")
+            #expect(try await server.authorize(nil, ["prompt": "none"]).location["error"] == "interaction_required")
             #expect(try await server.authorize(session, ["prompt": "none"]).location["code"] != nil)
             let unasked = try await server.authorize(session, client: "asking", ["prompt": "none"])
             #expect(try unasked.location["error"] == "consent_required")
@@ -203,7 +213,8 @@ struct AuthorizeTests {
         try await TestServer.run { server in
             let session = try await server.session()
             let alpha = "/am/oauth2/realms/root/realms/alpha"
-            #expect(try await server.authorize(session, ["prompt": "none"], at: alpha).location["error"] == "login_required")
+            let silent = try await server.authorize(session, ["prompt": "none"], at: alpha).location
+            #expect(silent["error"] == "interaction_required")
             let own = try await server.session(password: "other", at: "/am/json/realms/root/realms/alpha/authenticate")
             for path in [alpha, "/am/oauth2/alpha", "/am/oauth2/realms/alpha"] {
                 let answer = try await server.authorize(own, at: path).location

@@ -48,7 +48,7 @@ struct IDTokenHintTests {
             let shown = try await server.authorize(mira, ["id_token_hint": hint])
             #expect(shown.status == 302 && shown.header("Location")?.contains("/am/XUI/") == true)
             #expect(try shown.location["code"] == nil && shown.location["ForceAuth"] == "true")
-            // Without a session, as without a hint.
+            // Without a session, as with the session of another user.
             #expect(
                 try await server.authorize(nil, ["id_token_hint": hint, "prompt": "none"]).location["error"] == "login_required")
             #expect(try await server.authorize(nil, ["id_token_hint": hint]).location["goto"] != nil)

@@ -221,7 +221,7 @@ struct ProviderTests {
             #expect(reply.status == 204)
             #expect(reply.text.isEmpty)
             #expect(try #require(reply.cookies.first).hasPrefix("iPlanetDirectoryPro=; Max-Age=0;"))
-            #expect(try await server.authorize(session, ["prompt": "none"]).location["error"] == "login_required")
+            #expect(try await server.authorize(session, ["prompt": "none"]).location["error"] == "interaction_required")
             #expect(try await server.send(.get, path, headers: [:]).status == 204)
         }
     }
@@ -240,7 +240,7 @@ struct ProviderTests {
             let reply = try await end("https://app.example.test/bye")
             #expect(reply.status == 302)
             #expect(reply.header("Location") == "https://app.example.test/bye?state=s%261")
-            #expect(try await server.authorize(session, ["prompt": "none"]).location["error"] == "login_required")
+            #expect(try await server.authorize(session, ["prompt": "none"]).location["error"] == "interaction_required")
         }
     }
 
