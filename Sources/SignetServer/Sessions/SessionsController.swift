@@ -27,6 +27,11 @@ struct SessionsController: Sendable {
         let shown = context.route == .session ? try context.parameter("token") : nil
         let named = [shown, body["tokenId"]?.string, request.query("tokenId")].compactMap { $0 }
         let tokens = named.isEmpty ? request.sessionTokens(server.configuration.cookieName) : Array(named.prefix(1))
+        if action == .getSessionInfo, !named.isEmpty {
+            // A token in the request identifies the session to describe, not the caller, as at AM.
+            let own = request.sessionTokens(server.configuration.cookieName)
+            guard try await find(own, realm) != nil else { throw APIError.accessDenied }
+        }
         switch action {
         case .logout: return try await logOut(tokens, realm, version)
         case .getSessionInfo: return try await information(tokens, realm, version)

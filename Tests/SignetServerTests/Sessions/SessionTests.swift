@@ -104,6 +104,19 @@ struct SessionTests {
         }
     }
 
+    @Test("S17: getSessionInfo by tokenId needs a session of the caller's own", arguments: [false, true])
+    func describesOtherSessionToCallerWithSession(hasSession: Bool) async throws {
+        try await TestServer.run { server in
+            let session = try await server.session()
+            var headers = ["Accept-API-Version": "resource=2.0", "Content-Type": "application/json"]
+            if hasSession { headers["iPlanetDirectoryPro"] = session }
+            let reply = try await server.sessionAction("getSessionInfo", headers, body: "{\"tokenId\":\"\(session)\"}")
+            #expect(reply.status == (hasSession ? 200 : 401))
+            #expect(reply.json["username"]?.string == (hasSession ? "mira" : nil))
+            #expect(reply.message == (hasSession ? nil : "Access Denied"))
+        }
+    }
+
     @Test("A session is validated by header, cookie, body or path")
     func validatesSession() async throws {
         try await TestServer.run { server in
