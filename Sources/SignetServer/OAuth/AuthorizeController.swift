@@ -95,7 +95,7 @@ struct AuthorizeController: Sendable {
                 if request.isSilent {
                     // A login is forced for a session that does not satisfy the request.
                     let isAboutLogin = isForced || parameters["id_token_hint"] != nil
-                    throw isAboutLogin ? AuthorizationErrorResponse.loginRequired : .interactionRequired
+                    throw isAboutLogin ? AuthorizationErrorResponse.loginRequired : AuthorizationErrorResponse.interactionRequired
                 }
                 return .login(isForced: isForced, journey: journey)
             case .present(let shown, let completed):
@@ -148,15 +148,19 @@ struct AuthorizeController: Sendable {
     /// Returns true when the user consents to the request, or doesn't have to.
     ///
     /// Saves the consent if the user wants it.
-    /// - Throws: The error for the client when the user refuses, or when the request forbids the consent page.
+    /// - Throws: The error for the client when the user refuses, or when the request forbids the consent page;
+    ///   ``OAuthErrorResponse`` for the browser when the decision has no `csrf` of this session.
     private static func hasConsent(
         for request: AuthorizationRequest, of client: RegisteredClient, _ shown: PresentedSession, _ decision: Decision,
         _ tx: inout ServerTransaction
     ) throws -> Bool {
+        guard decision.allows == nil || decision.isGenuine(shown.token, tx) else {
+            throw OAuthErrorResponse(.badRequest, "bad_request", "The form is not one of this session")
+        }
         let isPrompted = request.prompts.contains(.consent)
         guard client.requiresConsent || isPrompted else { return true }
         let user = shown.session.user
-        if let allows = decision.isGenuine(shown.token, tx) ? decision.allows : nil {
+        if let allows = decision.allows {
             guard allows else { throw AuthorizationErrorResponse.accessDenied }
             if decision.saves { try tx.consents.save(request.scopes, by: client.key, of: user) }
             return true

@@ -225,7 +225,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("A client that requires consent asks the user and gets the user's decision")
+    @Test("S12: A client gets the user's decision on its consent page, and a decision without the csrf of the page is 400")
     func asksForConsent() async throws {
         try await TestServer.run { server in
             let session = try await server.session()
@@ -242,8 +242,9 @@ struct AuthorizeTests {
                     body: TestServer.form(decision))
             }
             #expect(try await decide(["decision": "deny", "csrf": String(csrf)]).location["error"] == "access_denied")
-            #expect(try await decide(["decision": "allow"]).status == 200)
-            #expect(try await decide(["decision": "allow", "csrf": "wrong"]).status == 200)
+            #expect(try await decide(["decision": "allow"]).status == 400)
+            let wrong = try await decide(["decision": "allow", "csrf": "wrong"])
+            #expect(wrong.status == 400 && wrong.error == "bad_request" && wrong.header("Location") == nil)
             #expect(try await decide(["decision": "allow", "csrf": session]).location["code"] != nil)
             #expect(try await server.authorize(session, client: "asking").status == 200)
             let saved = try await decide(["decision": "allow", "csrf": String(csrf), "save_consent": "on"])
