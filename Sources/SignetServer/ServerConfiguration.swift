@@ -48,6 +48,8 @@ public struct ServerConfiguration: Sendable {
     public var lifetimes = TokenLifetimes()
     /// The minimum number of seconds between two polls for a device code; at least 1.
     public var devicePollInterval = 5
+    /// The HTTP status of `authorization_pending` and `slow_down`: 400 (RFC 8628 section 3.5), or 403, which PingAM 7.2 to 8 sends.
+    public var devicePendingStatus = 400
     /// The RSA key, of 2048 bits or more, that signs id_tokens, as PEM in PKCS #8 or PKCS #1.
     ///
     /// When nil, the server generates a key when it first needs one, and stores it with the ``state``.
@@ -62,6 +64,12 @@ public struct ServerConfiguration: Sendable {
     public var cookieDomain: String?
     /// True when that cookie is `HttpOnly`, which hides it from scripts in a page.
     public var cookieIsHTTPOnly = true
+    /// The `SameSite` attribute of the session cookie and of the load balancer cookie.
+    ///
+    /// ``CookieSameSite/none`` lets an app of another site send the session cookie. The cookie is then `Secure`, so that browsers
+    /// accept it over https and on loopback. Requests that change something are accepted only from the server's own origin and from
+    /// ``corsOrigins``, as with the other values.
+    public var cookieSameSite = CookieSameSite.lax
     /// The issuer in enrollment URIs and in the text of push messages.
     public var issuer = "Signet"
     /// The relying party ID (a domain) of WebAuthn credentials; nil for the host of the public address, or `localhost`.

@@ -127,6 +127,7 @@ struct ConfigurationReader {
         server.cookieDomain = reader.optionalString("cookieDomain", default: "none")
         reader.check("cookieDomain", server.cookieDomain, "a domain, such as `example.test`", TextRule.isDomain)
         server.cookieIsHTTPOnly = reader.bool("cookieIsHTTPOnly", server.cookieIsHTTPOnly)
+        server.cookieSameSite = reader.choice("cookieSameSite", "lax", Self.sameSite) ?? server.cookieSameSite
         server.loadBalancerCookie =
             reader.optionalString("loadBalancerCookie", default: "`amlbcookie=01`") ?? server.loadBalancerCookie
         server.backgroundColor = reader.color("backgroundColor") ?? server.backgroundColor
@@ -136,6 +137,7 @@ struct ConfigurationReader {
         server.suspensionTimeout = reader.integer("suspensionTimeout", server.suspensionTimeout, in: 1...Self.maxSeconds)
         server.pushTimeout = reader.integer("pushTimeout", server.pushTimeout, in: 1...86_400)
         server.devicePollInterval = reader.integer("devicePollInterval", server.devicePollInterval, in: 1...86_400)
+        server.devicePendingStatus = reader.choice("devicePendingStatus", "400", ["400": 400, "403": 403]) ?? 400
         let polls = reader.optionalInteger("pollInterval", in: 0...86_400_000, default: "AM's schedule")
         server.pollInterval = polls.map { .milliseconds($0) }
         server.webAuthnRelyingParty = reader.optionalString("webAuthnRelyingParty", default: "the host, or `localhost`")
@@ -167,6 +169,8 @@ struct ConfigurationReader {
                     "`path` is inside of the `contextPath`, `\(context)`: choose another path"))
         }
     }
+
+    private static let sameSite: KeyValuePairs<String, CookieSameSite> = ["strict": .strict, "lax": .lax, "none": .none]
 
     /// The maximum in seconds: a century.
     private static let maxSeconds = 3_153_600_000

@@ -110,7 +110,7 @@ struct DeviceCodeStore {
                 isEarly
                 ? ("slow_down", "The polling interval has not elapsed")
                 : ("authorization_pending", "The user has not yet completed authorization")
-            return .failure(OAuthErrorResponse(.badRequest, code, message))
+            return .failure(OAuthErrorResponse(HTTPResponse.Status(code: time.configuration.devicePendingStatus), code, message))
         }
     }
 

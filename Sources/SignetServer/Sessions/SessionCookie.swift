@@ -6,6 +6,8 @@ import SignetCore
 struct SessionCookie: Sendable {
     let name: String
     private let attributes: String
+    /// The attributes of a cookie without a secret.
+    private let plainAttributes: String
     /// True when clients use https.
     let isSecure: Bool
 
@@ -13,16 +15,19 @@ struct SessionCookie: Sendable {
         let configuration = time.configuration
         isSecure = time.baseURL.lowercased().hasPrefix("https:")
         name = configuration.cookieName
-        attributes =
-            "; Path=/" + (configuration.cookieDomain.map { "; Domain=\($0)" } ?? "")
-            + (configuration.cookieIsHTTPOnly ? "; HttpOnly" : "") + "; SameSite=Lax" + (isSecure ? "; Secure" : "")
+        let path = "; Path=/" + (configuration.cookieDomain.map { "; Domain=\($0)" } ?? "")
+        let sameSite = "; SameSite=\(configuration.cookieSameSite.rawValue)"
+        // Browsers refuse a cookie for other sites that is not Secure. On loopback they accept Secure over http.
+        let security = isSecure || configuration.cookieSameSite == .none ? "; Secure" : ""
+        attributes = path + (configuration.cookieIsHTTPOnly ? "; HttpOnly" : "") + sameSite + security
+        plainAttributes = path + sameSite + security
     }
 
     private var security: String { isSecure ? "; Secure" : "" }
 
     /// Returns the cookie with a session token.
     ///
-    /// Forms of other sites don't send it (`SameSite=Lax`).
+    /// Forms of other sites send it only with ``ServerConfiguration/cookieSameSite`` `none`.
     func set(_ token: String) -> HTTPField {
         HTTPField(name: .setCookie, value: "\(name)=\(token)\(attributes)")
     }
@@ -34,9 +39,9 @@ struct SessionCookie: Sendable {
             name: .setCookie, value: "\(name)=\(value)\(age); Path=\(path); HttpOnly; SameSite=\(sameSite)\(security)")
     }
 
-    /// Returns another, non-secret cookie, given as `name=value`.
+    /// Returns another, non-secret cookie, given as `name=value`, for the domain of the session cookie.
     func plain(_ cookie: String) -> HTTPField {
-        HTTPField(name: .setCookie, value: "\(cookie); Path=/; SameSite=Lax\(security)")
+        HTTPField(name: .setCookie, value: "\(cookie)\(plainAttributes)")
     }
 
     var expired: HTTPField {

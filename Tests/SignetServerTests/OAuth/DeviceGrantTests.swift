@@ -76,6 +76,19 @@ struct DeviceGrantTests {
         }
     }
 
+    @Test("S17: A device that waits gets 403 on a setting, as PingAM 7.2 to 8 answers")
+    func answersPendingWithConfiguredStatus() async throws {
+        try await TestServer.run(.sample { $0.devicePendingStatus = 403 }) { server in
+            let code = try #require(try await begin(server).json["device_code"]?.string)
+            let pending = try await poll(server, code)
+            #expect(pending.status == 403 && pending.error == "authorization_pending")
+            let early = try await poll(server, code)
+            #expect(early.status == 403 && early.error == "slow_down")
+            let unknown = try await poll(server, "unknown")
+            #expect(unknown.status == 400 && unknown.error == "invalid_grant")
+        }
+    }
+
     @Test("A poll distinguishes a denied, an expired and an unknown device code")
     func distinguishesDeniedExpiredAndUnknownCodes() async throws {
         try await TestServer.run { server in

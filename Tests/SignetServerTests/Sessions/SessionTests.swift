@@ -194,6 +194,41 @@ struct SessionTests {
     }
 }
 
+@Suite("The SameSite attribute of cookies")
+struct SameSiteTests {
+    @Test(
+        "F6: The session cookie and the load balancer cookie have the configured SameSite and Domain, and None is Secure",
+        arguments: [(CookieSameSite.lax, "; SameSite=Lax"), (.strict, "; SameSite=Strict"), (.none, "; SameSite=None; Secure")])
+    func setsSameSite(setting: CookieSameSite, attributes: String) async throws {
+        try await TestServer.run(
+            .sample {
+                $0.cookieSameSite = setting
+                $0.cookieDomain = "example.test"
+            }
+        ) { server in
+            let reply = try await server.logIn("Login")
+            let token = try #require(reply.json["tokenId"]?.string)
+            #expect(
+                reply.cookies == [
+                    "iPlanetDirectoryPro=\(token); Path=/; Domain=example.test; HttpOnly\(attributes)",
+                    "amlbcookie=01; Path=/; Domain=example.test\(attributes)",
+                ])
+            let end = try await server.sessionAction("logout", ["Cookie": "iPlanetDirectoryPro=\(token)"])
+            let expired = try #require(end.cookies.first)
+            #expect(expired.hasSuffix("; Path=/; Domain=example.test; HttpOnly\(attributes)"))
+        }
+    }
+
+    @Test("The configuration file names SameSite in lower case, and refuses other words")
+    func readsSetting() throws {
+        let file = try ServerConfiguration(yaml: "server: {cookieSameSite: none, devicePendingStatus: 403}")
+        #expect(file.cookieSameSite == .none && file.devicePendingStatus == 403)
+        for text in ["cookieSameSite: off", "devicePendingStatus: 500"] {
+            #expect(throws: ConfigurationError.self) { try ServerConfiguration(yaml: "server: {\(text)}") }
+        }
+    }
+}
+
 @Suite("Journeys of a user who has a session")
 struct UpgradeTests {
     private func start(
