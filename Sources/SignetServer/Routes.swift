@@ -25,6 +25,7 @@ enum Route: String, CaseIterable, Sendable {
     case endSession
     case keys
     case discovery
+    case authorizationServer
     case deviceCode
     case deviceUser
     /// The login pages, below `/XUI`.
@@ -68,8 +69,8 @@ enum Route: String, CaseIterable, Sendable {
         case .authenticate, .sessions, .session, .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice,
             .pushMessage, .pushStream:
             .json
-        case .authorize, .accessToken, .revocation, .introspection, .userInfo, .endSession, .keys, .discovery, .deviceCode,
-            .deviceUser:
+        case .authorize, .accessToken, .revocation, .introspection, .userInfo, .endSession, .keys, .discovery,
+            .authorizationServer, .deviceCode, .deviceUser:
             .oauth2
         case .pages: .pages
         case .health: .health
@@ -99,6 +100,7 @@ enum Route: String, CaseIterable, Sendable {
         case .endSession: ["connect", "endSession"]
         case .keys: ["connect", "jwk_uri"]
         case .discovery: [".well-known", "openid-configuration"]
+        case .authorizationServer: [".well-known", "oauth-authorization-server"]
         case .deviceCode: ["device", "code"]
         case .deviceUser: ["device", "user"]
         case .pages, .health, .gateway: []
@@ -191,6 +193,7 @@ extension ServerContext {
         group.add(.endSession, [.get: session.endSession, .post: session.endSession])
         let discovery = DiscoveryController(server: self)
         group.add(.discovery, [.get: discovery.discovery])
+        group.add(.authorizationServer, [.get: discovery.discovery])
         group.add(.keys, [.get: discovery.keys])
         group.add(.deviceCode, [.post: DeviceCodeController(server: self).deviceCode])
         let device = DeviceUserController(server: self)

@@ -34,7 +34,8 @@ struct RealmResponder<Next: HTTPResponder<AppRequestContext>>: HTTPResponder {
             (context.family, context.route) = (.gateway, .gateway)
             return Route.gateway.family.prefix
         }
-        guard let below = path.below(contextPath: contextPath) else { return "/" }
+        let known = Self.metadataAddress(path)
+        guard let below = (known ?? path).below(contextPath: contextPath) else { return "/" }
         context.path = String(below)
         let families: [Route.Family] = [.health, .console, .pages, .admin]
         let prefix = "/\(below.dropFirst().prefix { $0 != "/" })"
@@ -49,6 +50,17 @@ struct RealmResponder<Next: HTTPResponder<AppRequestContext>>: HTTPResponder {
         }
         (context.family, context.route, context.realm) = (address.route.family, address.route, address.realm)
         return address.routerPath
+    }
+}
+
+extension RealmResponder {
+    /// Returns the path of the metadata below the path of the issuer; nil for a request for something else.
+    ///
+    /// A client asks for it at the well-known path with the path of the issuer after it (RFC 8414 section 3.1).
+    private static func metadataAddress(_ path: String) -> String? {
+        let wellKnown = Route.authorizationServer.pattern.map { "/\($0)" }.joined()
+        guard path.hasPrefix("\(wellKnown)/") else { return nil }
+        return path.dropFirst(wellKnown.count) + wellKnown
     }
 }
 

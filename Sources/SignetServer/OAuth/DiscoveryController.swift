@@ -2,7 +2,10 @@ import HTTPTypes
 import Hummingbird
 import SignetCore
 
-/// `GET /oauth2/.../.well-known/openid-configuration` (OpenID Connect Discovery 1.0, RFC 8414) and the key set that it refers to.
+/// The metadata of a realm as OpenID provider and as authorization server, and the key set that it refers to.
+///
+/// `GET /oauth2/.../.well-known/openid-configuration` (OpenID Connect Discovery 1.0 section 4) and
+/// `GET /.well-known/oauth-authorization-server/am/oauth2/...` (RFC 8414 section 3.1) return the same document.
 struct DiscoveryController: Sendable {
     let server: ServerContext
 

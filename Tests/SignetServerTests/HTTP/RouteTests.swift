@@ -11,8 +11,9 @@ struct RouteTests {
     private static let methods: [(Route, String)] = [
         (.authenticate, "POST"), (.sessions, "POST"), (.session, "POST"), (.pushMessage, "POST"), (.pushStream, "GET"),
         (.authorize, "GET, POST"), (.accessToken, "POST"), (.revocation, "POST"), (.introspection, "POST"),
-        (.userInfo, "GET, POST"), (.endSession, "GET, POST"), (.keys, "GET"), (.discovery, "GET"), (.deviceCode, "POST"),
-        (.deviceUser, "GET, POST"), (.health, "GET, HEAD"), (.pages, "GET, POST"),
+        (.userInfo, "GET, POST"), (.endSession, "GET, POST"), (.keys, "GET"), (.discovery, "GET"),
+        (.authorizationServer, "GET"), (.deviceCode, "POST"), (.deviceUser, "GET, POST"), (.health, "GET, HEAD"),
+        (.pages, "GET, POST"),
     ]
 
     @Test("A request with a method that a route does not have gets 405 and the methods of the route", arguments: methods)

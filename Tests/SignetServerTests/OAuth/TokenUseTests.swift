@@ -162,6 +162,22 @@ struct ProviderTests {
         }
     }
 
+    @Test(
+        "S9: The metadata is also at the address that RFC 8414 builds from the issuer",
+        arguments: ["/am/oauth2", "/am/oauth2/realms/root/realms/alpha"])
+    func servesMetadataAtWellKnownAddress(issuer: String) async throws {
+        try await TestServer.run { server in
+            let discovery = try await server.send(.get, "\(issuer)/.well-known/openid-configuration", headers: [:])
+            let inserted = try await server.send(.get, "/.well-known/oauth-authorization-server\(issuer)", headers: [:])
+            #expect(inserted.status == 200 && inserted.json == discovery.json)
+            #expect(inserted.json["issuer"] == .string("http://127.0.0.1:8080\(issuer)"))
+            for path in ["", "/", "/am", "/am/json", "/other/oauth2"] {
+                let reply = try await server.send(.get, "/.well-known/oauth-authorization-server\(path)", headers: [:])
+                #expect(reply.status == 404, "\(path)")
+            }
+        }
+    }
+
     @Test("The issuer follows the public address of the server")
     func issuerFollowsPublicURL() async throws {
         try await TestServer.run(.sample { $0.publicURL = "https://login.example.test/am" }) { server in
