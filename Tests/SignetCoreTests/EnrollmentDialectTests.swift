@@ -51,7 +51,7 @@ struct EnrollmentDialectTests {
     }
 
     @Test(
-        "U7: A parameter that is given twice with different values is refused, and its name is in the error",
+        "A parameter that is given twice with different values is refused, and its name is in the error",
         arguments: [
             ("secret=AAAA&secret=\(key)&digits=8&digits=zz", "secret"), ("secret=\(key)&digits=6&digits=8", "digits"),
             ("secret=\(key)&digits=8&digits=zz", "digits"), ("secret=\(key)&digits=6&digits=06", "digits"),
@@ -150,7 +150,7 @@ struct EnrollmentDialectTests {
         #expect(EnrollmentURI.account(namedBy: text) == nil)
     }
 
-    @Test("U11: A push URI of OpenAM's root realm, whose label says forgerock, is read")
+    @Test("A push URI of OpenAM's root realm, whose label says forgerock, is read")
     func readsOpenAMPushURI() throws {
         let u11 = try EnrollmentURI.parse(
             "pushauth://push/forgerock:demo?l=YW1sYmNvb2tpZT0wMQ&issuer=Rm9yZ2VSb2Nr&m=0d0c0b0a-1111-4222-8333-9444555566661735689600000"
