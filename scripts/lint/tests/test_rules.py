@@ -22,6 +22,7 @@ WORDS = "scripts/lint/words.txt"
 RULE_TESTS = "Tests/SignetCoreTests/RuleTests.swift"
 PAGE = "docs/protocol/wire.md"
 THREATS = "docs/design/threats.md"
+COMPATIBILITY = "docs/reference/compatibility.md"
 VENDOR = "docs/reference/vendor-tests/Push.md"
 COUNTS = "docs/reference/vendor-tests/README.md"
 PROMISES = "docs/reference/promises.md"
@@ -131,6 +132,7 @@ public protocol Store {
     'struct RuleTests {\n    @Test("A rule holds, always", arguments: [1])\n    func holds() {}\n}\n',
     THREATS: "| # | attack | defense | test |\n| --- | --- | --- | --- |\n"
     '| 1 | A | B | RuleTests "A rule holds", "always" (twice); SignetCoreTests/RuleTests "holds" |\n| 2 | A | B | none: out of scope |\n',
+    COMPATIBILITY: "| # | behavior | test |\n| --- | --- | --- |\n| S1 | A | RuleTests \"A rule holds\" |\n",
     VENDOR: "| their test | our test | remark |\n| --- | --- | --- |\n| A.a | `SignetCoreTests/holds`, SignetCoreTests/holds | |\n"
     "| A.b | | differs because x |\n| A.c | | missing |\n| A.d | SignetCoreTests/holds | differs because y |\n",
     COUNTS: "| page | rows | the same | differs, tested | differs, not tested | missing |\n| --- | --- |\n"
@@ -239,14 +241,16 @@ FAULTS = [
     ("links", {STORE: "/// (protocol/wire.md section\n/// 1.9)\nlet a = 1\n"}, f"{STORE}:1:", "has no section 1.9"),
     ("links", {STORE: "// protocol/wire.md 1.7\n"}, f"{STORE}:1:", "has no section 1.7"),
     ("links", {STORE: "// protocol/wire.md sections 1, 1.2 and 2.\n"}, f"{STORE}:1:", "has no section 2"),
-    ("threats", {THREATS: None}, f"{THREATS}:1:", "missing"),
-    ("threats", {THREATS: '| 1 | A | B | RuleTests "A rule breaks" |\n'}, f"{THREATS}:1:", 'no test "A rule breaks"'),
-    ("threats", {THREATS: '\n| 1 | A | B | GoneTests "A rule holds" |\n'}, f"{THREATS}:2:", "no suite GoneTests"),
-    ("threats", {THREATS: '| 1 | A | B | Other/RuleTests "A rule holds" |\n'}, f"{THREATS}:1:", "no suite RuleTests"),
-    ("threats", {THREATS: "| 1 | A | B | RuleTests |\n"}, f"{THREATS}:1:", "row 1: write"),
-    ("threats", {THREATS: '| 1 | A | B | RuleTests "A rule holds", and more |\n'}, f"{THREATS}:1:", "row 1: write"),
-    ("threats", {THREATS: "| 1 | A | B | none |\n"}, f"{THREATS}:1:", "row 1: write"),
-    ("threats", {THREATS: "| 1 | A | B | none: x |\n| 1 | A | B | none: y |\n"}, f"{THREATS}:2:", "two rows 1"),
+    ("tested-rows", {THREATS: None}, f"{THREATS}:1:", "missing"),
+    ("tested-rows", {THREATS: '| 1 | A | B | RuleTests "A rule breaks" |\n'}, f"{THREATS}:1:", 'no test "A rule breaks"'),
+    ("tested-rows", {THREATS: '\n| 1 | A | B | GoneTests "A rule holds" |\n'}, f"{THREATS}:2:", "no suite GoneTests"),
+    ("tested-rows", {THREATS: '| 1 | A | B | Other/RuleTests "A rule holds" |\n'}, f"{THREATS}:1:", "no suite RuleTests"),
+    ("tested-rows", {THREATS: "| 1 | A | B | RuleTests |\n"}, f"{THREATS}:1:", "row 1: write"),
+    ("tested-rows", {THREATS: '| 1 | A | B | RuleTests "A rule holds", and more |\n'}, f"{THREATS}:1:", "row 1: write"),
+    ("tested-rows", {THREATS: "| 1 | A | B | none |\n"}, f"{THREATS}:1:", "row 1: write"),
+    ("tested-rows", {THREATS: "| 1 | A | B | none: x |\n| 1 | A | B | none: y |\n"}, f"{THREATS}:2:", "two rows 1"),
+    ("tested-rows", {COMPATIBILITY: None}, f"{COMPATIBILITY}:1:", "missing"),
+    ("tested-rows", {COMPATIBILITY: '| S1 | A | RuleTests "A rule breaks" |\n'}, f"{COMPATIBILITY}:1:", 'row S1: RuleTests has no test'),
     ("vendor-tests", {VENDOR: HEAD + "| A.a | SignetCoreTests/gone | |\n"}, f"{VENDOR}:2:", "no test function SignetCoreTests/gone"),
     ("vendor-tests", {VENDOR: HEAD + "| A.a | GoneTests/holds | |\n"}, f"{VENDOR}:2:", "no test function GoneTests/holds"),
     ("vendor-tests", {VENDOR: HEAD + "| A.a | holds | |\n"}, f"{VENDOR}:2:", "holds is not `Target/function`"),
