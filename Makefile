@@ -98,9 +98,12 @@ asan: setup ## all tests under the address sanitizer
 	@swift build $(ASAN) --build-tests
 	@swift test $(ASAN) --skip-build $(TEST_ARGS)
 
-# FUZZ_SECONDS a target. The corpora in Fuzz/Corpus are where it begins; what it finds new is kept in the scratch folder, and what
-# breaks a reader is left there as crash-*: give it to `signet-fuzz TARGET FILE` of any build.
+# FUZZ_SECONDS a target, as many targets at once as there are processors. The corpora in Fuzz/Corpus are where it begins; what it
+# finds new is kept in the scratch folder, and what breaks a reader is left there as crash-*: give it to `signet-fuzz TARGET FILE`
+# of any build.
 FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := json uri jws notification imports cookies events step authenticate form signature cbor headers address \
+    configuration
 # The compiler hears only the last of several -sanitize: both in one, or nothing of ours is watched. The readers of the server are
 # internal, and -enable-testing makes them reachable.
 FUZZ := $(TRAITS) -c release --sanitize=fuzzer --sanitize=address -Xswiftc -sanitize=fuzzer,address \
@@ -110,13 +113,9 @@ FUZZ := $(TRAITS) -c release --sanitize=fuzzer --sanitize=address -Xswiftc -sani
 fuzz: export ASAN_OPTIONS := detect_leaks=1
 fuzz: setup ## libFuzzer on the readers of JSON, URIs, JWS, push messages, exports, servers' answers, requests and configurations (FUZZ_SECONDS each)
 	@swift build $(FUZZ) --product signet-fuzz
-	@bin="$$(swift build $(FUZZ) --product signet-fuzz --show-bin-path)"; \
-	for target in json uri jws notification imports cookies events step authenticate form signature cbor headers \
-	    address configuration; do \
-	    found="$(SCRATCH)/fuzz/found/$$target"; mkdir -p "$$found"; \
-	    "$$bin/signet-fuzz" $$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
-	        -print_final_stats=1 -artifact_prefix="$$found/" "$$found" Fuzz/Corpus/$$target; \
-	done
+	@bin="$$(swift build $(FUZZ) --product signet-fuzz --show-bin-path)"; export FUZZ_SECONDS=$(FUZZ_SECONDS); \
+	printf '%s\n' $(FUZZ_TARGETS) \
+	    | xargs -I '{}' -P "$$(nproc)" scripts/fuzz "$$bin/signet-fuzz" '{}' "$(SCRATCH)/fuzz/found"
 
 # SwiftPM's warnings about files of the packages we use are not DocC's.
 docs: setup ## the API documentation as HTML, and how much of the API is documented; fails on a gap or a dead link
