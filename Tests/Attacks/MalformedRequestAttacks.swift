@@ -273,6 +273,9 @@ private struct FuzzedServer: Sendable {
                 target: "\(base)/connect/endSession?id_token_hint=a.b.c&post_logout_redirect_uri=x%3A%2F%2Fy&state=1"),
             ValidRequest(route: "keys", target: "\(base)/connect/jwk_uri"),
             ValidRequest(route: "discovery", target: "/am/oauth2/realms/root/realms/alpha/.well-known/openid-configuration"),
+            ValidRequest(
+                route: "authorizationServer", target: "/.well-known/oauth-authorization-server/am/oauth2/realms/root/realms/alpha"
+            ),
             form("deviceCode", "device/code", "client_id=app&scope=openid"),
             form("deviceUser", "device/user", "user_code=BCDF-GHJK&decision=allow&csrf=\(session)", shown),
         ]
