@@ -138,7 +138,6 @@ final class PostgresRows: RowStore {
 /// The SQL commands of ``PostgresRows``.
 enum PostgresRowCommands {
     static let channel = "signet_row"
-    private static let version = "1"
 
     static func setUp(_ connection: PostgresConnection, timeout: Double) throws(StoreError) {
         let milliseconds = Int(timeout * 1000)
@@ -163,13 +162,7 @@ enum PostgresRowCommands {
             _ = try connection.run(
                 """
                 BEGIN; SELECT pg_advisory_xact_lock(hashtext('signet_row'));
-                CREATE TABLE IF NOT EXISTS signet_row (kind text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL,
-                    family text COLLATE "C" NOT NULL, expires bigint NOT NULL, bytes bytea NOT NULL, PRIMARY KEY (kind, name));
-                CREATE INDEX IF NOT EXISTS signet_row_family ON signet_row (kind, family);
-                CREATE INDEX IF NOT EXISTS signet_row_expires ON signet_row (kind, expires);
-                CREATE INDEX IF NOT EXISTS signet_row_sweep ON signet_row (expires);
-                CREATE TABLE IF NOT EXISTS signet_row_version (version integer PRIMARY KEY);
-                INSERT INTO signet_row_version SELECT \(version) WHERE NOT EXISTS (SELECT 1 FROM signet_row_version);
+                \(Schema.postgreSQL);
                 COMMIT
                 """, "open the state")
         } catch {
@@ -177,7 +170,7 @@ enum PostgresRowCommands {
             throw error
         }
         let found = try connection.run("SELECT max(version) FROM signet_row_version", "open the state").rows.first?.first
-        guard found.map({ String(decoding: $0, as: UTF8.self) }) == version else {
+        guard found.map({ String(decoding: $0, as: UTF8.self) }) == String(Schema.version) else {
             throw StoreError(.newerFormat, "open the state", "a later version of signet made the table; nothing was changed")
         }
     }

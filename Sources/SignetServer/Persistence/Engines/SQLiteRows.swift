@@ -37,11 +37,6 @@ final class SQLiteRows: RowStore {
         }
     }
 
-    /// The version of the table that this code supports.
-    private static let version = 1
-    /// The SQLite application ID, `SGNT`, which marks a file that this code created.
-    private static let application = 0x5347_4E54
-
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(2)
@@ -75,19 +70,12 @@ final class SQLiteRows: RowStore {
     private static func createTable(_ database: Database, isNew: Bool) throws {
         let found = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         if isNew, found == 0 {
-            try database.execute(
-                sql: """
-                    CREATE TABLE row (kind TEXT NOT NULL, name TEXT NOT NULL, family TEXT NOT NULL, expires INTEGER NOT NULL,
-                        bytes BLOB NOT NULL, PRIMARY KEY (kind, name));
-                    CREATE INDEX row_family ON row (kind, family) WHERE family != '';
-                    CREATE INDEX row_expires ON row (kind, expires);
-                    PRAGMA application_id=\(application); PRAGMA user_version=\(version)
-                    """)
+            try database.execute(sql: Schema.sqlite)
         } else {
-            guard found == application else {
+            guard found == Schema.application else {
                 throw StoreError(.corrupt, "open the state", "the file is not one that a server made; it was left as it is")
             }
-            guard try Int.fetchOne(database, sql: "PRAGMA user_version") == version else {
+            guard try Int.fetchOne(database, sql: "PRAGMA user_version") == Schema.version else {
                 throw StoreError(.newerFormat, "open the state", "a later version of signet made the file; nothing was changed")
             }
         }
