@@ -125,31 +125,37 @@ extension ServerTransaction {
     /// Returns the device that a registration request describes, if it may register.
     ///
     /// Changes nothing.
-    func candidate(_ body: PushRequestBody, realm: RealmPath) throws -> PushDevice {
+    func candidate(_ body: PushRequestBody, realm: RealmPath) throws -> PushCandidate {
         guard let pending = try registrations.entry(body.messageId), pending.user.realm == realm,
             try identified(pending.user) == pending.identified
         else { throw PushResponseError.unknownMessage }
         let device = try pending.device(registeredBy: body.jwt, at: now)
+        if pending.isRegistered {
+            let stored = try devices.pushDevice(of: device.owner).flatMap { $0.mechanismUID == device.mechanismUID ? $0 : nil }
+            return PushCandidate(device: stored ?? device, isRepeated: true)
+        }
         guard try !devices.isTaken(mechanismUID: device.mechanismUID, for: device.owner) else {
             throw PushResponseError.mechanismTaken
         }
-        return device
+        return PushCandidate(device: device, isRepeated: false)
     }
 
     /// Registers a device.
     ///
-    /// The device it replaces loses its streams, its messages and its recovery codes.
+    /// The device it replaces loses its streams, its messages and its recovery codes. A repeated registration changes nothing.
     /// - Parameters:
     ///   - body: The registration, signed by the device.
     ///   - realm: The realm of the request.
     ///   - endpoint: The SNS endpoint to deliver to; nil for a device that uses a push stream.
-    /// - Returns: The stored device.
+    /// - Returns: The stored device; for a repeated registration see ``PushCandidate``.
     /// - Throws: ``PushResponseError`` when the registration is unknown or not valid, or its mechanism ID belongs to another
     ///   user. Nothing is changed then.
     mutating func register(
         _ body: PushRequestBody, realm: RealmPath, endpoint: String? = nil
-    ) throws -> PushDevice {
-        var device = try candidate(body, realm: realm)
+    ) throws -> PushCandidate {
+        let candidate = try candidate(body, realm: realm)
+        guard !candidate.isRepeated else { return candidate }
+        var device = candidate.device
         if let endpoint { device.communicationID = endpoint }
         if let old = try devices.save(device) {
             effects.append(.endStreams(old.mechanismUID))
@@ -163,7 +169,7 @@ extension ServerTransaction {
             try devices.keep(nil, for: .oath, of: device.owner)
         }
         try registrations.complete(body.messageId)
-        return device
+        return PushCandidate(device: device, isRepeated: false)
     }
 }
 

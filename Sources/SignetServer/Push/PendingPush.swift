@@ -65,13 +65,15 @@ struct PendingPush: Codable, Sendable {
 
     /// Takes the device's answer.
     ///
-    /// It verifies the signature over the received bytes first, and then checks the claims.
+    /// It verifies the signature over the received bytes first, and then checks the claims. The first valid answer counts. As in
+    /// AM, a later one is accepted and changes nothing, so that a device that lost the server's response can send it again.
     /// - Throws: ``PushResponseError`` when the answer is not valid.
-    mutating func take(_ jwt: String, at now: Date) throws(PushResponseError) -> State {
+    mutating func take(_ jwt: String, at now: Date) throws(PushResponseError) -> PushAnswer {
         let claims = try SignedClaims(jwt, secret: secret)
         guard now < deadline else { throw .expired }
-        guard state == .waiting else { throw .alreadyAnswered }
         try claims.checkResponse(to: challenge, secret: secret)
+        guard wrongNumbers <= Self.wrongNumbersAllowed else { throw .deniedByGuesses }
+        guard state == .waiting else { return PushAnswer(state: state, isRepeated: true) }
         switch claims["deny"] {
         case .bool(true): state = .denied
         case nil:
@@ -79,7 +81,7 @@ struct PendingPush: Codable, Sendable {
             state = .approved
         default: throw .claim("deny")
         }
-        return state
+        return PushAnswer(state: state, isRepeated: false)
     }
 
     private mutating func checkNumber(_ claim: JSONValue?) throws(PushResponseError) {
@@ -91,6 +93,14 @@ struct PendingPush: Codable, Sendable {
         if wrongNumbers > Self.wrongNumbersAllowed { state = .denied }
         throw .numberWrong
     }
+}
+
+/// The result of a device's valid answer.
+struct PushAnswer: Sendable, Hashable {
+    /// The state of the message: the decision of the first valid answer.
+    let state: PendingPush.State
+    /// True for an answer to a message that was answered before.
+    let isRepeated: Bool
 }
 
 /// The claims of a JWT with a verified signature.
@@ -122,7 +132,8 @@ struct SignedClaims: Sendable {
 enum PushResponseError: Error, Sendable, Hashable {
     case unknownMessage
     case expired
-    case alreadyAnswered
+    /// Too many wrong numbers have denied the message.
+    case deniedByGuesses
     case form
     case signature
     case claim(String)

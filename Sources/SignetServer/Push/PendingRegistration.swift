@@ -65,12 +65,11 @@ struct PendingRegistration: Codable, Sendable {
 
     /// Reads a registration.
     ///
-    /// It verifies the signature first, and then checks the claims.
+    /// It verifies the signature first, and then checks the claims. As in AM, a registration that is sent again is valid.
     /// - Throws: ``PushResponseError`` when the registration is not valid.
     func device(registeredBy jwt: String, at now: Date) throws(PushResponseError) -> PushDevice {
         let claims = try SignedClaims(jwt, secret: secret)
         guard now < deadline else { throw .expired }
-        guard !isRegistered else { throw .alreadyAnswered }
         try claims.checkResponse(to: challenge, secret: secret)
         let registration = try Self.registration(claims)
         return PushDevice(
@@ -87,6 +86,14 @@ struct PendingRegistration: Codable, Sendable {
         guard let registration = try? JSON.decode(PushClaims.Registration.self, from: claims.payload) else { throw .form }
         return registration
     }
+}
+
+/// A device with a valid registration.
+struct PushCandidate: Sendable {
+    /// The device; the stored one when the registration is repeated and the device still exists.
+    let device: PushDevice
+    /// True when the invitation was used before, so that there is nothing left to do.
+    let isRepeated: Bool
 }
 
 /// The store of the pending invitations.

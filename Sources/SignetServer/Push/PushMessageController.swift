@@ -36,17 +36,20 @@ struct PushMessageController: Sendable {
     private func register(_ body: PushRequestBody, _ request: Request, _ context: AppRequestContext) async throws -> Response {
         let realm = context.realm
         let endpoint = try await endpoint(for: body, request, realm: realm)
-        let (device, address) = try await server.store.write { tx in
+        let (candidate, address) = try await server.store.write { tx in
             (try tx.register(body, realm: realm, endpoint: endpoint), tx.time.url(.pushStream, in: realm))
         }
+        let device = candidate.device
         context.log.update { $0.client.device = device.mechanismUID }
-        server.logger.info("push device registered", metadata: ["realm": "\(realm)", "user": "\(device.owner.name)"])
+        server.logger.info(
+            candidate.isRepeated ? "push registration repeated" : "push device registered",
+            metadata: ["realm": "\(realm)", "user": "\(device.owner.name)"])
         var headers: HTTPFields = [:]
         if device.route == .server { headers.set("Link", "<\(address)>; rel=\"\(PushStreamProof.linkRelation)\"") }
         return try JSONReply.make(.ok, JSONValue.object([:]), headers: headers, version: Self.version)
     }
 
-    /// Returns the SNS endpoint of a device that registers; nil for a device that uses a push stream.
+    /// Returns the SNS endpoint of a device that registers; nil for a device that uses a push stream or is registered already.
     ///
     /// The transaction before the SNS request and the one after it both check that the device may register, so that no
     /// transaction is open while SNS answers.
@@ -54,9 +57,11 @@ struct PushMessageController: Sendable {
         for body: PushRequestBody, _ request: Request, realm: RealmPath
     ) async throws -> String? {
         guard let sns = server.sns, !request.prefersPushStream else { return nil }
-        let device = try await server.store.read { tx in
+        let candidate = try await server.store.read { tx in
             try tx.candidate(body, realm: realm)
         }
+        guard !candidate.isRepeated else { return nil }
+        let device = candidate.device
         guard let application = sns.configuration.application(for: device.communicationType) else {
             throw PushResponseError.noApplication(device.communicationType)
         }
@@ -74,11 +79,13 @@ struct PushMessageController: Sendable {
         let (answer, device) = try await server.store.write { tx in
             try tx.answer(body, realm: realm)
         }.get()
-        server.telemetry.count([.push(answer == .approved ? .approved : .denied)])
+        if !answer.isRepeated { server.telemetry.count([.push(answer.state == .approved ? .approved : .denied)]) }
         context.log.update { $0.client.device = device }
         // A fault may require a second delivery of an answered message.
         if !server.faults.isIdle, let device { server.streams.wake(device) }
-        server.logger.info("push answered", metadata: ["realm": "\(realm)", "answer": "\(answer)"])
+        server.logger.info(
+            answer.isRepeated ? "push answer repeated" : "push answered",
+            metadata: ["realm": "\(realm)", "answer": "\(answer.state)"])
         return try JSONReply.make(.ok, JSONValue.object([:]), version: Self.version)
     }
 }

@@ -91,7 +91,7 @@ struct PushMessageStore {
     ///
     /// Only the first valid answer counts.
     /// - Returns: The answer, or the reason why it is not valid. A wrong number is counted, which is a change to commit.
-    mutating func answer(_ body: PushRequestBody, realm: RealmPath) throws -> Result<PendingPush.State, PushResponseError> {
+    mutating func answer(_ body: PushRequestBody, realm: RealmPath) throws -> Result<PushAnswer, PushResponseError> {
         guard try entry(body.messageId)?.realm == realm else { return .failure(.unknownMessage) }
         let result = try pushes.update(body.messageId) { push in
             Result { () throws(PushResponseError) in try push.take(body.jwt, at: now) }
@@ -114,10 +114,10 @@ struct PushMessageStore {
 extension ServerTransaction {
     /// Processes a device's answer, and returns it with the device.
     ///
-    /// Also logs the result, a refusal included.
+    /// Also logs the result, a refusal included. A repeated answer has no effects.
     mutating func answer(
         _ body: PushRequestBody, realm: RealmPath
-    ) throws -> Result<(answer: PendingPush.State, device: String?), PushResponseError> {
+    ) throws -> Result<(answer: PushAnswer, device: String?), PushResponseError> {
         let push = try pushes.entry(body.messageId)
         func logged(_ step: RequestLogEntry.Push.Step, _ reason: String? = nil) -> SideEffect {
             // Log the ID of a known message only, because an unknown ID is arbitrary input of the client.
@@ -125,9 +125,11 @@ extension ServerTransaction {
         }
         let answer = try pushes.answer(body, realm: realm)
         switch answer {
-        case .success(let state):
-            effects.append(logged(state == .denied ? .denied : .approved))
-            if state == .approved, let device = try push.flatMap({ try devices.pushDevice(mechanismUID: $0.mechanismUID) }) {
+        case .success(let answer) where answer.isRepeated: break
+        case .success(let answer):
+            effects.append(logged(answer.state == .denied ? .denied : .approved))
+            if answer.state == .approved, let device = try push.flatMap({ try devices.pushDevice(mechanismUID: $0.mechanismUID) })
+            {
                 try pacing.answered(.push, by: device.owner)
             }
         case .failure(let refusal): effects.append(logged(.refused, "\(refusal)"))

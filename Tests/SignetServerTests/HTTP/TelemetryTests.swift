@@ -57,7 +57,7 @@ struct TelemetryTests {
             let (_, push) = try await server.waitingLogin(phone: phone)
             #expect(count("sent") == 1)
             #expect(try await phone.send(push.messageID, "x.y.z", at: server).status == 400)
-            #expect(try await phone.answer(push, at: server).status == 200)
+            for _ in 0..<2 { #expect(try await phone.answer(push, at: server).status == 200) }
             let (_, other) = try await server.waitingLogin(phone: phone)
             #expect(try await phone.answer(other, ["deny": .bool(true)], at: server).status == 200)
             #expect(count("approved") == 1 && count("denied") == 1 && count("refused") == 1 && count("sent") == 2)

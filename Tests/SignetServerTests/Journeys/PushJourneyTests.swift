@@ -125,17 +125,51 @@ struct PushRegistrationTests {
         }
     }
 
-    @Test("Of many concurrent registrations with one URI, the server accepts one")
-    func acceptsOneOfManyConcurrentRegistrations() async throws {
+    @Test("Of many concurrent registrations with one URI, the server stores one")
+    func storesOneOfManyConcurrentRegistrations() async throws {
         try await TestServer.run { server in
             let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "p")
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<20 { group.addTask { try await phone.register(at: server).status } }
+                for index in 0..<20 {
+                    let claims = phone.registration.merging(["mechanismUid": .string("p\(index)")]) { $1 }
+                    group.addTask { try await phone.register(at: server, claims: claims).status }
+                }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            let taken = statuses.filter { $0 == 200 }
-            #expect(taken.count == 1)
+            #expect(statuses == Array(repeating: 200, count: 20))
+            let stored = try await server.devServer.context.store.read { tx in
+                try (0..<20).filter { try tx.devices.pushDevice(mechanismUID: "p\($0)") != nil }
+            }
+            #expect(stored.count == 1)
+        }
+    }
+
+    @Test("S14: A registration that is sent again is 200 and changes nothing")
+    func repeatedRegistrationChangesNothing() async throws {
+        try await TestServer.run { server in
+            let step = try await server.logIn("PushRegistration").step
+            let phone = try Phone(uri: try step.registrationURI, uid: "p")
+            func stored() async throws -> PushDevice? {
+                try await server.devServer.context.store.read { tx in
+                    try tx.devices.pushDevice(of: UserKey(realm: .root, name: "mira"))
+                }
+            }
+            let first = try await phone.register(at: server)
+            let device = try #require(try await stored())
+            server.clock.advance(by: 5)
+            let other = phone.registration.merging(["mechanismUid": "q", "deviceName": "Other"]) { $1 }
+            for claims in [phone.registration, other] {
+                let again = try await phone.register(at: server, claims: claims)
+                #expect(again.status == 200 && again.text == "{}" && again.header("Link") == first.header("Link"))
+                #expect(try await stored() == device)
+            }
+            let wrong = phone.registration.merging(["response": "AAAA"]) { $1 }
+            #expect(try await phone.register(at: server, claims: wrong).status == 400)
+            #expect(try await server.poll(step).json["tokenId"] != nil)
+            #expect(try await phone.register(at: server).status == 200)
+            server.clock.advance(by: 120)
+            #expect(try await phone.register(at: server).status == 400)
         }
     }
 

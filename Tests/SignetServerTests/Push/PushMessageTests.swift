@@ -159,41 +159,62 @@ struct PushMessageResourceTests {
         }
     }
 
+    /// The steps that the request log has for push messages.
+    private func steps(_ server: TestServer) -> [RequestLogEntry.Push.Step] {
+        server.devServer.requestLog(matching: RequestLogFilter { $0.kind = .push }).compactMap { $0.push?.step }
+    }
+
     @Test(
-        "A second answer to a message is refused whatever it says",
+        "S14: An answer that is sent again is 200 without an effect, whatever it says, and the first one decides",
         arguments: [[:], ["deny": .bool(true)]] as [[String: JSONValue]], [false, true])
-    func acceptsOneAnswer(first: [String: JSONValue], afterThePoll: Bool) async throws {
+    func firstAnswerDecides(first: [String: JSONValue], afterThePoll: Bool) async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
             #expect(try await phone.answer(push, first, at: server).status == 200)
             let end = afterThePoll ? try await server.poll(step) : nil
-            expectBadRequest(try await phone.answer(push, at: server))
-            expectBadRequest(try await phone.answer(push, ["deny": .bool(true)], at: server))
+            for again in [[:], ["deny": .bool(true)]] as [[String: JSONValue]] {
+                let reply = try await phone.answer(push, again, at: server)
+                #expect(reply.status == 200 && reply.text == "{}")
+            }
+            // The signature and the response are verified before anything else.
+            expectBadRequest(try await phone.answer(push, ["response": "AAAA"], at: server))
+            let forged = CompactJWS.sign(try JSON.encode(["response": try phone.response(to: push)]), with: Secret([9]))
+            expectBadRequest(try await phone.send(push.messageID, forged, at: server))
             let last = try await server.poll(step)
             #expect((end ?? last).status == (first.isEmpty ? 200 : 401))
+            let decisions = steps(server).filter { $0 == .approved || $0 == .denied }
+            #expect(decisions == [first.isEmpty ? .approved : .denied])
         }
     }
 
-    @Test("Exactly one of a hundred simultaneous answers is accepted", arguments: [false, true])
-    func acceptsOneConcurrentAnswer(mixed: Bool) async throws {
+    @Test("S14: An answer that is sent again after the message has expired is refused")
+    func repeatedAnswerExpires() async throws {
+        try await TestServer.run { server in
+            let phone = try await server.registeredPhone()
+            let (_, push) = try await server.waitingLogin(phone: phone)
+            #expect(try await phone.answer(push, at: server).status == 200)
+            server.clock.advance(by: 120)
+            expectBadRequest(try await phone.answer(push, at: server))
+        }
+    }
+
+    @Test("Exactly one of a hundred simultaneous answers decides", arguments: [false, true])
+    func oneConcurrentAnswerDecides(mixed: Bool) async throws {
         try await TestServer.run { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
-            let replies = try await withThrowingTaskGroup(of: (Bool, Int).self) { group in
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for index in 0..<100 {
                     let denies = mixed && index.isMultiple(of: 2)
-                    group.addTask {
-                        (denies, try await phone.answer(push, denies ? ["deny": .bool(true)] : [:], at: server).status)
-                    }
+                    group.addTask { try await phone.answer(push, denies ? ["deny": .bool(true)] : [:], at: server).status }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            let winners = replies.filter { $0.1 == 200 }
-            #expect(winners.count == 1)
-            let refusedCount = replies.count { $0.1 == 400 }
-            #expect(refusedCount == 99)
-            #expect(try await server.poll(step).status == (winners.first?.0 == true ? 401 : 200))
+            #expect(statuses == Array(repeating: 200, count: 100))
+            let decisions = steps(server).filter { $0 == .approved || $0 == .denied }
+            #expect(decisions.count == 1)
+            #expect(try await server.poll(step).status == (decisions.first == .denied ? 401 : 200))
         }
     }
 
