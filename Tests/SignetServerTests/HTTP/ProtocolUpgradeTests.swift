@@ -1,5 +1,6 @@
 import Foundation
 import SignetCore
+import SignetTesting
 import TestSupport
 import Testing
 
@@ -92,6 +93,43 @@ struct ProtocolUpgradeTests {
                 "curl", ["--http2", "--silent", "--show-error", "--max-time", "30", "--write-out", "%{http_code} ", url, url])
             #expect(curl.status == 0, "\(curl.errors)")
             #expect(curl.output == "{}200 {}200 ")
+        }
+    }
+
+    /// A program that sends two pages' and two journeys' requests through one client, which asks for HTTP/2 by default.
+    private static let java = """
+        import java.net.URI;
+        import java.net.http.HttpClient;
+        import java.net.http.HttpRequest;
+        import java.net.http.HttpRequest.BodyPublishers;
+        import java.net.http.HttpResponse.BodyHandlers;
+
+        class FourRequests {
+            public static void main(String[] addresses) throws Exception {
+                var client = HttpClient.newHttpClient();
+                var page = HttpRequest.newBuilder(URI.create(addresses[0]));
+                var step = HttpRequest.newBuilder(URI.create(addresses[1])).header("Content-Type", "application/json")
+                    .POST(BodyPublishers.ofString("{}"));
+                for (var request : new HttpRequest[] {page.build(), step.build(), page.build(), step.build()}) {
+                    System.out.println(request.method() + " " + client.send(request, BodyHandlers.ofString()).statusCode());
+                }
+            }
+        }
+        """
+
+    @Test(
+        "S1: Java's HttpClient gets four responses through one client, none of them 408",
+        .enabled(if: Programs.missing(["java", "javac"]).isEmpty))
+    func javaHTTPClient() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let source = directory.file("FourRequests.java")
+        try Data(Self.java.utf8).write(to: URL(filePath: source))
+        try await Self.serve { port in
+            let server = "http://127.0.0.1:\(port)/am"
+            let program = try await TestProcess.run("java", [source, "\(server)/health", "\(server)/json/authenticate"])
+            #expect(program.status == 0, "\(program.errors)")
+            #expect(program.output == "GET 200\nPOST 200\nGET 200\nPOST 200\n")
         }
     }
 }
