@@ -49,7 +49,50 @@ struct OATHVerifierTests {
         #expect(verifier.verify(try code(steps: 0), at: date(steps: 0)) == .accepted)
         #expect(verifier.verify(try code(steps: -1), at: date(steps: 0)) == .replayed)
         #expect(verifier.verify(try code(steps: -2), at: date(steps: 0)) == .replayed)
-        #expect(verifier.verify(try code(steps: 1), at: date(steps: 0)) == .accepted)
+        #expect(verifier.verify(try code(steps: 1), at: date(steps: 0)) == .replayed)
+        #expect(verifier.verify(try code(steps: 1), at: date(steps: 1)) == .accepted)
+    }
+
+    @Test("S16: The window moves with the drift of the device's clock, and each step of that clock accepts one code")
+    func windowMovesWithDrift() throws {
+        // The offsets that OpenAM 16.0.5 was sent within one step, and what it answered.
+        var verifier = try clock()
+        let rows: [(Int, OATHVerifier.Outcome)] = [
+            (-3, .wrong), (-2, .accepted), (2, .wrong), (1, .wrong), (0, .replayed), (2, .wrong), (-1, .replayed),
+        ]
+        for (offset, outcome) in rows {
+            #expect(verifier.verify(try code(steps: offset), at: date(steps: 0)) == outcome, "\(offset)")
+        }
+        #expect(verifier.drift == -2)
+        // One step later the device is at -1: its window is from -3 to 1.
+        #expect(verifier.verify(try code(steps: 2), at: date(steps: 1)) == .wrong)
+        #expect(verifier.verify(try code(steps: -1), at: date(steps: 1)) == .accepted)
+        #expect(verifier.drift == -2)
+        #expect(verifier.verify(try code(steps: 2), at: date(steps: 2)) == .accepted)
+        #expect(verifier.drift == 0)
+    }
+
+    @Test("S16: The drift grows from login to login, up to five steps", arguments: [-1, 1])
+    func driftHasMaximum(direction: Int) throws {
+        var verifier = try clock()
+        for (login, drift) in [2, 4, 5].enumerated() {
+            let time = login * 10
+            if drift == 5 { #expect(verifier.verify(try code(steps: time + 6 * direction), at: date(steps: time)) == .wrong) }
+            #expect(verifier.verify(try code(steps: time + drift * direction), at: date(steps: time)) == .accepted)
+            #expect(verifier.drift == drift * direction)
+        }
+        #expect(verifier.looking(timeWindow: 0, counterWindow: 0).drift == 5 * direction)
+        #expect(verifier.verify(try code(steps: 100), at: date(steps: 100)) == .wrong)
+    }
+
+    @Test("S16: A larger window permits a larger drift, which a smaller window limits again")
+    func windowPermitsDrift() throws {
+        var verifier = try clock(window: 20)
+        #expect(verifier.verify(try code(steps: 20), at: date(steps: 0)) == .accepted)
+        #expect(verifier.drift == 20)
+        verifier = verifier.looking(timeWindow: 2, counterWindow: 0)
+        #expect(verifier.verify(try code(steps: 120), at: date(steps: 100)) == .wrong)
+        #expect(verifier.verify(try code(steps: 105), at: date(steps: 100)) == .accepted)
     }
 
     @Test("A refused code does not change the verifier's state")

@@ -15,7 +15,7 @@ public struct OATHVerifier: Sendable, Hashable {
     ///
     /// For HOTP, `next` is the lowest counter that is still acceptable.
     public private(set) var settings: OATHSettings
-    /// The number of TOTP steps before and after the current one that are checked.
+    /// The number of TOTP steps before and after the device's current one that are checked.
     public let timeWindow: Int
     /// The number of HOTP counters after the next one that are checked.
     public let counterWindow: Int
@@ -23,6 +23,13 @@ public struct OATHVerifier: Sendable, Hashable {
     ///
     /// That step and earlier steps are not accepted again.
     public private(set) var lastAcceptedStep: UInt64?
+    /// The number of steps by which the device's clock is ahead of the server's: that of the code that was accepted last.
+    ///
+    /// It is negative when the device's clock is behind. The window moves with it.
+    public private(set) var drift = 0
+
+    /// The maximum number of steps by which a device's clock may differ, unless ``timeWindow`` is larger.
+    public static let maxDrift = 5
 
     /// Creates a verifier for a device that has not logged in yet.
     ///
@@ -34,9 +41,10 @@ public struct OATHVerifier: Sendable, Hashable {
     }
 
     /// Restores a verifier from stored values.
-    package init(settings: OATHSettings, timeWindow: Int, counterWindow: Int, lastAcceptedStep: UInt64?) {
+    package init(settings: OATHSettings, timeWindow: Int, counterWindow: Int, lastAcceptedStep: UInt64?, drift: Int = 0) {
         self.init(settings: settings, timeWindow: timeWindow, counterWindow: counterWindow)
         self.lastAcceptedStep = lastAcceptedStep
+        self.drift = drift
     }
 
     /// Returns the same record with other windows.
@@ -45,6 +53,7 @@ public struct OATHVerifier: Sendable, Hashable {
     public func looking(timeWindow: Int, counterWindow: Int) -> OATHVerifier {
         var verifier = OATHVerifier(settings: settings, timeWindow: timeWindow, counterWindow: counterWindow)
         verifier.lastAcceptedStep = lastAcceptedStep
+        verifier.drift = drift
         return verifier
     }
 
@@ -52,7 +61,7 @@ public struct OATHVerifier: Sendable, Hashable {
     public enum Outcome: Sendable, Hashable {
         /// The code is correct and cannot be used again.
         case accepted
-        /// The code is correct, but its step was already used or precedes a used step.
+        /// The code is correct, but its step was already used or precedes a used step, or the device's current step was used.
         case replayed
         /// The code does not match any step or counter in the window.
         case wrong
@@ -68,15 +77,21 @@ public struct OATHVerifier: Sendable, Hashable {
         }
     }
 
+    /// Checks a TOTP code.
+    ///
+    /// As in OpenAM, the window is around the step of the device's clock, and one code is accepted in each step of that clock.
     private mutating func verifyTime(_ code: String, step: UInt64) -> Outcome {
-        let window = UInt64(timeWindow)
-        let first = step > window ? step - window : 0
-        let matches = (first...step + window).filter { isRight(code, counter: $0) }
+        let (now, limit) = (Int(clamping: step), max(Self.maxDrift, timeWindow))
+        let current = now + min(max(drift, -limit), limit)
+        let first = max(current - timeWindow, now - limit, 0)
+        let last = max(min(current + timeWindow, now + limit), first)
+        let matches = (first...last).map(UInt64.init).filter { isRight(code, counter: $0) }
         guard !matches.isEmpty else { return .wrong }
-        guard let match = matches.last(where: { candidate in lastAcceptedStep.map { candidate > $0 } ?? true }) else {
-            return .replayed
-        }
+        guard lastAcceptedStep.map(Int.init(clamping:)) != current,
+            let match = matches.last(where: { candidate in lastAcceptedStep.map { candidate > $0 } ?? true })
+        else { return .replayed }
         lastAcceptedStep = match
+        drift = Int(match) - now
         return .accepted
     }
 

@@ -5,7 +5,7 @@ import SignetCore
 /// valid values.
 extension OATHDevice: Codable {
     private enum CodingKeys: CodingKey {
-        case secret, algorithm, digits, period, counter, timeWindow, counterWindow, lastStep, resourceID, registeredAt
+        case secret, algorithm, digits, period, counter, timeWindow, counterWindow, lastStep, drift, resourceID, registeredAt
     }
 
     init(from decoder: any Decoder) throws {
@@ -26,7 +26,8 @@ extension OATHDevice: Codable {
         verifier = OATHVerifier(
             settings: settings, timeWindow: try container.decode(Int.self, forKey: .timeWindow),
             counterWindow: try container.decode(Int.self, forKey: .counterWindow),
-            lastAcceptedStep: try container.decodeIfPresent(UInt64.self, forKey: .lastStep))
+            lastAcceptedStep: try container.decodeIfPresent(UInt64.self, forKey: .lastStep),
+            drift: try container.decodeIfPresent(Int.self, forKey: .drift) ?? 0)
         resourceID = try container.decode(String.self, forKey: .resourceID)
         registeredAt = try container.decodeIfPresent(Date.self, forKey: .registeredAt)
     }
@@ -44,6 +45,7 @@ extension OATHDevice: Codable {
         try container.encode(verifier.timeWindow, forKey: .timeWindow)
         try container.encode(verifier.counterWindow, forKey: .counterWindow)
         try container.encodeIfPresent(verifier.lastAcceptedStep, forKey: .lastStep)
+        if verifier.drift != 0 { try container.encode(verifier.drift, forKey: .drift) }
         try container.encode(resourceID, forKey: .resourceID)
         try container.encodeIfPresent(registeredAt, forKey: .registeredAt)
     }

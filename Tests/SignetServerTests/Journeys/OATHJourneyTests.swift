@@ -1,3 +1,4 @@
+import Foundation
 import SignetCore
 import SignetTesting
 import TestSupport
@@ -83,6 +84,28 @@ struct OATHJourneyTests {
             let spaced = try await enter(
                 " \(digits.prefix(3)) \(digits.suffix(3)) ", try await server.logIn("OATHLogin").step, server)
             #expect(spaced.json["tokenId"] != nil)
+        }
+    }
+
+    @Test("S16: The drift of the device's clock is stored, and the window moves with it")
+    func storesDrift() async throws {
+        try await TestServer.run { server in
+            let oath = try await register(server)
+            server.clock.advance(by: 300)
+            // The offsets that OpenAM 16.0.5 was sent within one step, and whether the login continued.
+            let rows = [(-3, false), (-2, true), (2, false), (1, false), (0, false), (2, false), (-1, false)]
+            for (offset, isGranted) in rows {
+                let code = oath.code(at: server.clock.now.addingTimeInterval(Double(offset) * 30)).digits
+                let reply = try await enter(code, try await server.logIn("OATHLogin").step, server)
+                #expect((reply.json["tokenId"] != nil) == isGranted, "\(offset)")
+            }
+            let stored = try await server.devServer.context.store.read { tx in
+                try tx.devices.oathDevice(of: UserKey(realm: .root, name: "mira"))
+            }
+            #expect(stored?.verifier.drift == -2)
+            server.clock.advance(by: 30)
+            let behind = oath.code(at: server.clock.now.addingTimeInterval(-60)).digits
+            #expect(try await enter(behind, try await server.logIn("OATHLogin").step, server).json["tokenId"] != nil)
         }
     }
 

@@ -40,6 +40,21 @@ struct FrozenRowTests {
         try coder.bytes(of: try coder.value(type, of: bytes, for: key), for: key)
     }
 
+    @Test("S16: A frozen device for codes has no drift, and a drift is kept in its row", arguments: files)
+    func driftIsOptional(version: RowCoder.Version, name: String) throws {
+        for (key, row) in try FrozenRows(name, of: version).rows where key.kind == RowKind.oathDevice.rawValue {
+            var device = try Self.coder.value(OATHDevice.self, of: row.bytes, for: key)
+            #expect(device.verifier.drift == 0)
+            let settings = device.verifier.settings
+            guard case .time(let period) = settings.factor else { continue }
+            let now = Date(timeIntervalSince1970: 4_102_444_800)
+            let code = settings.code(at: now.addingTimeInterval(-2 * Double(period.seconds))).digits
+            #expect(device.verifier.verify(code, at: now) == .accepted)
+            let again = try Self.coder.value(OATHDevice.self, of: try Self.coder.bytes(of: device, for: key), for: key)
+            #expect(again == device && again.verifier.drift == -2)
+        }
+    }
+
     @Test("A server with frozen rows continues with their sessions, tokens and devices", arguments: files)
     func serverContinuesWithFrozenRows(version: RowCoder.Version, name: String) async throws {
         let frozen = try FrozenRows(name, of: version)
