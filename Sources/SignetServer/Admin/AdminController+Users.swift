@@ -22,10 +22,11 @@ extension AdminController {
         let place = try body.text("realm").map { RealmPath($0) } ?? realm ?? .root
         let claims = try body.object("claims") ?? [:]
         try body.end()
-        guard !name.isEmpty, !name.contains("/"), name.isSafeName else {
+        guard !name.isEmpty, !name.contains("/"), name.isSafeName, !name.hasOuterSpaces else {
             throw APIError(
                 .badRequest,
-                "'name' is a text without slashes, control characters, text direction marks and invisible characters.")
+                "'name' is a text without slashes, control characters, text direction marks and invisible characters, and without "
+                    + "spaces at its ends.")
         }
         let user = UserKey(realm: place, name: name)
         guard try await operations.add(user, password: Secret(password.utf8), claims: claims) else {

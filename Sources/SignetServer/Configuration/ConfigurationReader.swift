@@ -227,7 +227,9 @@ struct ConfigurationReader {
         (user.name, user.realm, user.password) = identity(&reader, name: "name", secret: "password")
         // The name is a path segment in the URLs of `/admin`.
         if user.name.isSafeName {
-            reader.check("name", user.name, "a string without slashes, and not empty") { !$0.isEmpty && !$0.contains("/") }
+            reader.check("name", user.name, "a string without slashes and without spaces at its ends, and not empty") {
+                !$0.isEmpty && !$0.contains("/") && !$0.hasOuterSpaces
+            }
         } else {
             reader.report(
                 .invalidValue, in: "name",

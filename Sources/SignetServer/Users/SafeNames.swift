@@ -12,6 +12,11 @@ extension String {
             }
     }
 
+    /// True when a space is at an end of the text.
+    ///
+    /// A login trims the name that was typed, so it does not find a user with such a name.
+    var hasOuterSpaces: Bool { first == " " || last == " " }
+
     /// The text with the characters that ``isSafeName`` forbids as escapes, for example `\u{1B}`.
     var escapedName: String {
         unicodeScalars.map { scalar in

@@ -93,6 +93,37 @@ struct UserNameTests {
         #expect(message.isSafeName)
     }
 
+    @Test("S17: A name that is registered with spaces around it is trimmed, and logs in with and without them")
+    func trimsRegisteredName() async throws {
+        try await TestServer.run { server in
+            var step = try await server.start("Registration").step
+            try step.fillRegistration(" kim ", password: "Staple42!")
+            #expect(try await server.next(step).isLoggedIn)
+            #expect(try await server.person("kim") != nil)
+            for name in ["kim", " kim", "Kim "] {
+                #expect(try await server.logIn("Login", name: name, password: "Staple42!").isLoggedIn, "\(name)")
+            }
+            // The trimmed name is the one that must be unique.
+            step = try await server.start("Registration").step
+            try step.fillRegistration("kim  ", password: "Staple42!")
+            #expect(try await server.next(step).json["tokenId"] == nil)
+        }
+    }
+
+    @Test("A name with spaces around it is refused in the file and by the administration API", arguments: [" kim", "kim ", " "])
+    func refusesOuterSpaces(name: String) async throws {
+        let error = #expect(throws: ConfigurationError.self) {
+            try ServerConfiguration(yaml: "users:\n  - {name: \"\(name)\", password: p}\n")
+        }
+        #expect(error?.problems.first?.message.contains("without spaces at its ends") == true)
+        try await TestServer.run(.sample { $0.adminToken = Secret(AdminTests.token.utf8) }) { server in
+            let body = JSONValue.object(["name": .string(name), "password": "p"])
+            let reply = try await server.admin(.post, "users", JSON.text(of: body))
+            #expect(reply.status == 400)
+            #expect(try await server.person(name) == nil)
+        }
+    }
+
     @Test("Control characters and direction marks in other shown attributes are a policy failure; joiners are not")
     func refusesDisguisedAttributes() async throws {
         try await TestServer.run { server in

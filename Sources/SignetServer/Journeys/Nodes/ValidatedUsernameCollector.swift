@@ -16,7 +16,7 @@ struct ValidatedUsernameCollector: Collector {
 
     func take(_ answers: Answers, _ journey: inout JourneyState, _ tx: inout ServerTransaction) throws -> CollectorResult {
         guard let definition else { return try UsernameCollector().take(answers, &journey, &tx) }
-        let name = answers.text(0)
+        let name = String(answers.text(0).trimming(" "))
         let failures = try definition.failures(of: name, attribute: "userName", journey, tx)
         let isChecked = answers.bool(0, "validateOnly")
         guard failures.isEmpty, !isChecked else {
