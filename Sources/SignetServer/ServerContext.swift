@@ -58,8 +58,9 @@ final class ServerContext: Sendable {
         let settings = configuration.withoutSecrets
         let address = ServerAddress(settings)
         let effects = SideEffectPerformer(
-            streams: streams, inboxStreams: inboxStreams, requestLog: requestLog, deliveryQueue: deliveryQueue,
-            telemetry: telemetry, logger: logger, onEmail: configuration.onEmail)
+            streams: streams, inboxStreams: inboxStreams, requestLog: requestLog,
+            deliveryQueue: configuration.sns?.waitsForDelivery == true ? nil : deliveryQueue, telemetry: telemetry,
+            logger: logger, onEmail: configuration.onEmail)
         let store = StateStore(
             StateStore.Options(
                 state: configuration.state, users: configuration.users, generatesPasswords: configuration.generatesPasswords,

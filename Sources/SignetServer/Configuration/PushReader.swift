@@ -50,6 +50,7 @@ struct PushReader {
         sns.credentials = credentials(&reader, areNeeded: false) ?? credentialsOutside(&reader)
         sns.endpoint = address("endpoint", &reader)
         sns.timeout = reader.integer("timeout", sns.timeout, in: 1...60)
+        sns.waitsForDelivery = reader.bool("waitForDelivery", sns.waitsForDelivery)
         problems += reader.finished()
         return sns
     }

@@ -49,6 +49,9 @@ struct APIError: Error, Sendable, Hashable {
     static let stateFailed = APIError(
         .serviceUnavailable, "The state of the server cannot be used now. Try again later.", headers: [.retryAfter: "1"])
 
+    /// AM's response to a login whose push message cannot be delivered.
+    static let authenticationError = APIError(.internalServerError, "Authentication Error!!")
+
     static let lockedOut = APIError(.unauthorized, "User Locked Out.", detail: ["failureUrl": .string("")])
     static let suspensionNotFound = APIError(
         .unauthorized,

@@ -12,22 +12,27 @@ struct AuthenticateController: Sendable {
         let realm = context.realm
         try AcceptAPIVersion.check(request.header("accept-api-version"), served: Self.version)
         let body = try await request.json(context)
-        let reply: JourneyReply
+        let result: JourneyResult
+        let dispatched: [String]
         if let authID = body["authId"] {
             guard let authID = authID.string else { throw APIError.invalidAuthID }
             let continuation = JourneyContinuation(
                 realm: realm, authID: authID, callbacks: body["callbacks"], noSession: request.flag("noSession"),
                 upgradeToken: request.upgradeToken, destinations: request.destinations)
-            reply = try await server.store.write { tx in try tx.proceed(continuation) }.get()
+            (result, dispatched) = try await server.store.write { tx in (try tx.proceed(continuation), tx.dispatched) }
         } else if let token = request.query("suspendedId") {
-            reply = try await server.store.write { tx in try tx.resume(token, in: realm) }.get()
+            (result, dispatched) = try await server.store.write { tx in (try tx.resume(token, in: realm), tx.dispatched) }
         } else {
             var start = try JourneyStart(request, realm: realm, server.configuration)
             // A page's address could come from an attacker, so the login pages do not read the token from it.
             start.upgradeToken = request.upgradeToken
             let credentials = try HeaderCredentials(request)
-            reply = try await server.store.write { [start] tx in try tx.begin(start, with: credentials) }.get()
+            (result, dispatched) = try await server.store.write { [start] tx in
+                (try tx.begin(start, with: credentials), tx.dispatched)
+            }
         }
+        let reply = try result.get()
+        try await server.deliver(dispatched)
         return try respond(reply, realm: realm)
     }
 

@@ -40,23 +40,24 @@ struct LoginController: Sendable {
             if journey.tree == nil { journey.tree = request.query("service") }
             start.kind = .journey(journey)
         }
-        let (id, cookies) = try await server.store.write { [start] tx in
+        let (id, cookies, dispatched) = try await server.store.write { [start] tx in
             let (login, ended) = try tx.begin(start, realms: server.realms)
             let (cookie, path) = (SessionCookie(tx.time), server.contextPath)
             let routing = server.configuration.loadBalancerCookie.map { [cookie.plain($0)] } ?? []
             let removed = ended.sorted().map { cookie.loginEnd($0, contextPath: path) }
-            return (login.flow, [cookie.login(login, at: tx.now, contextPath: path)] + removed + routing)
+            return (login.flow, [cookie.login(login, at: tx.now, contextPath: path)] + removed + routing, tx.dispatched)
         }
+        _ = try await deliver(dispatched, of: id)
         return Self.redirect(to: address(of: id, start.query), cookies)
     }
 
     private func show(_ id: String, _ request: Request) async throws -> Response {
         let browsers = request.loginCookies(of: id, SessionCookie(server.time))
-        guard
-            let (flow, csrf) = try await server.store.write({ tx in
-                try tx.flow(id, of: browsers).map { ($0, tx.csrf(of: id, page: $0.page)) }
-            })
-        else { return try await over(request) }
+        let (found, dispatched) = try await server.store.write { tx in
+            (try tx.flow(id, of: browsers).map { ($0, tx.csrf(of: id, page: $0.page)) }, tx.dispatched)
+        }
+        guard let (current, csrf) = found else { return try await over(request) }
+        let flow = try await deliver(dispatched, of: id) ?? current
         let again = "\(server.contextPath)/XUI/?\(flow.query)"
         switch flow.state {
         case .done(let end): return try await finish(flow, end, again, browsers)
@@ -149,22 +150,26 @@ struct LoginController: Sendable {
             flow: id, page: page, browsers: request.loginCookies(of: id, cookie), form: form,
             userAgent: request.header("user-agent").map { String($0.prefix(256)) }, address: context.client.network,
             devices: request.deviceCookies(cookie))
-        let cookies = try await server.store.write { tx in
+        let (cookies, dispatched) = try await server.store.write { tx in
             guard ConstantTime.areEqual(csrf, tx.csrf(of: id, page: page)) else { throw APIError.foreignForm }
             let login = try tx.answer(answer)
-            return login.map { [SessionCookie(tx.time).login($0, at: tx.now, contextPath: server.contextPath)] } ?? []
+            return (
+                login.map { [SessionCookie(tx.time).login($0, at: tx.now, contextPath: server.contextPath)] } ?? [], tx.dispatched
+            )
         }
+        _ = try await deliver(dispatched, of: id)
         return Self.redirect(to: address(of: id, try request.knownQuery()), cookies)
     }
 
     /// Answers the poll of the page's script: the number of the current page, and the remaining wait time.
     func wait(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try server.realm(ofPage: request)
-        guard let id = request.query("flow"),
-            let (flow, now) = try await server.store.write({ tx in
-                try tx.flow(id, of: request.loginCookies(of: id, SessionCookie(tx.time))).map { ($0, tx.now) }
-            })
-        else { throw APIError.resourceNotFound }
+        guard let id = request.query("flow") else { throw APIError.resourceNotFound }
+        let (found, now, dispatched) = try await server.store.write { tx in
+            (try tx.flow(id, of: request.loginCookies(of: id, SessionCookie(tx.time))), tx.now, tx.dispatched)
+        }
+        guard let found else { throw APIError.resourceNotFound }
+        let flow = try await deliver(dispatched, of: id) ?? found
         var body: [String: JSONValue] = ["page": .integer(Int64(flow.page))]
         if case .open(_, let due?) = flow.state {
             body["wait"] = .integer(Int64(max(0, (due.timeIntervalSince(now) * 1000).rounded(.up))))
@@ -172,6 +177,19 @@ struct LoginController: Sendable {
         var response = try JSONReply.make(.ok, JSONValue.object(body))
         response.headers[.cacheControl] = "no-store"
         return response
+    }
+
+    /// Delivers the push messages of a login flow (``ServerContext/deliver(_:)``).
+    ///
+    /// The flow fails when a message cannot be delivered.
+    /// - Returns: The failed flow; nil when the login goes on.
+    private func deliver(_ messageIDs: [String], of flow: String) async throws -> LoginFlow? {
+        do {
+            try await server.deliver(messageIDs)
+            return nil
+        } catch let error as APIError {
+            return try await server.store.write { tx in try tx.fail(flow, with: error) }
+        }
     }
 
     /// Returns the address of a login flow's pages.
@@ -290,6 +308,9 @@ extension APIError {
             return ("The link is invalid", "A link in an email works once and for a limited time. Sign in again to get another.")
         }
         if self == .lockedOut { return ("Locked", "This account is locked. An administrator can unlock it.") }
+        if self == .authenticationError {
+            return ("That did not work", "The message to your device could not be sent. Try again later.")
+        }
         if message == "Login failure" {
             return (
                 "Not signed in",

@@ -196,6 +196,16 @@ extension ServerTransaction {
         return renew(&flow)
     }
 
+    /// Ends a flow whose journey cannot go on.
+    /// - Returns: The failed flow; nil when it doesn't exist any more.
+    mutating func fail(_ id: String, with error: APIError) throws -> LoginFlow? {
+        guard var flow = try flows[id] else { return nil }
+        try enter(.failed(error), &flow)
+        flow.page += 1
+        save(flow)
+        return flow
+    }
+
     /// Takes the session token out of a flow that is done, so that it is given to the browser once.
     /// - Parameter flow: The flow, as ``flow(_:of:)`` returned it.
     /// - Returns: The new cookie of the flow, and the value of the browser's ``DeviceCookie`` if it changes.

@@ -14,7 +14,7 @@ enum SideEffect: Sendable, Hashable {
     case withheld(MessagePacing.Channel, UserKey)
     /// A push message event for the request log.
     case happened(RequestLogEntry.Push)
-    /// A message waits for the push delivery worker.
+    /// A message waits for its delivery to SNS.
     case dispatch(String)
     /// There is something new in an inbox of the push gateway.
     case wakeInbox(String)
@@ -41,7 +41,8 @@ struct SideEffectPerformer: Sendable {
     let streams: PushStreams
     let inboxStreams: PushStreams
     let requestLog: RequestLog
-    let deliveryQueue: PushDeliveryQueue
+    /// The queue of the push delivery worker; nil when logins wait for the delivery of their messages.
+    let deliveryQueue: PushDeliveryQueue?
     let telemetry: Telemetry
     let logger: Logger
     let onEmail: (@Sendable (Email) -> Void)?
@@ -58,7 +59,7 @@ struct SideEffectPerformer: Sendable {
                 "a message was not sent, because too many earlier ones are unanswered",
                 metadata: ["channel": "\(channel)", "realm": "\(user.realm)", "user": "\(user.name)"])
         case .happened(let push): requestLog.add(.push(push), at: now)
-        case .dispatch(let messageID): deliveryQueue.add([messageID])
+        case .dispatch(let messageID): deliveryQueue?.add([messageID])
         case .wakeInbox(let address): inboxStreams.wake(address)
         case .endInbox(let address): inboxStreams.end(address)
         case .count(let event): telemetry.count([event])

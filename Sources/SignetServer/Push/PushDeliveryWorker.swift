@@ -6,7 +6,9 @@ import Synchronization
 
 /// The service that delivers messages to SNS.
 ///
-/// It runs after the logins that sent them have been answered, so a slow SNS does not delay a login.
+/// By default a login waits for the delivery of its message (``ServerContext/deliver(_:)``), and the worker delivers only what a
+/// server that stopped has left. With ``SNSConfiguration/waitsForDelivery`` false, it delivers all messages after their logins
+/// have been answered, so a slow SNS does not delay a login.
 ///
 /// The worker retries a few times after a transient error, with the growing ``pauses``, as long as the message can be answered. If
 /// SNS accepted a message but its response was lost, the message is sent twice. Devices recognize the duplicate by its id.
@@ -15,8 +17,7 @@ import Synchronization
 /// that share a state has a worker. A worker claims a message for a limited time before it delivers it. When the claim expires,
 /// another worker can take over the message.
 ///
-/// A message that cannot be delivered is logged, and the console and ``DevServer/pushes(to:realm:)`` show it. The login continues
-/// to wait, as in AM.
+/// A message that cannot be delivered is logged, and the console and ``DevServer/pushes(to:realm:)`` show it.
 struct PushDeliveryWorker: Service {
     let server: ServerContext
 
@@ -56,7 +57,8 @@ struct PushDeliveryWorker: Service {
         } while (try? await Task.sleep(for: Self.round)) != nil
     }
 
-    private func deliver(_ messageID: String) async {
+    /// Delivers a message, with the retries after transient errors, and stores the outcome.
+    fileprivate func deliver(_ messageID: String) async {
         let holder = RandomID.token()
         do {
             if try await isFinished(messageID, holder) { return }
@@ -120,6 +122,22 @@ struct PushDeliveryWorker: Service {
         guard case .failed(let reason) = state else { return }
         server.logger.warning(
             "a push message could not be delivered", metadata: ["message": "\(dispatch.messageID)", "reason": "\(reason)"])
+    }
+}
+
+extension ServerContext {
+    /// Delivers the messages that a transaction has stored for SNS, unless the worker does it after the login's answer.
+    ///
+    /// When the server shuts down, a message that SNS has not answered for stays in the state for the next worker.
+    /// - Parameter messageIDs: The ids of the messages (``ServerTransaction/dispatched``).
+    /// - Throws: ``APIError/authenticationError`` when SNS does not accept a message.
+    func deliver(_ messageIDs: [String]) async throws {
+        guard let sns, sns.configuration.waitsForDelivery else { return }
+        for id in messageIDs {
+            await cancelWhenGracefulShutdown { await PushDeliveryWorker(server: self).deliver(id) }
+            let outcome = try await store.read { tx in try tx.dispatches[id]?.state }
+            if case .failed = outcome { throw APIError.authenticationError }
+        }
     }
 }
 

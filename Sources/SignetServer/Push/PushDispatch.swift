@@ -155,6 +155,11 @@ extension ServerTransaction {
         }
     }
 
+    /// The ids of the messages that this transaction has stored for SNS.
+    var dispatched: [String] {
+        effects.compactMap { if case .dispatch(let messageID) = $0 { messageID } else { nil } }
+    }
+
     /// Sends a message by the device's route.
     mutating func send(_ push: PendingPush, text: String, to device: PushDevice, until end: Date) throws {
         try pushes.add(push, until: end)

@@ -35,7 +35,16 @@ struct PushMessageController: Sendable {
 
     private func register(_ body: PushRequestBody, _ request: Request, _ context: AppRequestContext) async throws -> Response {
         let realm = context.realm
-        let endpoint = try await endpoint(for: body, request, realm: realm)
+        let endpoint: String?
+        do {
+            endpoint = try await self.endpoint(for: body, request, realm: realm)
+        } catch let failure as SNSFailure {
+            server.logger.warning("a push device could not be made known to SNS", metadata: ["reason": "\(failure)"])
+            // AM answers without a body.
+            if server.sns?.configuration.waitsForDelivery == true { return Response(status: .internalServerError) }
+            guard !failure.isAboutDevice else { throw PushResponseError.tokenRefused }
+            throw APIError(.serviceUnavailable, "The push provider cannot be reached.")
+        }
         let (candidate, address) = try await server.store.write { tx in
             (try tx.register(body, realm: realm, endpoint: endpoint), tx.time.url(.pushStream, in: realm))
         }
@@ -65,13 +74,7 @@ struct PushMessageController: Sendable {
         guard let application = sns.configuration.application(for: device.communicationType) else {
             throw PushResponseError.noApplication(device.communicationType)
         }
-        do {
-            return try await sns.endpoint(for: device.deviceID, of: application)
-        } catch {
-            server.logger.warning("a push device could not be made known to SNS", metadata: ["reason": "\(error)"])
-            guard !error.isAboutDevice else { throw PushResponseError.tokenRefused }
-            throw APIError(.serviceUnavailable, "The push provider cannot be reached.")
-        }
+        return try await sns.endpoint(for: device.deviceID, of: application)
     }
 
     private func authenticate(_ body: PushRequestBody, _ context: AppRequestContext) async throws -> Response {

@@ -19,6 +19,7 @@ struct PushSectionTests {
                     googleEndpoint: arn:aws:sns:eu-west-1:123456789012:app/GCM/signet
                     endpoint: http://127.0.0.1:4566/
                     timeout: 2
+                    waitForDelivery: false
                   gateway:
                     path: /push/
                     keys:
@@ -26,6 +27,7 @@ struct PushSectionTests {
                       - {accessKey: two, secret: second}
                 """)
         let sns = try #require(configuration.sns)
+        #expect(!sns.waitsForDelivery && SNSConfiguration().waitsForDelivery)
         #expect(sns.usedRegion == "eu-west-1" && sns.timeout == 2 && sns.endpoint == "http://127.0.0.1:4566/")
         #expect(
             sns.credentials

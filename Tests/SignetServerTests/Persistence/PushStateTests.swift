@@ -98,6 +98,7 @@ struct PushStateTests {
             // The server ends while it waits for the silent SNS.
             try await location.server {
                 $0.sns = silent.configuration
+                $0.sns?.waitsForDelivery = false
             } _: { server in
                 let phone = try await server.registeredPhone()
                 _ = try await server.waitingLogin(phone: phone)
@@ -257,6 +258,7 @@ struct PushStateTests {
         try await StateLocation.with(kind) { location in
             try await location.server {
                 $0.sns = sns.configuration
+                $0.sns?.waitsForDelivery = false
                 $0.pushGateway = Self.gateway
             } _: { server in
                 let devServer = server.devServer

@@ -12,14 +12,71 @@ import TestSupport
 @Suite("Push delivery through SNS")
 struct SNSDeliveryTests {
     private func run(
-        _ sns: StandInSNS, apple: String? = StandInSNS.apple, _ body: @Sendable (TestServer) async throws -> Void
+        _ sns: StandInSNS, apple: String? = StandInSNS.apple, waitsForDelivery: Bool = true,
+        _ body: @Sendable (TestServer) async throws -> Void
     ) async throws {
         try await TestServer.run(
             .sample {
                 var configuration = sns.configuration
                 configuration.appleEndpoint = apple
+                configuration.waitsForDelivery = waitsForDelivery
                 $0.sns = configuration
             }, body)
+    }
+
+    /// Answers of SNS that fail a delivery, with the reason that the server reports.
+    static let failures: [(StandInSNS.Answer, String)] = [
+        (.error("NotFound", "Endpoint does not exist", status: "404 No"), "NotFound: Endpoint does not exist"),
+        (.error("InternalFailure", "oh", status: "503 Oh"), "InternalFailure: oh"), (.cut, ""), (.silence, "no answer in time"),
+    ]
+
+    @Test(
+        "S11: A login whose message SNS does not accept fails with AM's 500, and its push message is reported",
+        arguments: failures)
+    func loginFailsWithSNS(fault: StandInSNS.Answer, words: String) async throws {
+        let sns = try StandInSNS(timeout: 1) { request, _ in request.action == "Publish" ? fault : .good }
+        try await run(sns) { server in
+            _ = try await server.registeredPhone()
+            let reply = try await server.logIn("PushLogin")
+            #expect(reply.status == 500 && reply.json["authId"] == nil)
+            #expect(
+                reply.json
+                    == .object([
+                        "code": .integer(500), "reason": "Internal Server Error", "message": "Authentication Error!!",
+                    ]))
+            guard case .undeliverable(let reason) = try await server.devServer.pushes(to: "mira").last?.progress else {
+                Issue.record("the message was delivered")
+                return
+            }
+            #expect(words.isEmpty || reason.contains(words))
+        }
+    }
+
+    @Test("S11: On a setting, a login whose message SNS does not accept goes on waiting", arguments: failures)
+    func loginWaitsOnSetting(fault: StandInSNS.Answer, words: String) async throws {
+        let sns = try StandInSNS(timeout: 1) { request, _ in request.action == "Publish" ? fault : .good }
+        try await run(sns, waitsForDelivery: false) { server in
+            let phone = try await server.registeredPhone()
+            let (step, _) = try await server.waitingLogin(phone: phone)
+            guard case .undeliverable(let reason) = try await server.finishedPush().progress else {
+                Issue.record("the message was delivered")
+                return
+            }
+            #expect(words.isEmpty || reason.contains(words))
+            #expect(try await server.poll(step).step.waitMilliseconds != nil)
+        }
+    }
+
+    @Test("S11: A login at the pages whose message SNS does not accept ends with an error page")
+    func loginPageFailsWithSNS() async throws {
+        let sns = try StandInSNS { request, _ in request.action == "Publish" ? Self.failures[0].0 : .good }
+        try await run(sns) { server in
+            _ = try await server.registeredPhone()
+            let browser = PageBrowser(server)
+            let start = try await browser.get("/am/XUI/?realm=/&authIndexType=service&authIndexValue=PushLogin")
+            let page = try await browser.signIn(start)
+            #expect(page.status == 500 && page.text.contains("could not be sent"))
+        }
     }
 
     @Test("A phone registers with its token at the application of its platform and gets no push stream")
@@ -132,7 +189,7 @@ struct SNSDeliveryTests {
         let sns = try StandInSNS { request, before in
             request.action == "Publish" && before > 0 ? .error("InvalidParameter", "no", status: "400 Bad") : .good
         }
-        try await run(sns) { server in
+        try await run(sns, waitsForDelivery: false) { server in
             let requestLog = server.devServer.requestLog
             let phone = try await server.registeredPhone()
             let (_, push) = try await server.waitingLogin(phone: phone)
@@ -178,7 +235,7 @@ struct SNSDeliveryTests {
         try await run(sns) { server in
             let step = try await server.logIn("PushRegistration").step
             let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
-            #expect(try await phone.register(at: server).status == 503)
+            #expect(try await phone.register(at: server).status == 500)
             let ofSNS = RequestLogFilter { $0.kind = .sns }
             let entry = try #require(server.devServer.requestLog(matching: ofSNS).first)
             #expect(entry.sns?.action == "CreatePlatformEndpoint" && entry.sns?.status == 0)
@@ -204,10 +261,10 @@ struct SNSDeliveryTests {
         }
     }
 
-    @Test("A login does not wait for a silent SNS, and the failed delivery is reported")
+    @Test("On a setting, a login does not wait for a silent SNS, and the failed delivery is reported")
     func loginDoesNotWaitForSilentSNS() async throws {
         let sns = try StandInSNS(timeout: 1) { request, _ in request.action == "Publish" ? .silence : .good }
-        try await run(sns) { server in
+        try await run(sns, waitsForDelivery: false) { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
             // The login was answered before SNS, and it remains pending.
@@ -244,7 +301,8 @@ struct SNSDeliveryTests {
         let log = RecordingLog()
         try await TestServer.run(.sample { $0.sns = sns.configuration }, logger: log.logger) { server in
             let phone = try await server.registeredPhone()
-            let (_, push) = try await server.waitingLogin(phone: phone)
+            #expect(try await server.logIn("PushLogin").status == 500)
+            let push = try #require(try await server.inbox(phone.uid).last)
             guard case .undeliverable(let reason) = try await server.finishedPush().progress else {
                 Issue.record("the message was delivered")
                 return
@@ -271,8 +329,8 @@ struct SNSDeliveryTests {
         }
         let still = try StandInSNS { request, _ in request.action == "Publish" ? gone : .good }
         try await run(still) { server in
-            let phone = try await server.registeredPhone()
-            _ = try await server.waitingLogin(phone: phone)
+            _ = try await server.registeredPhone()
+            #expect(try await server.logIn("PushLogin").status == 500)
             #expect(try await server.finishedPush().progress == .undeliverable(reason: "EndpointDisabled: Endpoint is disabled"))
             let publishes = still.actions.filter { $0 == "Publish" }
             #expect(publishes.count == 2)
@@ -303,24 +361,28 @@ struct SNSDeliveryTests {
     }
 
     @Test(
-        "A device is not registered when SNS refuses its token or cannot be reached",
+        "S11: A device whose token SNS refuses, or that SNS does not answer for, gets AM's empty 500, or 400 and 503 on a setting",
         arguments: [
             (StandInSNS.Answer.error("InvalidParameter", "Invalid parameter: Token", status: "400 No"), 400),
             (.error("AuthorizationError", "no", status: "403 No"), 503), (.raw("500 Oh", ""), 503), (.cut, 503), (.silence, 503),
         ])
     func refusesUnregisteredToken(fault: StandInSNS.Answer, status: Int) async throws {
-        let sns = try StandInSNS(timeout: 1) { _, before in before < 2 ? fault : .good }
-        try await run(sns) { server in
-            let step = try await server.logIn("PushRegistration").step
-            let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
-            #expect(try await phone.register(at: server).status == status)
-            let device = try await server.devServer.context.store.read { tx in
-                try tx.devices.pushDevice(mechanismUID: "phone-1")
+        for waitsForDelivery in [true, false] {
+            let sns = try StandInSNS(timeout: 1) { _, before in before < 2 ? fault : .good }
+            try await run(sns, waitsForDelivery: waitsForDelivery) { server in
+                let step = try await server.logIn("PushRegistration").step
+                let phone = try Phone(uri: try step.registrationURI, uid: "phone-1")
+                let refused = try await phone.register(at: server)
+                #expect(refused.status == (waitsForDelivery ? 500 : status))
+                #expect(refused.text.isEmpty == waitsForDelivery)
+                let device = try await server.devServer.context.store.read { tx in
+                    try tx.devices.pushDevice(mechanismUID: "phone-1")
+                }
+                #expect(device == nil)
+                // The invitation stays valid, so the device can try again.
+                while sns.requests.count < 2 { _ = try await phone.register(at: server) }
+                #expect(try await phone.register(at: server).status == 200)
             }
-            #expect(device == nil)
-            // The invitation stays valid, so the device can try again.
-            while sns.requests.count < 2 { _ = try await phone.register(at: server) }
-            #expect(try await phone.register(at: server).status == 200)
         }
     }
 

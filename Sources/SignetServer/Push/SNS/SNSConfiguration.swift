@@ -22,6 +22,11 @@ public struct SNSConfiguration: Sendable, Hashable {
     public var endpoint: String?
     /// The timeout of a request, in seconds; at least 1.
     public var timeout = 5
+    /// True when a login waits until SNS has accepted its message, and fails if SNS does not, as in AM.
+    ///
+    /// When false, the message is delivered after the login has been answered, and the login continues to wait even if the message
+    /// cannot be delivered.
+    public var waitsForDelivery = true
 
     /// Creates a configuration without platform applications, with the changes that `configure` makes to the defaults.
     public init(_ configure: (inout Self) -> Void = { _ in }) { configure(&self) }
