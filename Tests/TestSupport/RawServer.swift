@@ -249,6 +249,8 @@ package final class ClientSocket: Sendable {
 
     package func send(_ text: String) { connection.send(text) }
 
+    package func send(_ bytes: [UInt8]) { connection.send(bytes) }
+
     /// Closes the sending direction.
     package func endSending() { shutdown(connection.descriptor, Int32(SHUT_WR)) }
 

@@ -113,6 +113,20 @@ struct HeaderLoginTests {
         }
     }
 
+    @Test("A header with a letter as one byte of Latin-1 is refused")
+    func refusesRawLatin1() async throws {
+        try await TestServer.live(Self.configuration()) { server in
+            let connection = try RawHTTPConnection(port: Endpoint(server.url).port)
+            let head =
+                "POST /am/json/realms/root/authenticate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n"
+                + "Connection: close\r\nX-OpenAM-Password: x\r\nX-OpenAM-Username: c-umlaut-"
+            connection.send(Array(head.utf8) + [0xFC] + Array("\r\n\r\n".utf8))
+            let text = await connection.read { _ in false }
+            #expect(text.hasPrefix("HTTP/1.1 400 ") && text.contains("RFC 2047"), "\(text)")
+            connection.vanish()
+        }
+    }
+
     @Test(
         "Encoded words are decoded as RFC 2047 says, and other text stays",
         arguments: [

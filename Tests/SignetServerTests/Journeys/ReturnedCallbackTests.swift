@@ -111,6 +111,26 @@ struct ReturnedCallbackTests {
         }
     }
 
+    @Test("A number in place of a name or a password is taken as its digits, and a fraction is refused")
+    func takesNumberAsDigits() async throws {
+        let configuration = ServerConfiguration.sample {
+            $0.users.append(User(name: "4711", password: Secret("1234567890".utf8)))
+        }
+        try await TestServer.live(configuration) { server in
+            func answer(_ name: JSONValue, _ password: JSONValue) async throws -> LiveReply {
+                let start = try await server.authenticate()
+                let callbacks: JSONValue = .array([
+                    Self.callback("NameCallback", "IDToken1", name), Self.callback("PasswordCallback", "IDToken2", password),
+                ])
+                return try await server.authenticate(body: Self.body(try #require(start.json["authId"]?.string), callbacks))
+            }
+            let reply = try await answer(.integer(4711), .integer(1_234_567_890))
+            #expect(reply.json["tokenId"] != nil, "\(reply.json)")
+            #expect(try await answer(.integer(4711), .integer(1)).status == 401)
+            #expect(try await answer(.number(4711.5), .integer(1)).status == 400)
+        }
+    }
+
     /// The callbacks of a step, and the positions of those that a client returns; nil when the answer is refused.
     static let omissions: [(sent: [JourneyCallback], returned: [Int], isAccepted: Bool)] = [
         ([.information("a"), .name(prompt: "n")], [1], true),

@@ -68,6 +68,8 @@ struct RawHTTPConnection: Sendable {
 
     func send(_ text: String) { socket.send(text) }
 
+    func send(_ bytes: [UInt8]) { socket.send(bytes) }
+
     /// Closes the sending side and continues to receive.
     func endSending() { socket.endSending() }
 
