@@ -13,7 +13,7 @@ struct CrossOriginMiddleware: RouterMiddleware {
     /// The request headers that a page may send.
     private static let headers = [
         "Accept-API-Version", "Authorization", "Content-Type", "If-Match", "If-None-Match", "X-Requested-With",
-        "X-Requested-Platform",
+        "X-Requested-Platform", "X-OpenAM-Username", "X-OpenAM-Password",
     ]
     /// The response headers that a page may read besides the body.
     private static let exposed = ["Content-API-Version", "Link", "Retry-After", "WWW-Authenticate"]

@@ -117,7 +117,7 @@ struct CrossOriginTests {
             let headers = try #require(reply.header("Access-Control-Allow-Headers")).lowercased()
             for name in [
                 "accept-api-version", "content-type", "authorization", "x-requested-with", "x-requested-platform",
-                "iplanetdirectorypro",
+                "iplanetdirectorypro", "x-openam-username", "x-openam-password",
             ] { #expect(headers.contains(name)) }
         }
     }
