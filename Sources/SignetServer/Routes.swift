@@ -15,6 +15,8 @@ enum Route: String, CaseIterable, Sendable {
     case secondFactorDevice
     case profileDevices
     case profileDevice
+    case pushDevices
+    case pushDevice
     case pushMessage
     case pushStream
     case authorize
@@ -67,7 +69,7 @@ enum Route: String, CaseIterable, Sendable {
     var family: Family {
         switch self {
         case .authenticate, .sessions, .session, .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice,
-            .pushMessage, .pushStream:
+            .pushDevices, .pushDevice, .pushMessage, .pushStream:
             .json
         case .authorize, .accessToken, .revocation, .introspection, .userInfo, .endSession, .keys, .discovery,
             .authorizationServer, .deviceCode, .deviceUser:
@@ -90,6 +92,8 @@ enum Route: String, CaseIterable, Sendable {
         case .secondFactorDevice: ["users", ":user", "devices", "2fa", ":kind", ":id"]
         case .profileDevices: ["users", ":user", "devices", "profile"]
         case .profileDevice: ["users", ":user", "devices", "profile", ":id"]
+        case .pushDevices: ["users", ":user", "devices", "push"]
+        case .pushDevice: ["users", ":user", "devices", "push", ":id"]
         case .pushMessage: ["push", "sns", "message"]
         case .pushStream: ["push", "stream"]
         case .authorize: ["authorize"]
@@ -175,10 +179,12 @@ extension ServerContext {
         let (devices, owned) = (
             UserDevicesController(server: self), group.group().add(middleware: DeviceOwnerMiddleware(server: self))
         )
-        for route in [Route.secondFactorDevices, .profileDevices] { owned.add(route, [.get: devices.list]) }
+        owned.add(.secondFactorDevices, [.get: devices.list, .post: devices.act])
+        for route in [Route.profileDevices, .pushDevices] { owned.add(route, [.get: devices.list]) }
         for route in [Route.secondFactorDevice, .profileDevice] {
             owned.add(route, [.get: devices.get, .delete: devices.delete, .put: devices.rename])
         }
+        owned.add(.pushDevice, [.get: devices.notReadable, .delete: devices.delete])
     }
 
     private func addOAuth(to group: RouterGroup<AppRequestContext>) {

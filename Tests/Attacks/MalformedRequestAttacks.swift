@@ -233,6 +233,8 @@ private struct FuzzedServer: Sendable {
                 headers: own + ["Content-Type: application/json"], body: #"{"deviceName":"x","_id":"x"}"#),
             ValidRequest(route: "profileDevices", target: "\(path)/profile?_queryId=*", headers: Array(own)),
             ValidRequest(route: "profileDevice", method: "DELETE", target: "\(path)/profile/x", headers: Array(own)),
+            ValidRequest(route: "pushDevices", target: "\(path)/push?_queryFilter=true", headers: Array(own)),
+            ValidRequest(route: "pushDevice", method: "DELETE", target: "\(path)/push/x", headers: Array(own)),
             ValidRequest(route: "pushMessage", method: "POST", target: message + "authenticate", headers: typed, body: push),
             ValidRequest(route: "pushMessage", method: "POST", target: message + "register", headers: typed, body: push),
             ValidRequest(

@@ -89,7 +89,8 @@ extension Route {
         switch self {
         case .authenticate: AuthenticateController.version
         case .sessions, .session: SessionsController.versions.first
-        case .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice: UserDevicesController.version
+        case .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice, .pushDevices, .pushDevice:
+            UserDevicesController.version
         case .pushMessage: PushMessageController.version
         default: nil
         }

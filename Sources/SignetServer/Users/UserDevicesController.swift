@@ -24,6 +24,30 @@ struct UserDevicesController: Sendable {
         return try JSONReply.make(.ok, device, version: Self.version)
     }
 
+    /// Refuses to return one device at the address of push devices, as AM does.
+    func notReadable(_ request: Request, context: AppRequestContext) async throws -> Response {
+        throw APIError(.notImplemented, "Operation is not supported.")
+    }
+
+    /// Answers AM's actions for a second factor.
+    ///
+    /// Users cannot skip a second factor here, so `check` is false and `skip` is refused. As in AM, `reset` removes the devices.
+    func act(_ request: Request, context: AppRequestContext) async throws -> Response {
+        let (kind, owner) = (try DeviceKind(context), try context.deviceOwner)
+        _ = try await request.json(context)
+        guard let action = request.query("_action"), !action.isEmpty else { throw APIError.badRequest }
+        switch action {
+        case "check" where kind.canBeSkipped: return try JSONReply.make(.ok, ["result": false], version: Self.version)
+        case "reset" where kind.canBeSkipped:
+            let count = try await server.store.write { tx in try tx.removeDevices(of: owner, kind: kind) }
+            server.logger.info(
+                "devices removed", metadata: ["kind": "\(kind.rawValue)", "user": "\(owner.name)", "count": "\(count)"])
+            return try JSONReply.make(.ok, ["result": true], version: Self.version)
+        case "skip" where kind.canBeSkipped: throw APIError(.notImplemented, "A second factor cannot be skipped here.")
+        default: throw APIError(.notImplemented, "The action is not supported here.")
+        }
+    }
+
     /// Removes a device.
     func delete(_ request: Request, context: AppRequestContext) async throws -> Response {
         let (kind, id, owner) = (try DeviceKind(context), try context.parameter("id"), try context.deviceOwner)
@@ -93,6 +117,7 @@ enum DeviceKind: String, Codable, CodingKeyRepresentable, Sendable, CaseIterable
     fileprivate init(_ context: AppRequestContext) throws(APIError) {
         switch context.route {
         case .profileDevices, .profileDevice: self = .profile
+        case .pushDevices, .pushDevice: self = .push
         default:
             guard let kind = DeviceKind(rawValue: try context.parameter("kind")), kind != .profile else {
                 throw .resourceNotFound
@@ -102,6 +127,9 @@ enum DeviceKind: String, Codable, CodingKeyRepresentable, Sendable, CaseIterable
     }
 
     var canBeRenamed: Bool { self != .oath && self != .push }
+
+    /// True when AM lets a user skip this second factor.
+    fileprivate var canBeSkipped: Bool { self == .oath || self == .push }
 
     /// The JSON member that holds the user's name for the device.
     var nameMember: String { self == .profile ? "alias" : "deviceName" }

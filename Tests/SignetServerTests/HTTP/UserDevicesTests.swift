@@ -52,6 +52,60 @@ struct UserDevicesTests {
         }
     }
 
+    @Test("S15: Push devices are listed and removed at both addresses, and one is not read at devices/push")
+    func servesPushDevicesAtBothAddresses() async throws {
+        try await TestServer.run { server in
+            let session = try await server.session()
+            let header = ["iPlanetDirectoryPro": session, "Accept-API-Version": "resource=1.0"]
+            let phone = try await server.registeredPhone()
+            let devices = try await list(server, session, "push")
+            #expect(devices.status == 200 && devices.json["resultCount"] == .integer(1))
+            #expect(devices.json == (try await list(server, session, "2fa/push").json))
+            let id = try #require(devices.json["result"]?.array?.first?["uuid"]?.string)
+            let path = "\(Self.users)/mira/devices/push/\(id)"
+            let one = try await server.send(.get, path, headers: header)
+            #expect(one.status == 501 && one.message == "Operation is not supported.")
+            #expect(try await server.send(.delete, "\(Self.users)/mira/devices/push/none", headers: header).status == 404)
+            #expect(try await server.send(.delete, path, headers: header).json["uuid"] == .string(id))
+            #expect(try await list(server, session, "push").json["result"] == .array([]))
+            #expect(try await list(server, session, "2fa/push").json["result"] == .array([]))
+            #expect(try await server.inbox(phone.uid).isEmpty)
+
+            // A device's id may be the last segment of another route.
+            #expect(try await server.send(.delete, "\(Self.users)/mira/devices/push/stream", headers: header).status == 404)
+            #expect(server.devServer.requestLog.entries.last?.request?.resource == "pushDevice")
+            #expect(try await list(server, session, "push", user: "noa").status == 403)
+            #expect(try await list(server, "", "push").status == 401)
+        }
+    }
+
+    @Test("S15: check says that a second factor is not skipped, reset removes its devices, and skip is refused")
+    func answersActionsOfSecondFactors() async throws {
+        try await TestServer.run { server in
+            _ = try await server.registeredPhone("CombinedRegistration")
+            let session = try await server.session()
+            let header = [
+                "iPlanetDirectoryPro": session, "Accept-API-Version": "resource=1.0", "Content-Type": "application/json",
+            ]
+            func act(_ query: String, _ headers: [String: String], kind: String = "oath") async throws -> Reply {
+                try await server.send(.post, "\(Self.users)/mira/devices/2fa/\(kind)\(query)", headers: headers, body: "{}")
+            }
+            #expect(try await act("?_action=check", header).json == .object(["result": .bool(false)]))
+            #expect(try await act("?_action=skip", header).status == 501)
+            #expect(try await act("?_action=check", header).json == .object(["result": .bool(false)]))
+            #expect(try await act("?_action=check", header, kind: "webauthn").status == 501)
+            #expect(try await act("?_action=remove", header).status == 501)
+            #expect(try await act("", header).status == 400)
+            #expect(try await act("?_action=reset", ["Content-Type": "application/json"]).status == 401)
+            #expect(try await list(server, session, "2fa/oath").json["resultCount"] == .integer(1))
+            #expect(try await act("?_action=reset", header).json == .object(["result": .bool(true)]))
+            #expect(try await list(server, session, "2fa/oath").json["resultCount"] == .integer(0))
+            #expect(try await list(server, session, "2fa/push").json["resultCount"] == .integer(1))
+            #expect(try await act("?_action=reset", header, kind: "push").json == .object(["result": .bool(true)]))
+            #expect(try await list(server, session, "push").json["resultCount"] == .integer(0))
+        }
+    }
+
     @Test("A user finds a passkey by its credential id, renames it and removes it")
     func managesPasskey() async throws {
         try await TestServer.run { server in
