@@ -29,6 +29,14 @@ enum AppPageScript {
             sdk.fill(step, "PasswordCallback", password);
             return sdk.next(am, journey, step);
           },
+          async poll(am, step) {
+            for (;;) {
+              const wait = step.callbacks?.find((callback) => callback.type === "PollingWaitCallback");
+              if (!wait) return step;
+              await new Promise((resolve) => setTimeout(resolve, Number(output(wait, "waitTime"))));
+              step = await sdk.next(am, "", step);
+            }
+          },
           session: (am) => call(`${am}/json/realms/root/sessions?_action=getSessionInfo`, "POST", "protocol=1.0,resource=2.1", {}),
           devices: (am, path, method, body) => call(`${am}/json/realms/root/users/demo/devices/profile${path}`, method,
             "resource=1.0", body),
@@ -66,7 +74,8 @@ enum AppPageScript {
               const keys = data ? data.pubKeyCredParams : `[${read(/pubKeyCredParams: \[([^\]]+)\]/)}]`;
               const credential = await navigator.credentials.create({ publicKey: { challenge, rp: { id, name: "Signet" },
                 user: { id: new TextEncoder().encode(user), name: "demo", displayName: "demo" },
-                pubKeyCredParams: JSON.parse(keys) } });
+                pubKeyCredParams: JSON.parse(keys),
+                authenticatorSelection: data ? JSON.parse(data.authenticatorSelection) : undefined } });
               parts = [decode(credential.response.clientDataJSON), list(credential.response.attestationObject), credential.id];
             } else {
               const rpId = data ? data.relyingPartyId.replace(/rpId: "(.+)",/, "$1") : read(/rpId: "([^"]+)"/);
@@ -75,6 +84,7 @@ enum AppPageScript {
               const credential = await navigator.credentials.get({ publicKey: { challenge, rpId, allowCredentials } });
               const answer = credential.response;
               parts = [decode(answer.clientDataJSON), list(answer.authenticatorData), list(answer.signature), credential.id];
+              if (answer.userHandle) parts.push(decode(answer.userHandle));
             }
             const legacyData = parts.join("::");
             const outcome = data?.supportsJsonResponse ? JSON.stringify({ authenticatorAttachment: "platform", legacyData })

@@ -1,4 +1,7 @@
+import SignetAuthenticator
 import SignetCore
+import SignetNetwork
+import SignetStorage
 import TestSupport
 import Testing
 
@@ -9,6 +12,44 @@ import Testing
     .timeLimit(.minutes(10)))
 struct BrowserAppTests {
     private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+
+    /// Journeys that register a device of each kind with recovery codes and show them, and those of a passkey without a name.
+    private static let journeys = """
+        journeys:
+          Login:
+            nodes:
+              page:
+                type: PageNode
+                nodes: [{type: UsernameCollectorNode}, {type: PasswordCollectorNode}]
+                outcomes: {outcome: password}
+              password: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
+          Codes-oath:
+            nodes:
+              login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
+              register: {type: OathRegistrationNode, outcomes: {successOutcome: codes, failureOutcome: failure}}
+              codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
+          Codes-push:
+            nodes:
+              login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
+              register: {type: PushRegistrationNode, outcomes: {successOutcome: codes, default: failure}}
+              codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
+          Codes-webauthn:
+            nodes:
+              login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
+              register: {type: WebAuthnRegistrationNode, outcomes: {success: codes, default: failure}}
+              codes: {type: RecoveryCodeDisplayNode, outcomes: {outcome: success}}
+          Resident:
+            nodes:
+              login: {type: InnerTreeEvaluatorNode, tree: Login, outcomes: {true: register, false: failure}}
+              register:
+                type: WebAuthnRegistrationNode
+                requiresResidentKey: true
+                generateRecoveryCodes: false
+                outcomes: {success: success, default: failure}
+          Nameless:
+            nodes:
+              sign: {type: WebAuthnAuthenticationNode, requiresResidentKey: true, outcomes: {success: success, default: failure}}
+        """
 
     /// The server and the app as the browser knows them.
     private struct Addresses: Sendable {
@@ -31,13 +72,15 @@ struct BrowserAppTests {
             connection.answer("200 OK", headers: ["Content-Type: text/html"], AppPageScript.page)
         }
         defer { app.stop() }
+        let trees = try ServerConfiguration(yaml: Self.journeys).journeys.trees.filter { $0.name != "Login" }
         let origin = "http://localhost:\(app.port)"
         let configuration = ServerConfiguration {
-            $0.journeys = Journeys(Journeys.starter.trees + MakingCodes.trees)
+            $0.journeys = Journeys(Journeys.starter.trees + trees)
             $0.users = [User(name: "demo", password: Secret(PageServer.password.utf8))]
             $0.clients = [RegisteredClient(id: "app", redirectURIs: ["\(origin)/callback"])]
             $0.corsOrigins = [origin]
             $0.webAuthnOrigins = [origin]
+            $0.pollInterval = .milliseconds(300)
         }
         try await TestServer.live(configuration) { server in
             try await Chromium.with { browser in
@@ -52,9 +95,33 @@ struct BrowserAppTests {
         try await page.evaluate("sdk.login('\(addresses.server)', '\(journey)', '\(PageServer.password)')")
     }
 
-    @Test("A page of an app logs in by redirect, and exchanges the code with PKCE")
+    /// Adds an authenticator to the browser that confirms every request.
+    private func addAuthenticator(to page: ChromiumPage) async throws {
+        try await page.call("WebAuthn.enable")
+        try await page.call(
+            "WebAuthn.addVirtualAuthenticator",
+            [
+                "options": .object([
+                    "protocol": .string("ctap2"), "transport": .string("internal"), "hasResidentKey": .bool(true),
+                    "hasUserVerification": .bool(true), "isUserVerified": .bool(true),
+                    "automaticPresenceSimulation": .bool(true),
+                ])
+            ])
+    }
+
+    @Test("F1: A page of an app learns in a hidden frame that a login is needed, logs in by redirect, and exchanges the code")
     func logsInByRedirect() async throws {
         try await withApp { addresses, page in
+            let answer = try await page.evaluate(
+                """
+                sdk.authorize('\(addresses.authorize("&prompt=none"))').then((address) => {
+                  const { origin, pathname, searchParams } = new URL(address);
+                  return { redirect: origin + pathname, ...Object.fromEntries(searchParams) };
+                })
+                """)
+            #expect(answer["redirect"] == .string(addresses.redirect) && answer["state"] == "s1" && answer["code"] == nil)
+            #expect(answer["error"] == "interaction_required")
+            #expect(answer["error_description"] == "The request requires some interaction that is not allowed.")
             try await page.open(addresses.authorize())
             try await page.signIn()
             try await page.waitForHeading("The app")
@@ -79,22 +146,49 @@ struct BrowserAppTests {
         }
     }
 
-    @Test("F2: A page of an app reads the recovery codes of each kind of device", arguments: MakingCodes.kinds)
-    func readsRecoveryCodes(kind: DeviceKind) async throws {
+    @Test(
+        "F2: A page of an app reads the recovery codes of each kind of device",
+        arguments: [
+            (DeviceKind.oath, "OATH Device"), (.push, "Push Device"), (.webauthn, "New Security Key"),
+        ])
+    func readsRecoveryCodes(kind: DeviceKind, name: String) async throws {
         try await withApp { addresses, page in
-            let password = PageServer.password
+            let server = addresses.server
+            if kind == .webauthn { try await addAuthenticator(to: page) }
+            let first = try await page.evaluate(
+                """
+                sdk.login('\(server)', 'Codes-\(kind.rawValue)', '\(PageServer.password)').then((step) => { window.step = step; return step })
+                """)
+            switch kind {
+            case .push:
+                let step = try JSON.decode(JourneyStep.self, from: JSON.encode(first))
+                try await enroll(try #require(step.hiddenValue("mfaDeviceRegistration")))
+            case .webauthn: _ = try await page.evaluate("sdk.passkey(step)")
+            default: break
+            }
             let shown = try await page.evaluate(
                 """
-                sdk.login('\(addresses.server)', 'Codes-\(kind.rawValue)', '\(password)').then(async (step) => {
+                (step.callbacks.some((callback) => callback.type === 'PollingWaitCallback')
+                  ? sdk.poll('\(server)', step) : sdk.next('\(server)', '', step)).then(async (step) => {
                   const shown = sdk.recoveryCodes(step);
-                  return { ...shown, end: await sdk.next('\(addresses.server)', '', step) };
+                  return { ...shown, end: await sdk.next('\(server)', '', step) };
                 })
                 """)
             let codes = (shown["codes"]?.array ?? []).compactMap(\.string)
             let lengths = Set(codes.map(\.count))
             #expect(Set(codes).count == RecoveryCodes.count && lengths == [10])
-            #expect(shown["name"] == .string("My \(kind.rawValue)"))
+            #expect(shown["name"] == .string(name))
             #expect(shown["end"]?["tokenId"] != nil)
+        }
+    }
+
+    /// Registers an authenticator in this process, as a user does by scanning the QR code.
+    private func enroll(_ uri: String) async throws {
+        try await AsyncHTTPTransport().use { transport in
+            let authenticator = Authenticator(
+                store: AccountRecords(unsealed: MemoryStore()), transport: transport,
+                device: PushDevice(token: "token-1", name: "Mira's laptop"))
+            _ = try await authenticator.enroll(uri: uri)
         }
     }
 
@@ -125,16 +219,7 @@ struct BrowserAppTests {
     @Test("A page of an app registers and uses a passkey in each of AM's three forms", arguments: ["", "70", "65"])
     func usesPasskey(form: String) async throws {
         try await withApp { addresses, page in
-            try await page.call("WebAuthn.enable")
-            try await page.call(
-                "WebAuthn.addVirtualAuthenticator",
-                [
-                    "options": .object([
-                        "protocol": .string("ctap2"), "transport": .string("internal"), "hasResidentKey": .bool(true),
-                        "hasUserVerification": .bool(true), "isUserVerified": .bool(true),
-                        "automaticPresenceSimulation": .bool(true),
-                    ])
-                ])
+            try await addAuthenticator(to: page)
             for journey in ["WebAuthnRegistration\(form)", "WebAuthnLogin\(form)"] {
                 let end = try await page.evaluate(
                     """
@@ -147,31 +232,31 @@ struct BrowserAppTests {
             }
         }
     }
-}
 
-/// A node that makes recovery codes for a kind of device, as the registration of such a device does.
-private struct MakingCodes: Node {
-    static let type = NodeType("MakingCodes", "Making Codes", "Makes recovery codes.") { _ in Self(kind: .oath) }
-    static let kinds: [DeviceKind] = [.webauthn, .oath, .push]
-
-    /// One journey for each kind, which asks for name and password and shows the codes.
-    static var trees: [JourneyTree] {
-        kinds.map { kind in
-            JourneyTree(
-                "Codes-\(kind.rawValue)", entry: "login",
-                nodes: [
-                    "login": JourneyNode(InnerTreeEvaluatorNode(tree: "Login"), [.isTrue: .node("make"), .isFalse: .failure]),
-                    "make": JourneyNode(MakingCodes(kind: kind), [.outcome: .node("show")]),
-                    "show": JourneyNode(RecoveryCodeDisplayNode(), [.outcome: .success]),
-                ])
+    @Test("F7: A page of an app logs in with a passkey, without a name")
+    func usesPasskeyWithoutName() async throws {
+        try await withApp { addresses, page in
+            let server = addresses.server
+            try await addAuthenticator(to: page)
+            let registered = try await page.evaluate(
+                """
+                sdk.login('\(server)', 'Resident', '\(PageServer.password)').then(async (step) => {
+                  await sdk.passkey(step);
+                  return sdk.next('\(server)', '', step);
+                })
+                """)
+            #expect(registered["tokenId"] != nil)
+            // Without its session, the browser knows no name any more.
+            try await page.call("Network.clearBrowserCookies")
+            let end = try await page.evaluate(
+                """
+                sdk.next('\(server)', 'Nameless').then(async (step) => {
+                  await sdk.passkey(step);
+                  const { tokenId } = await sdk.next('\(server)', '', step);
+                  return { tokenId, session: await sdk.session('\(server)') };
+                })
+                """)
+            #expect(end["tokenId"] != nil && end["session"]?["username"] == "demo")
         }
-    }
-
-    let kind: DeviceKind
-    var outcomes: [NodeOutcome] { [.outcome] }
-
-    func process(_ answers: Answers?, _ journey: inout JourneyState, _ tx: inout ServerTransaction) -> NodeResult {
-        journey.recoveryCodes = RecoveryCodes.new(for: kind, "My \(kind.rawValue)")
-        return .transition(.outcome)
     }
 }
