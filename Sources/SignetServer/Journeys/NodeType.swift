@@ -50,7 +50,7 @@ struct NodeType: Sendable {
         ScriptedDecisionNode.type,
         // Users and sessions.
         DataStoreDecisionNode.type, AccountLockoutNode.type, CreateObjectNode.type, PatchObjectNode.type,
-        SetSessionPropertiesNode.type, SetSuccessURLNode.type, SetFailureURLNode.type,
+        SetSessionPropertiesNode.type, SessionDataNode.type, SetSuccessURLNode.type, SetFailureURLNode.type,
         // One-time codes and recovery codes.
         OATHRegistrationNode.type, OATHDeviceStorageNode.type, OATHTokenVerifierNode.type, RecoveryCodeDisplayNode.type,
         RecoveryCodeCollectorDecisionNode.type,

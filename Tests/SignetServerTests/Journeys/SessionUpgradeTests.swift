@@ -36,6 +36,44 @@ struct SessionUpgradeTests {
         }
     }
 
+    @Test("D6: A journey takes the user's name from the session, and asks for the password alone")
+    func takesNameFromSession() async throws {
+        let journeys = """
+            Again:
+              nodes:
+                session: {type: SessionDataNode, outcomes: {outcome: page}}
+                page: {type: PageNode, nodes: [{type: PasswordCollectorNode}], outcomes: {outcome: password}}
+                password: {type: DataStoreDecisionNode, outcomes: {true: success, false: failure}}
+            """
+        try await TestServer.live(try .sample(journeys: journeys)) { server in
+            let query = "authIndexType=service&authIndexValue=Again"
+            let token = try #require(try await server.logIn().token)
+            for (password, status) in [("wrong", 401), (TestServer.password, 200)] {
+                let step = try await server.authenticate(query, headers: ["iPlanetDirectoryPro": token])
+                #expect(step.types == ["PasswordCallback"])
+                let reply = try await server.authenticate(body: try TestServer.Live.answer(to: step, password: password))
+                #expect(reply.status == status)
+                #expect(reply.token == (status == 200 ? token : nil))
+            }
+            #expect(try await server.authenticate(query).status == 401, "there is no session")
+        }
+    }
+
+    @Test("A session property becomes a value of the journey's state, and a missing one fails the login")
+    func takesPropertyFromSession() throws {
+        var server = ServerTransaction(users: ServerConfiguration.sample().users, trees: [])
+        let user = UserKey(realm: .root, name: "mira")
+        let options = SessionOptions(properties: ["level": "gold"])
+        let token = try server.sessions.open(user, tree: "Login", options)
+        var journey = JourneyState.sample()
+        journey.shownToken = Secret(token.utf8)
+        let taken = try SessionDataNode(key: "level", state: "mail").process(nil, &journey, &server)
+        #expect(taken.outcome == .outcome)
+        #expect(journey.attributes["mail"] == "gold" && journey.username == nil)
+        let missing = try SessionDataNode(key: "other").process(nil, &journey, &server)
+        #expect(missing.outcome == nil)
+    }
+
     @Test("A step with an unknown session to upgrade is 400 and keeps the authId")
     func keepsStepWithoutSession() async throws {
         try await TestServer.live(.sample()) { server in
