@@ -138,6 +138,7 @@ struct ConfigurationReader {
         server.pushTimeout = reader.integer("pushTimeout", server.pushTimeout, in: 1...86_400)
         server.devicePollInterval = reader.integer("devicePollInterval", server.devicePollInterval, in: 1...86_400)
         server.devicePendingStatus = reader.choice("devicePendingStatus", "400", ["400": 400, "403": 403]) ?? 400
+        server.authorizeErrors = reader.choice("authorizeErrors", "page", ["page": .page, "json": .json]) ?? .page
         let polls = reader.optionalInteger("pollInterval", in: 0...86_400_000, default: "AM's schedule")
         server.pollInterval = polls.map { .milliseconds($0) }
         server.webAuthnRelyingParty = reader.optionalString("webAuthnRelyingParty", default: "the host, or `localhost`")

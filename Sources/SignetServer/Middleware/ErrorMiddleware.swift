@@ -32,6 +32,9 @@ struct ErrorMiddleware: RouterMiddleware {
             server.logger.info(
                 "OAuth 2.0 request refused", metadata: ["error": "\(refusal.code)", "reason": "\(refusal.message)"])
             context.log.update { $0.problem = refusal.code }
+            if context.route == .authorize, server.configuration.authorizeErrors == .page {
+                return HTMLPage.authorizationError(refusal, in: context.realm, baseURL: server.baseURL).response(at: server)
+            }
             return try refusal.response
         }
         let refusal = apiError(error, context)

@@ -71,6 +71,14 @@ func void(_ name: StaticString, _ attributes: Markup.Attributes = [:]) -> Markup
     Markup(html: "<\(name)\(attributes.html)>")
 }
 
+/// Creates a data block: a `script` element with text for programs, which browsers neither show nor run.
+///
+/// Each `<` becomes an escape sequence of JavaScript, so that the text cannot end the element. It has the same meaning inside of
+/// string literals only.
+func dataBlock(_ text: String) -> Markup {
+    Markup(html: "<script type=\"text/plain\">\(text.replacing("<", with: "\\u003C"))</script>")
+}
+
 extension String {
     /// The text with all characters escaped that have a meaning in HTML text or in quoted attribute values.
     fileprivate var escapedForHTML: String {

@@ -139,7 +139,19 @@ extension Reply {
         }
     }
 
-    var error: String? { json["error"]?.string }
+    /// The error in the JSON of an OAuth 2.0 answer, or in the page of `authorize`.
+    var error: String? { json["error"]?.string ?? pageError?.code }
+
+    /// The error that the page of `authorize` contains for programs.
+    var pageError: (code: String, description: String)? { Self.pageError(in: text) }
+
+    static func pageError(in html: String) -> (code: String, description: String)? {
+        let form = #/pageData = \{ realm: .*, error: \{ description: ("(?:[^"\\]|\\.)*"), message: ("(?:[^"\\]|\\.)*") \} \};/#
+        guard let (_, description, code) = html.firstMatch(of: form)?.output,
+            let values = try? [code, description].map({ try JSON.value(of: $0.utf8).string ?? "" })
+        else { return nil }
+        return (values[0], values[1])
+    }
 }
 
 /// The claims of any JWT; jwt-kit checks the signature only.
