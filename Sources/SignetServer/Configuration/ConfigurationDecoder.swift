@@ -179,6 +179,20 @@ struct ConfigurationDecoder {
         return nil
     }
 
+    /// Decodes a list of keywords, by default all.
+    mutating func choices<Value>(_ name: String, _ values: KeyValuePairs<String, Value>) -> [Value]? {
+        let names = values.map(\.key)
+        let kind = "a list of " + names.map { "`\($0)`" }.joined(separator: ", ")
+        let defaultValue = "`[\(names.joined(separator: ", "))]`"
+        guard let value = value(name, kind: kind, default: defaultValue) else { return nil }
+        guard let elements = value.list else { return reportType(value, name, kind) }
+        return elements.compactMap { element in
+            if let pair = values.first(where: { $0.key == element.text }) { return pair.value }
+            reportValue(element, name, kind)
+            return nil
+        }
+    }
+
     mutating func strings(_ name: String, _ defaultValue: [String]) -> [String] {
         optionalStrings(name, default: "`[\(defaultValue.joined(separator: ", "))]`") ?? defaultValue
     }

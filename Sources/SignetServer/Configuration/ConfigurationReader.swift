@@ -173,6 +173,10 @@ struct ConfigurationReader {
 
     private static let sameSite: KeyValuePairs<String, CookieSameSite> = ["strict": .strict, "lax": .lax, "none": .none]
 
+    private static let responseTypes: KeyValuePairs<String, RegisteredClient.ResponseType> = [
+        "code": .code, "id_token": .idToken, "none": RegisteredClient.ResponseType.none,
+    ]
+
     /// The maximum in seconds: a century.
     private static let maxSeconds = 3_153_600_000
 
@@ -311,6 +315,7 @@ struct ConfigurationReader {
         client.redirectURIs = reader.redirects("redirectURIs")
         client.postLogoutRedirectURIs = reader.redirects("postLogoutRedirectURIs")
         client.scopes = reader.strings("scopes", client.scopes)
+        client.responseTypes = reader.choices("responseTypes", Self.responseTypes).map { Set($0) } ?? client.responseTypes
         let grace = reader.integer("refreshTokenGrace", 0, in: 0...86_400)
         let kinds: KeyValuePairs<String, RegisteredClient.RefreshTokens> = [
             "rotate": .rotate(grace: .seconds(grace)), "reuse": .reuse, "none": RegisteredClient.RefreshTokens.none,

@@ -1,13 +1,17 @@
 import Foundation
 import HTTPTypes
+import Hummingbird
 import SignetCore
 
 /// The client and the address that the response to an authorization request goes to, once both have been verified.
 struct AuthorizationReturn: Sendable, Hashable {
     let client: RegisteredClient
-    let redirectURI: String
+    /// The verified address; nil for a request with the response type `none` that names no address.
+    let redirectURI: String?
     /// True when the request contained the address.
     let wasNamed: Bool
+    /// True when the response is in the fragment of the address, which a browser doesn't send to servers.
+    let usesFragment: Bool
     let state: String?
     let issuer: String
 
@@ -22,6 +26,8 @@ struct AuthorizationReturn: Sendable, Hashable {
         if let named = parameters["redirect_uri"] {
             guard client.mayRedirect(to: named) else { throw .redirectMismatch }
             (redirectURI, wasNamed) = (named, true)
+        } else if parameters["response_type"] == RegisteredClient.ResponseType.none.rawValue {
+            (redirectURI, wasNamed) = (nil, false)
         } else {
             guard client.redirectURIs.count == 1 else { throw .invalidRequest("Missing parameter, 'redirect_uri'") }
             (redirectURI, wasNamed) = (client.redirectURIs[0], false)
@@ -29,12 +35,26 @@ struct AuthorizationReturn: Sendable, Hashable {
         self.client = client
         self.issuer = issuer
         state = parameters["state"]
+        let isIdentity = parameters["response_type"] == RegisteredClient.ResponseType.idToken.rawValue
+        usesFragment = parameters["response_mode"].map { $0 == "fragment" } ?? isIdentity
     }
 
-    /// Returns the redirect URI with the response parameters, and with `iss`, `state` and `client_id` (RFC 9207, and AM).
-    func location(_ answer: [(String, String)]) -> String {
+    /// Redirects to the client with the response parameters, and with `iss`, `state` and `client_id` (RFC 9207, and AM).
+    ///
+    /// Without a redirect URI the response is empty.
+    func response(_ answer: [(String, String)]) -> Response {
+        guard let redirectURI else { return Response(status: .noContent) }
         let all = answer + [("iss", issuer)] + (state.map { [("state", $0)] } ?? []) + [("client_id", client.id)]
-        return FormCoding.address(redirectURI, adding: all.map { (name: $0, value: $1) })
+        let fields = all.map { (name: $0, value: $1) }
+        return OAuthReply.redirect(
+            to: usesFragment
+                ? "\(redirectURI)#\(FormCoding.encode(fields))" : FormCoding.address(redirectURI, adding: fields))
+    }
+
+    /// Redirects to the client with an error; without a redirect URI the error is JSON with status 400.
+    func response(to refusal: AuthorizationErrorResponse) throws -> Response {
+        guard redirectURI != nil else { return try OAuthErrorResponse(.badRequest, refusal.code, refusal.message).response }
+        return response([("error", refusal.code), ("error_description", refusal.message)])
     }
 }
 
@@ -65,6 +85,7 @@ struct AuthorizationRequest: Sendable, Hashable {
         case selectAccount = "select_account"
     }
 
+    let responseType: RegisteredClient.ResponseType
     let scopes: [String]
     let nonce: String?
     let challenge: String?
@@ -77,14 +98,7 @@ struct AuthorizationRequest: Sendable, Hashable {
     let journeys: [String]
 
     init(_ parameters: Parameters, of client: RegisteredClient) throws(AuthorizationErrorResponse) {
-        switch parameters["response_type"] {
-        case "code": break
-        case nil: throw .invalidRequest("Missing parameter, 'response_type'")
-        default: throw AuthorizationErrorResponse(code: "unsupported_response_type", message: "Response type is not supported.")
-        }
-        guard parameters["response_mode"] ?? "query" == "query" else {
-            throw .invalidRequest("The only response_mode is query")
-        }
+        responseType = try Self.responseType(parameters, of: client)
         guard parameters["request"] == nil else {
             throw AuthorizationErrorResponse(code: "request_not_supported", message: "Request objects are not supported")
         }
@@ -99,7 +113,7 @@ struct AuthorizationRequest: Sendable, Hashable {
         }
         scopes = asked.isEmpty ? client.scopes : asked
         nonce = parameters["nonce"]
-        challenge = try Self.challenge(parameters, isRequired: client.requiresPKCE)
+        challenge = responseType == .code ? try Self.challenge(parameters, isRequired: client.requiresPKCE) : nil
         prompts = try Self.prompts(parameters)
         journeys = parameters.words("acr_values")
         if let age = parameters["max_age"] {
@@ -107,6 +121,43 @@ struct AuthorizationRequest: Sendable, Hashable {
             maxAge = Double(seconds)
         } else {
             maxAge = nil
+        }
+        try requireSilence(parameters)
+    }
+
+    /// Returns the response type, with which the response mode must be possible.
+    private static func responseType(
+        _ parameters: Parameters, of client: RegisteredClient
+    ) throws(AuthorizationErrorResponse) -> RegisteredClient.ResponseType {
+        guard let name = parameters["response_type"] else { throw .invalidRequest("Missing parameter, 'response_type'") }
+        guard let type = RegisteredClient.ResponseType(rawValue: name) else {
+            throw AuthorizationErrorResponse(code: "unsupported_response_type", message: "Response type is not supported.")
+        }
+        guard client.responseTypes.contains(type) else {
+            throw AuthorizationErrorResponse(
+                code: "unsupported_response_type", message: "Client does not support this response type.")
+        }
+        let modes = type == .idToken ? ["fragment"] : ["query", "fragment"]
+        if let mode = parameters["response_mode"], !modes.contains(mode) {
+            throw .invalidRequest("The only response_mode is \(modes.joined(separator: " or "))")
+        }
+        return type
+    }
+
+    /// Requires `prompt=none` of requests that only ask for the state of the session: for an id_token, and without a redirect URI.
+    ///
+    /// An id_token must have a `nonce` (OpenID Connect Core section 3.2.2.1), because it is the client's only protection.
+    private func requireSilence(_ parameters: Parameters) throws(AuthorizationErrorResponse) {
+        switch responseType {
+        case .code: return
+        case .idToken:
+            guard scopes.contains("openid") else { throw .invalidRequest("An id_token needs the scope openid") }
+            guard nonce != nil else { throw .invalidRequest("Missing parameter, 'nonce'") }
+            guard isSilent else { throw .invalidRequest("response_type=id_token needs prompt=none") }
+        case .none:
+            guard isSilent || parameters["redirect_uri"] != nil else {
+                throw .invalidRequest("A request without redirect_uri needs prompt=none")
+            }
         }
     }
 

@@ -4,13 +4,17 @@ import Hummingbird
 import Logging
 import SignetCore
 
-/// `GET` and `POST /oauth2/.../authorize`: issues authorization codes to clients (protocol/journey.md section 4.2).
+/// `GET` and `POST /oauth2/.../authorize`: issues authorization codes to clients (protocol/journey.md section 4.2), and tells them
+/// silently if the session continues (an id_token, or the response type `none`).
 struct AuthorizeController: Sendable {
     let server: ServerContext
 
     /// The result of a request with a valid client and redirect URI.
     private enum Outcome: Sendable {
         case code(String)
+        case idToken(claims: [String: JSONValue])
+        /// The request is granted, and its response type is `none`.
+        case confirmed
         /// The user has to log in: when `isForced`, despite a session; with `journey`, if the request asks for one.
         case login(isForced: Bool, journey: String?)
         case consent(PresentedSession, scopes: [String], csrf: String)
@@ -38,11 +42,15 @@ struct AuthorizeController: Sendable {
         switch outcome {
         case .code(let code):
             server.logger.info("code given", metadata: ["client": "\(target.client.id)", "realm": "\(realm)"])
-            return OAuthReply.redirect(to: target.location([("code", code)]))
+            return target.response([("code", code)])
+        case .idToken(let claims):
+            server.logger.info("id_token given", metadata: ["client": "\(target.client.id)", "realm": "\(realm)"])
+            return target.response([("id_token", try await server.signer.sign(claims))])
+        case .confirmed:
+            return target.response([])
         case .refused(let refusal):
             server.logger.info("authorization refused", metadata: ["client": "\(target.client.id)", "error": "\(refusal.code)"])
-            return OAuthReply.redirect(
-                to: target.location([("error", refusal.code), ("error_description", refusal.message)]))
+            return try target.response(to: refusal)
         case .login(let isForced, let journey):
             let page = try await loginPage(request, realm, tokens, isForced: isForced, journey: journey)
             return OAuthReply.redirect(to: page)
@@ -50,7 +58,8 @@ struct AuthorizeController: Sendable {
             // The form repeats the request's parameters, because the request may have come in a form itself.
             let hidden = request.fields(without: Decision.names) + [("csrf", csrf)]
             return HTMLPage.consent(
-                client: target.client, user: shown.session.user, scopes: scopes, hidden: hidden, target: target.redirectURI
+                client: target.client, user: shown.session.user, scopes: scopes, hidden: hidden,
+                target: target.redirectURI ?? ""
             ).response(at: server)
         }
     }
@@ -102,7 +111,7 @@ struct AuthorizeController: Sendable {
                 guard try hasConsent(for: request, of: target.client, shown, decision, &tx) else {
                     return .consent(shown, scopes: request.scopes, csrf: tx.csrf(of: shown.token))
                 }
-                return .code(code(for: request, target, shown, journey: completed, &tx))
+                return grant(request, to: target, shown, journey: completed, &tx)
             }
         } catch let refusal as AuthorizationErrorResponse {
             return .refused(refusal)
@@ -170,17 +179,24 @@ struct AuthorizeController: Sendable {
         return false
     }
 
-    private static func code(
-        for request: AuthorizationRequest, _ target: AuthorizationReturn, _ shown: PresentedSession, journey: String?,
+    /// Returns the response to a request that the user has authorized.
+    private static func grant(
+        _ request: AuthorizationRequest, to target: AuthorizationReturn, _ shown: PresentedSession, journey: String?,
         _ tx: inout ServerTransaction
-    ) -> String {
+    ) -> Outcome {
         let grant = Grant(
             client: target.client.key, user: shown.session.user, scopes: request.scopes,
             authenticatedAt: shown.session.authenticatedAt, session: TokenHash(shown.token), nonce: request.nonce,
             journey: journey, generation: shown.session.generation)
-        return tx.tokens.code(
-            for: grant, redirectURI: target.wasNamed ? target.redirectURI : nil, challenge: request.challenge,
-            lifetime: target.client.lifetimes(tx.time).authorizationCode)
+        switch request.responseType {
+        case .code:
+            return .code(
+                tx.tokens.code(
+                    for: grant, redirectURI: target.wasNamed ? target.redirectURI : nil, challenge: request.challenge,
+                    lifetime: target.client.lifetimes(tx.time).authorizationCode))
+        case .idToken: return .idToken(claims: tx.idTokenClaims(of: grant, for: target.client, nonce: request.nonce))
+        case .none: return .confirmed
+        }
     }
 
     /// Returns the address of the login page.

@@ -19,6 +19,8 @@ public struct RegisteredClient: Sendable, Hashable {
     ///
     /// It gets all of them when it requests none.
     public var scopes = ["openid", "profile", "email"]
+    /// The response types that the client may request.
+    public var responseTypes: Set<ResponseType> = [.code, .idToken, .none]
     /// The handling of refresh tokens.
     public var refreshTokens = RefreshTokens.rotate()
     /// True when the user is asked for consent.
@@ -38,6 +40,18 @@ public struct RegisteredClient: Sendable, Hashable {
         self.secret = secret
         self.redirectURIs = redirectURIs
         configure(&self)
+    }
+
+    /// A kind of response of the authorization endpoint (`response_type`).
+    public enum ResponseType: String, Sendable, CaseIterable {
+        /// An authorization code.
+        case code
+        /// An id_token in the fragment of the redirect URI.
+        ///
+        /// The client gets it only with `prompt=none`, to learn if the session continues and whose it is.
+        case idToken = "id_token"
+        /// Neither a code nor a token: the client learns only that the request is granted.
+        case none
     }
 
     /// The handling of a client's refresh tokens.

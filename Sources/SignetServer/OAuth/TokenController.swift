@@ -65,18 +65,24 @@ extension ServerTransaction {
         _ issued: IssuedTokens, _ client: RegisteredClient
     ) -> [String: JSONValue]? {
         guard issued.scopes.contains("openid") else { return nil }
-        let grant = issued.grant
+        var claims = idTokenClaims(of: issued.grant, for: client, nonce: issued.isFirst ? issued.grant.nonce : nil)
+        claims["at_hash"] = .string(TokenSigner.hash(ofAccessToken: issued.accessToken))
+        return claims
+    }
+
+    /// Returns the claims that every id_token of a grant contains.
+    func idTokenClaims(of grant: Grant, for client: RegisteredClient, nonce: String?) -> [String: JSONValue] {
         let issuedAt = Int64(now.timeIntervalSince1970)
         var claims: [String: JSONValue] = [
             "iss": .string(time.issuer(of: grant.user.realm)), "sub": .string(grant.user.name), "aud": .string(client.id),
             "azp": .string(client.id), "iat": .integer(issuedAt),
             "exp": .integer(issuedAt + Int64(client.lifetimes(time).idToken)),
             "auth_time": .integer(Int64(grant.authenticatedAt.timeIntervalSince1970)),
-            "at_hash": .string(TokenSigner.hash(ofAccessToken: issued.accessToken)), "sid": .string(grant.session.text),
+            "sid": .string(grant.session.text),
             "realm": .string(grant.user.realm.description), "tokenName": .string("id_token"), "jti": .string(RandomID.uuid()),
         ]
         if let journey = grant.journey { claims["acr"] = .string(journey) }
-        if issued.isFirst, let nonce = grant.nonce { claims["nonce"] = .string(nonce) }
+        if let nonce { claims["nonce"] = .string(nonce) }
         return claims
     }
 }

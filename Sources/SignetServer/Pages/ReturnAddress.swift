@@ -33,7 +33,7 @@ struct ReturnAddress: Codable, Sendable, Hashable {
             try? AuthorizationReturn($0, in: address.realm, tx.clients, issuer: tx.time.issuer(of: address.realm))
         }
         client = target?.client.id
-        formTargets = (target.flatMap { CSPSource($0.redirectURI) }).map { [$0.text] } ?? []
+        formTargets = (target?.redirectURI.flatMap { CSPSource($0) }).map { [$0.text] } ?? []
     }
 
     /// Returns true when a client may be told to go to the URL after a login: a page of this server, or a URL that a client of the
