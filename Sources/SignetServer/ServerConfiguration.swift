@@ -62,6 +62,11 @@ public struct ServerConfiguration: Sendable {
     public var sessionIdleTimeout = 1800
     /// The maximum number of seconds that a session lasts; at least 1.
     public var sessionMaxLifetime = 7200
+    /// The session properties that users may read and change (`getSessionProperties`, `updateSessionProperties`).
+    ///
+    /// AM calls them the session property whitelist. A journey that decides by such a property trusts the user. The default is
+    /// empty.
+    public var sessionProperties: [String] = []
     /// The name of the cookie that carries the session token.
     public var cookieName = "iPlanetDirectoryPro"
     /// The `Domain` of that cookie; nil to omit it, so that browsers send the cookie to this host only.

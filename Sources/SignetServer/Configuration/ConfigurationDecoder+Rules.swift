@@ -63,6 +63,17 @@ extension ConfigurationDecoder {
         report(.invalidValue, in: name, "`\(name)` must be \(kind), not `\(text.shortened)`")
     }
 
+    /// Reads the names of the session properties that users may read and change.
+    mutating func sessionProperties() -> [String] {
+        let names = optionalStrings("sessionProperties", default: "none") ?? []
+        for name in names where name.isEmpty || SessionsController.ownProperties.contains(name) {
+            report(
+                .invalidValue, in: "sessionProperties",
+                "`\(name.shortened)` can't be a session property of users: choose a name that the server doesn't set itself")
+        }
+        return names
+    }
+
     /// Reads redirect URIs of logins or logouts.
     mutating func redirects(_ name: String) -> [String] {
         let addresses = optionalStrings(name) ?? []

@@ -36,6 +36,7 @@ struct APIError: Error, Sendable, Hashable {
     }
 
     static let accessDenied = APIError(.unauthorized, "Access Denied")
+    static let forbidden = APIError(.forbidden, "Forbidden")
     static let resourceNotFound = APIError(.notFound, "Resource not found.")
     static let journeyTimedOut = APIError(.unauthorized, "Session has timed out", detail: ["errorCode": .string("110")])
     static let unwritable = APIError(.internalServerError, "The step cannot be written.")

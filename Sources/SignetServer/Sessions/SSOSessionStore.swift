@@ -120,6 +120,16 @@ struct SSOSessionStore {
         sessions.insert(session, for: key, group: session.user.rowName, until: session.idleEnd)
     }
 
+    /// Sets properties of a session in a realm, and restarts its idle time.
+    ///
+    /// Returns nil when the session isn't valid.
+    mutating func setProperties(_ properties: [String: String], of token: String, in realm: RealmPath) throws -> SSOSession? {
+        guard var session = try use(token, in: realm) else { return nil }
+        session.properties.merge(properties) { $1 }
+        sessions.insert(session, for: TokenHash(token), group: session.user.rowName, until: session.idleEnd)
+        return session
+    }
+
     /// Ends a session, even when it isn't valid at the moment.
     ///
     /// Returns nil when it doesn't exist.
@@ -151,6 +161,15 @@ extension ServerTransaction {
     mutating func session(_ tokens: [String], in realm: RealmPath) throws -> PresentedSession? {
         for token in tokens {
             if let session = try sessions.use(token, in: realm) { return PresentedSession(token: token, session: session) }
+        }
+        return nil
+    }
+
+    /// Returns the session of the first token that is valid in the realm, without extending its idle time.
+    func findSession(_ tokens: [String], in realm: RealmPath) throws -> PresentedSession? {
+        for token in tokens {
+            guard let session = try sessions.find(TokenHash(token)), session.user.realm == realm else { continue }
+            return PresentedSession(token: token, session: session)
         }
         return nil
     }

@@ -4,14 +4,18 @@ import Hummingbird
 import Logging
 import SignetCore
 
-/// `POST /json/.../sessions?_action=...`: logout, and information about a session (protocol/journey.md section 1.7).
+/// `POST /json/.../sessions?_action=...`: logout, information about a session (protocol/journey.md section 1.7), and its properties.
 struct SessionsController: Sendable {
-    static let versions = [APIVersion(3, 1), APIVersion(2, 1), APIVersion(1, 2)]
+    static let versions = [APIVersion(5, 1), APIVersion(4, 0), APIVersion(3, 1), APIVersion(2, 1), APIVersion(1, 2)]
+    /// The properties that the server sets itself.
+    static let ownProperties: Set = ["AMCtxId", "Service"]
     let server: ServerContext
 
     enum Action: String {
         case logout
         case getSessionInfo
+        case getSessionProperties
+        case updateSessionProperties
         case validate
     }
 
@@ -25,19 +29,80 @@ struct SessionsController: Sendable {
         }
         // An explicit token takes precedence over the session token of the request itself.
         let shown = context.route == .session ? try context.parameter("token") : nil
-        let named = [shown, body["tokenId"]?.string, request.query("tokenId")].compactMap { $0 }
-        let tokens = named.isEmpty ? request.sessionTokens(server.configuration.cookieName) : Array(named.prefix(1))
-        if action == .getSessionInfo, !named.isEmpty {
-            // A token in the request identifies the session to describe, not the caller, as at AM.
-            let own = request.sessionTokens(server.configuration.cookieName)
-            guard try await find(own, realm) != nil else { throw APIError.accessDenied }
-        }
+        // The body of an update has the names of properties only.
+        let listed = action == .updateSessionProperties ? nil : body["tokenId"]?.string
+        let named = [shown, listed, request.query("tokenId")].compactMap { $0 }
+        let own = request.sessionTokens(server.configuration.cookieName)
+        let tokens = named.isEmpty ? own : Array(named.prefix(1))
         switch action {
         case .logout: return try await logOut(tokens, realm, version)
-        case .getSessionInfo: return try await information(tokens, realm, version)
+        case .getSessionInfo:
+            // A token in the request identifies the session to describe, not the caller, as at AM.
+            if !named.isEmpty { _ = try await callerSession(own, realm) }
+            return try await information(tokens, realm, version)
+        case .getSessionProperties:
+            let caller = try await callerSession(own, realm, named: named)
+            let names = try asked(body["properties"])
+            return try JSONReply.make(.ok, values(of: names, in: caller.session), version: version)
+        case .updateSessionProperties:
+            let changes = try newValues(in: body)
+            let caller = try await callerSession(own, realm, named: named)
+            let changed = try await server.store.write { tx in
+                try tx.sessions.setProperties(changes, of: caller.token, in: realm)
+            }
+            guard let changed else { throw APIError.accessDenied }
+            return try JSONReply.make(.ok, values(of: permitted, in: changed), version: version)
         case .validate: return try await validate(tokens, realm, version)
         }
     }
+
+    // MARK: Properties
+
+    /// The properties that users may read and change.
+    private var permitted: [String] { server.configuration.sessionProperties.filter { !Self.ownProperties.contains($0) } }
+
+    /// Returns the caller's session.
+    ///
+    /// A user can only read and change the properties of this session: ``APIError/forbidden`` if `named` contains another token.
+    private func callerSession(_ own: [String], _ realm: RealmPath, named: [String] = []) async throws -> PresentedSession {
+        guard let found = try await server.store.read({ try $0.findSession(own, in: realm) }) else { throw APIError.accessDenied }
+        guard named.allSatisfy({ ConstantTime.areEqual($0, found.token) }) else { throw APIError.forbidden }
+        return found
+    }
+
+    /// Returns the names that a request lists; all permitted ones if it lists none.
+    private func asked(_ list: JSONValue?) throws -> [String] {
+        guard let list else { return permitted }
+        guard let elements = list.array else { throw APIError(.badRequest, "Bad Request") }
+        return try elements.map { element in
+            guard let name = element.string else { throw APIError(.badRequest, "Bad Request") }
+            guard permitted.contains(name) else { throw APIError.forbidden }
+            return name
+        }
+    }
+
+    /// Returns the new values in the body of an update.
+    private func newValues(in body: JSONValue) throws -> [String: String] {
+        guard let members = body.object, !members.isEmpty else { throw APIError(.badRequest, "Bad Request") }
+        return try Dictionary(
+            uniqueKeysWithValues: members.map { name, value in
+                guard permitted.contains(name) else { throw APIError.forbidden }
+                guard let text = value.string, text.utf8.count <= Self.maxValueLength else {
+                    throw APIError(.badRequest, "Bad Request")
+                }
+                return (name, text)
+            })
+    }
+
+    /// The maximum length of a value that a user sets, in bytes.
+    private static let maxValueLength = 1024
+
+    /// Returns properties by name, each missing one as an empty text.
+    private func values(of names: [String], in session: SSOSession) -> [String: JSONValue] {
+        Dictionary(names.map { ($0, .string(session.properties[$0] ?? "")) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: Other actions
 
     private func logOut(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
         let (ended, cookie) = try await server.store.write { tx in
@@ -54,7 +119,10 @@ struct SessionsController: Sendable {
 
     /// Returns information about a session, without extending its idle time.
     private func information(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
-        guard let (key, session) = try await find(tokens, realm) else { throw APIError.accessDenied }
+        guard let found = try await server.store.read({ try $0.findSession(tokens, in: realm) }) else {
+            throw APIError.accessDenied
+        }
+        let (key, session) = (TokenHash(found.token), found.session)
         let body: [String: JSONValue] = [
             "username": .string(session.user.name), "universalId": .string(session.user.universalID),
             "realm": .string(realm.description), "latestAccessTime": .string(session.lastAccess.ISO8601Format()),
@@ -69,24 +137,14 @@ struct SessionsController: Sendable {
     }
 
     private func validate(_ tokens: [String], _ realm: RealmPath, _ version: APIVersion) async throws -> Response {
-        guard let (key, session) = try await find(tokens, realm) else {
+        guard let found = try await server.store.read({ try $0.findSession(tokens, in: realm) }) else {
             return try JSONReply.make(.ok, ["valid": JSONValue.bool(false)], version: version)
         }
         let body: [String: JSONValue] = [
-            "valid": .bool(true), "uid": .string(session.user.name), "realm": .string(realm.description),
-            "sessionUid": .string(key.text),
+            "valid": .bool(true), "uid": .string(found.session.user.name), "realm": .string(realm.description),
+            "sessionUid": .string(TokenHash(found.token).text),
         ]
         return try JSONReply.make(.ok, body, version: version)
-    }
-
-    private func find(_ tokens: [String], _ realm: RealmPath) async throws -> (TokenHash, SSOSession)? {
-        try await server.store.read { tx in
-            for key in tokens.map({ TokenHash($0) }) {
-                guard let session = try tx.sessions.find(key), session.user.realm == realm else { continue }
-                return (key, session)
-            }
-            return nil
-        }
     }
 }
 

@@ -141,8 +141,8 @@ struct SessionTests {
     @Test(
         "An unknown action, version or body is refused by the session resource",
         arguments: [
-            ("", "resource=3.1", "", 400), ("dance", "resource=3.1", "", 501), ("logout", "resource=4.0", "", 404),
-            ("logout", "resource=3.2", "", 404), ("logout", "resource=3.1", "[1]", 400),
+            ("", "resource=3.1", "", 400), ("dance", "resource=3.1", "", 501), ("logout", "resource=4.1", "", 404),
+            ("logout", "resource=3.2", "", 404), ("logout", "resource=6.0", "", 404), ("logout", "resource=3.1", "[1]", 400),
         ])
     func rejectsUnknownSessionRequest(action: String, version: String, body: String, status: Int) async throws {
         try await TestServer.run { server in
