@@ -11,6 +11,7 @@ enum Route: String, CaseIterable, Sendable {
     case authenticate
     case sessions
     case session
+    case serverInfo
     case secondFactorDevices
     case secondFactorDevice
     case profileDevices
@@ -68,8 +69,8 @@ enum Route: String, CaseIterable, Sendable {
 
     var family: Family {
         switch self {
-        case .authenticate, .sessions, .session, .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice,
-            .pushDevices, .pushDevice, .pushMessage, .pushStream:
+        case .authenticate, .sessions, .session, .serverInfo, .secondFactorDevices, .secondFactorDevice, .profileDevices,
+            .profileDevice, .pushDevices, .pushDevice, .pushMessage, .pushStream:
             .json
         case .authorize, .accessToken, .revocation, .introspection, .userInfo, .endSession, .keys, .discovery,
             .authorizationServer, .deviceCode, .deviceUser:
@@ -88,6 +89,7 @@ enum Route: String, CaseIterable, Sendable {
         case .authenticate: ["authenticate"]
         case .sessions: ["sessions"]
         case .session: ["sessions", ":token"]
+        case .serverInfo: ["serverinfo", ":item"]
         case .secondFactorDevices: ["users", ":user", "devices", "2fa", ":kind"]
         case .secondFactorDevice: ["users", ":user", "devices", "2fa", ":kind", ":id"]
         case .profileDevices: ["users", ":user", "devices", "profile"]
@@ -174,6 +176,7 @@ extension ServerContext {
         let sessions = SessionsController(server: self)
         group.add(.sessions, [.post: sessions.act])
         group.add(.session, [.post: sessions.act])
+        group.add(.serverInfo, [.get: ServerInfoController(server: self).info])
         group.add(.pushMessage, [.post: PushMessageController(server: self).message])
         group.add(.pushStream, [.get: PushStreamController(server: self).stream])
         let (devices, owned) = (

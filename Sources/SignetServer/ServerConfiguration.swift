@@ -177,6 +177,8 @@ public struct User: Sendable, Hashable {
     public var securityAnswers: [String: Secret] = [:]
     /// True when the account is locked, so that the correct password is rejected too.
     public var isLocked: Bool
+    /// True when the user can ask for what AM tells administrators only: the version of the server (`serverinfo/version`).
+    public var isAdministrator = false
 
     /// Creates a user, by default in the top-level realm.
     public init(

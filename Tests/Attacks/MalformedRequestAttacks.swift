@@ -227,6 +227,8 @@ private struct FuzzedServer: Sendable {
                 headers: shown + ["Content-Type: application/json"], body: "{\"tokenId\":\"\(session)\"}"),
             ValidRequest(
                 route: "session", method: "POST", target: "/am/json/sessions/\(session)?_action=validate", headers: shown),
+            ValidRequest(route: "serverInfo", target: "/am/json/realms/root/serverinfo/*", headers: Array(shown)),
+            ValidRequest(route: "serverInfo", target: "/am/json/alpha/serverinfo/version", headers: Array(shown)),
             ValidRequest(route: "secondFactorDevices", target: "\(path)/2fa/push?_queryFilter=true", headers: Array(own)),
             ValidRequest(
                 route: "secondFactorDevice", method: "PUT", target: "\(path)/2fa/binding/x",
@@ -275,9 +277,7 @@ private struct FuzzedServer: Sendable {
                 target: "\(base)/connect/endSession?id_token_hint=a.b.c&post_logout_redirect_uri=x%3A%2F%2Fy&state=1"),
             ValidRequest(route: "keys", target: "\(base)/connect/jwk_uri"),
             ValidRequest(route: "discovery", target: "/am/oauth2/realms/root/realms/alpha/.well-known/openid-configuration"),
-            ValidRequest(
-                route: "authorizationServer", target: "/.well-known/oauth-authorization-server/am/oauth2/realms/root/realms/alpha"
-            ),
+            ValidRequest(route: "authorizationServer", target: "/.well-known/oauth-authorization-server\(base)"),
             form("deviceCode", "device/code", "client_id=app&scope=openid"),
             form("deviceUser", "device/user", "user_code=BCDF-GHJK&decision=allow&csrf=\(session)", shown),
         ]

@@ -254,6 +254,7 @@ struct ConfigurationReader {
             }
         }
         user.isLocked = reader.bool("locked", false)
+        user.isAdministrator = reader.bool("administrator", false)
         user.claims = claims(&reader)
         for pair in reader.pairs("securityAnswers") {
             let answer = Secret((pair.value.text ?? "").utf8)

@@ -92,6 +92,7 @@ extension Route {
         switch self {
         case .authenticate: AuthenticateController.version
         case .sessions, .session: SessionsController.versions.first
+        case .serverInfo: ServerInfoController.version
         case .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice, .pushDevices, .pushDevice:
             UserDevicesController.version
         case .pushMessage: PushMessageController.version

@@ -10,6 +10,8 @@ struct SessionCookie: Sendable {
     private let plainAttributes: String
     /// True when clients use https.
     let isSecure: Bool
+    /// True when the cookie is `Secure`.
+    let hasSecure: Bool
 
     init(_ time: RequestTime) {
         let configuration = time.configuration
@@ -18,7 +20,8 @@ struct SessionCookie: Sendable {
         let path = "; Path=/" + (configuration.cookieDomain.map { "; Domain=\($0)" } ?? "")
         let sameSite = "; SameSite=\(configuration.cookieSameSite.rawValue)"
         // Browsers refuse a cookie for other sites that is not Secure. On loopback they accept Secure over http.
-        let security = isSecure || configuration.cookieSameSite == .none ? "; Secure" : ""
+        hasSecure = isSecure || configuration.cookieSameSite == .none
+        let security = hasSecure ? "; Secure" : ""
         attributes = path + (configuration.cookieIsHTTPOnly ? "; HttpOnly" : "") + sameSite + security
         plainAttributes = path + sameSite + security
     }

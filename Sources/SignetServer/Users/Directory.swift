@@ -82,6 +82,7 @@ struct ConfiguredUsers: Sendable {
         let password: Password
         let claims: [String: JSONValue]
         let isLocked: Bool
+        let isAdministrator: Bool
         let answers: [String: HMAC<SHA256>.MAC]
         /// The generated password of a user without one, for display to the tester.
         let generatedPassword: Secret?
@@ -109,7 +110,7 @@ struct ConfiguredUsers: Sendable {
                     (user.password ?? generatedPassword).map { .digest(Self.digest($0, key: key)) }
                     ?? user.passwordHash.map { .hash($0) } ?? .missing
                 let entry = Entry(
-                    password: password, claims: user.claims, isLocked: user.isLocked,
+                    password: password, claims: user.claims, isLocked: user.isLocked, isAdministrator: user.isAdministrator,
                     answers: user.securityAnswers.filter { !$0.value.isBlank }.mapValues { Self.digest($0.folded, key: key) },
                     generatedPassword: generatedPassword)
                 return (userKey, entry)
@@ -188,6 +189,11 @@ struct Directory {
         records = Table(.user, transaction)
         changes = Table(.changedUser, transaction)
     }
+
+    /// Returns true for a user that the configuration makes an administrator.
+    ///
+    /// Users that journeys create have no such rights.
+    func isAdministrator(_ user: UserKey) -> Bool { configuredUsers.entries[user]?.isAdministrator ?? false }
 
     func contains(_ user: UserKey) throws -> Bool { try self[user] != nil }
 

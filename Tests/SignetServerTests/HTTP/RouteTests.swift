@@ -9,7 +9,8 @@ import Testing
 struct RouteTests {
     /// Each route with its methods.
     private static let methods: [(Route, String)] = [
-        (.authenticate, "POST"), (.sessions, "POST"), (.session, "POST"), (.pushMessage, "POST"), (.pushStream, "GET"),
+        (.authenticate, "POST"), (.sessions, "POST"), (.session, "POST"), (.serverInfo, "GET"), (.pushMessage, "POST"),
+        (.pushStream, "GET"),
         (.authorize, "GET, POST"), (.accessToken, "POST"), (.revocation, "POST"), (.introspection, "POST"),
         (.userInfo, "GET, POST"), (.endSession, "GET, POST"), (.keys, "GET"), (.discovery, "GET"),
         (.authorizationServer, "GET"), (.deviceCode, "POST"), (.deviceUser, "GET, POST"), (.health, "GET, HEAD"),
@@ -36,7 +37,7 @@ struct RouteTests {
 
     @Test("Every AM resource has a handler in every realm", arguments: Route.resources)
     func everyResourceHasAHandler(route: Route) async throws {
-        let arguments = Array(repeating: "push", count: route.parameterCount)
+        let arguments = Array(repeating: route == .serverInfo ? "version" : "push", count: route.parameterCount)
         try await TestServer.run { server in
             for realm in [RealmPath.root, RealmPath("/alpha")] {
                 let path = "/am" + Route.Address(route, realm: realm, arguments: arguments).path
