@@ -20,6 +20,8 @@ enum Route: String, CaseIterable, Sendable {
     case pushDevice
     case pushMessage
     case pushStream
+    /// The actions of the users resource; after the addresses whose last segment is any text.
+    case users
     case authorize
     case accessToken
     case revocation
@@ -69,8 +71,8 @@ enum Route: String, CaseIterable, Sendable {
 
     var family: Family {
         switch self {
-        case .authenticate, .sessions, .session, .serverInfo, .secondFactorDevices, .secondFactorDevice, .profileDevices,
-            .profileDevice, .pushDevices, .pushDevice, .pushMessage, .pushStream:
+        case .authenticate, .sessions, .session, .serverInfo, .users, .secondFactorDevices, .secondFactorDevice,
+            .profileDevices, .profileDevice, .pushDevices, .pushDevice, .pushMessage, .pushStream:
             .json
         case .authorize, .accessToken, .revocation, .introspection, .userInfo, .endSession, .keys, .discovery,
             .authorizationServer, .deviceCode, .deviceUser:
@@ -90,6 +92,7 @@ enum Route: String, CaseIterable, Sendable {
         case .sessions: ["sessions"]
         case .session: ["sessions", ":token"]
         case .serverInfo: ["serverinfo", ":item"]
+        case .users: ["users"]
         case .secondFactorDevices: ["users", ":user", "devices", "2fa", ":kind"]
         case .secondFactorDevice: ["users", ":user", "devices", "2fa", ":kind", ":id"]
         case .profileDevices: ["users", ":user", "devices", "profile"]
@@ -177,6 +180,7 @@ extension ServerContext {
         group.add(.sessions, [.post: sessions.act])
         group.add(.session, [.post: sessions.act])
         group.add(.serverInfo, [.get: ServerInfoController(server: self).info])
+        group.add(.users, [.post: UsersController(server: self).act])
         group.add(.pushMessage, [.post: PushMessageController(server: self).message])
         group.add(.pushStream, [.get: PushStreamController(server: self).stream])
         let (devices, owned) = (

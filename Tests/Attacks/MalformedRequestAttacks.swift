@@ -229,6 +229,9 @@ private struct FuzzedServer: Sendable {
                 route: "session", method: "POST", target: "/am/json/sessions/\(session)?_action=validate", headers: shown),
             ValidRequest(route: "serverInfo", target: "/am/json/realms/root/serverinfo/*", headers: Array(shown)),
             ValidRequest(route: "serverInfo", target: "/am/json/alpha/serverinfo/version", headers: Array(shown)),
+            ValidRequest(
+                route: "users", method: "POST", target: "/am/json/realms/root/users?_action=validateGoto",
+                headers: shown + ["Content-Type: application/json"], body: #"{"goto":"/am/console"}"#),
             ValidRequest(route: "secondFactorDevices", target: "\(path)/2fa/push?_queryFilter=true", headers: Array(own)),
             ValidRequest(
                 route: "secondFactorDevice", method: "PUT", target: "\(path)/2fa/binding/x",

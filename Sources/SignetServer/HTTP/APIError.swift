@@ -37,6 +37,7 @@ struct APIError: Error, Sendable, Hashable {
 
     static let accessDenied = APIError(.unauthorized, "Access Denied")
     static let forbidden = APIError(.forbidden, "Forbidden")
+    static let unsupportedAction = APIError(.notImplemented, "The action is not supported here.")
     static let resourceNotFound = APIError(.notFound, "Resource not found.")
     static let journeyTimedOut = APIError(.unauthorized, "Session has timed out", detail: ["errorCode": .string("110")])
     static let unwritable = APIError(.internalServerError, "The step cannot be written.")

@@ -43,7 +43,7 @@ struct AuthenticateController: Sendable {
         case .loggedIn(let user, let tree, let token, let successURL):
             server.logger.info("logged in", metadata: ["journey": "\(tree)", "realm": "\(realm)", "user": "\(user.name)"])
             var body: [String: JSONValue] = [
-                "successUrl": .string(successURL ?? "\(server.contextPath)/console"), "realm": .string(realm.description),
+                "successUrl": .string(successURL ?? server.defaultSuccessURL), "realm": .string(realm.description),
             ]
             if let token {
                 body["tokenId"] = .string(token)

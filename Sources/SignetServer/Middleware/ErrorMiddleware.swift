@@ -93,6 +93,7 @@ extension Route {
         case .authenticate: AuthenticateController.version
         case .sessions, .session: SessionsController.versions.first
         case .serverInfo: ServerInfoController.version
+        case .users: UsersController.versions.first
         case .secondFactorDevices, .secondFactorDevice, .profileDevices, .profileDevice, .pushDevices, .pushDevice:
             UserDevicesController.version
         case .pushMessage: PushMessageController.version

@@ -24,9 +24,7 @@ struct SessionsController: Sendable {
         let version = try AcceptAPIVersion.check(request.header("accept-api-version"), served: Self.versions)
         let body = try await request.json(context)
         guard let name = request.query("_action"), !name.isEmpty else { throw APIError.badRequest }
-        guard let action = Action(rawValue: name) else {
-            throw APIError(.notImplemented, "The action is not supported here.")
-        }
+        guard let action = Action(rawValue: name) else { throw APIError.unsupportedAction }
         // An explicit token takes precedence over the session token of the request itself.
         let shown = context.route == .session ? try context.parameter("token") : nil
         // The body of an update has the names of properties only.

@@ -60,7 +60,8 @@ struct OriginTests {
 
     static let addresses: [(HTTPRequest.Method, String)] = [
         (.post, "/am/json/authenticate"), (.post, "/am/json/realms/root/realms/alpha/authenticate"),
-        (.post, "/am/json/sessions?_action=logout"), (.post, "/am/json/push/sns/message?_action=register"),
+        (.post, "/am/json/sessions?_action=logout"), (.post, "/am/json/sessions?_action=updateSessionProperties"),
+        (.post, "/am/json/users?_action=validateGoto"), (.post, "/am/json/push/sns/message?_action=register"),
         (.delete, "/am/json/users/mira/devices/2fa/oath/x"), (.put, "/am/json/users/mira/devices/profile/x"),
         (.post, "/am/oauth2/access_token"), (.post, "/am/oauth2/token/revoke"), (.post, "/am/oauth2/introspect"),
         (.post, "/am/oauth2/device/code"), (.post, "/am/oauth2/device/user"),

@@ -22,6 +22,7 @@ struct RealmTests {
             ("/oauth2/alpha/connect/endSession", nil, "/alpha"), ("/oauth2/token/revoke", "/alpha", "/alpha"),
             ("/json/realms/root/realms/alpha/sessions/", nil, "/alpha"),
             ("/json/realms/alpha/users/mira/devices/2fa/push", nil, "/alpha"),
+            ("/json/users/users/devices/profile/users", nil, "/"), ("/json/alpha/users", nil, "/alpha"),
             ("/json/alpha/push/sns/message", nil, "/alpha"), ("/json/realms/root/push/stream", nil, "/"),
         ] as [(String, String?, String)])
     func readsRealmOfPath(path: String, parameter: String?, realm: String) throws {

@@ -9,7 +9,8 @@ import Testing
 struct RouteTests {
     /// Each route with its methods.
     private static let methods: [(Route, String)] = [
-        (.authenticate, "POST"), (.sessions, "POST"), (.session, "POST"), (.serverInfo, "GET"), (.pushMessage, "POST"),
+        (.authenticate, "POST"), (.sessions, "POST"), (.session, "POST"), (.serverInfo, "GET"), (.users, "POST"),
+        (.pushMessage, "POST"),
         (.pushStream, "GET"),
         (.authorize, "GET, POST"), (.accessToken, "POST"), (.revocation, "POST"), (.introspection, "POST"),
         (.userInfo, "GET, POST"), (.endSession, "GET, POST"), (.keys, "GET"), (.discovery, "GET"),
