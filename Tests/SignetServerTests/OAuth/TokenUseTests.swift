@@ -163,7 +163,7 @@ struct ProviderTests {
     }
 
     @Test(
-        "S9: The metadata is also at the address that RFC 8414 builds from the issuer",
+        "The metadata is also at the address that RFC 8414 builds from the issuer",
         arguments: ["/am/oauth2", "/am/oauth2/realms/root/realms/alpha"])
     func servesMetadataAtWellKnownAddress(issuer: String) async throws {
         try await TestServer.run { server in

@@ -197,7 +197,7 @@ struct SessionTests {
 @Suite("The SameSite attribute of cookies")
 struct SameSiteTests {
     @Test(
-        "F6: The session cookie and the load balancer cookie have the configured SameSite and Domain, and None is Secure",
+        "F6, S17: The session cookie and the load balancer cookie have the configured SameSite and Domain, and None is Secure",
         arguments: [(CookieSameSite.lax, "; SameSite=Lax"), (.strict, "; SameSite=Strict"), (.none, "; SameSite=None; Secure")])
     func setsSameSite(setting: CookieSameSite, attributes: String) async throws {
         try await TestServer.run(
