@@ -8,11 +8,17 @@ extension JourneyStep {
 
     /// The enrollment URI that the step shows as a QR code: `otpauth://`, `pushauth://` or `mfauth://`.
     ///
-    /// It contains a secret. The URI is recognized by its scheme, because the ID of its callback differs between servers.
+    /// It contains a secret. The URI is recognized by its scheme, because the ID of its callback differs between servers. If no
+    /// callback carries it, the URI is read from the script that draws the code in a browser, where OpenAM has it only.
     public var enrollmentURI: String? {
-        callbacks(HiddenValueCallback.self).map(\.sentValue).first { value in
-            ["otpauth://", "pushauth://", "mfauth://"].contains { value.lowercased().hasPrefix($0) }
-        }
+        callbacks(HiddenValueCallback.self).map(\.sentValue).first(where: \.isEnrollmentURI)
+            ?? scripts.lazy.flatMap { ScriptText($0).strings(after: "text") }.compactMap { JavaScriptLiteral.decode($0) }
+            .first(where: \.isEnrollmentURI)
+    }
+
+    /// The scripts for browsers that the step contains.
+    private var scripts: [String] {
+        callbacks(TextOutputCallback.self).filter { $0.messageType == .script }.map(\.message)
     }
 
     /// The message about the suspension of the journey; nil when the journey isn't suspended.
@@ -85,7 +91,6 @@ extension JourneyStep {
     ///
     /// AM sends them inside a script for browsers, as string literals that end with `\n`.
     public var recoveryCodes: RecoveryCodes? {
-        let scripts = callbacks(TextOutputCallback.self).filter { $0.messageType == .script }.map(\.message)
         guard let script = scripts.first(where: { $0.lowercased().contains("recovery codes") }) else { return nil }
         let codes = ScriptText(script).strings.compactMap { literal -> Secret? in
             guard literal.hasSuffix("\\n") else { return nil }
@@ -100,5 +105,13 @@ extension JourneyStep {
             script[start.upperBound...].firstRange(of: "</em>").map { script[start.upperBound..<$0.lowerBound] }
         }
         return RecoveryCodes(codes: codes, deviceName: name.map(String.init) ?? "New Security Key")
+    }
+}
+
+extension String {
+    /// True for an enrollment URI, by its scheme.
+    package var isEnrollmentURI: Bool {
+        let text = prefix(11).lowercased()
+        return ["otpauth://", "pushauth://", "mfauth://"].contains { text.hasPrefix($0) }
     }
 }

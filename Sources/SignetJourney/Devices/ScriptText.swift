@@ -62,15 +62,21 @@ struct ScriptText {
         var strings: [String] = []
         var rest = text
         while let start = rest.firstIndex(where: { $0 == "\"" || $0 == "'" }) {
-            let inside = rest[rest.index(after: start)...]
-            var isEscaped = false
-            let end = inside.indices.first { index in
-                defer { isEscaped = !isEscaped && inside[index] == "\\" }
-                return inside[index] == rest[start] && !isEscaped
-            }
-            guard let end else { break }
-            strings.append(String(inside[..<end]))
-            rest = inside[inside.index(after: end)...]
+            guard let literal = rest[start...].literal else { break }
+            strings.append(String(literal.inside))
+            rest = literal.rest
+        }
+        return strings
+    }
+
+    /// Returns the quoted strings that follow a name directly, with their escape sequences unchanged.
+    func strings(after name: String) -> [Substring] {
+        var strings: [Substring] = []
+        var rest = text
+        while let found = ScriptText(rest).rest(after: name) {
+            let literal = found.literal
+            if let literal { strings.append(literal.inside) }
+            rest = literal?.rest ?? found
         }
         return strings
     }
@@ -104,6 +110,18 @@ struct ScriptText {
 }
 
 extension Substring {
+    /// The inside of the quoted string at the beginning of the text, and the text after it; nil for another beginning.
+    fileprivate var literal: (inside: Substring, rest: Substring)? {
+        guard let quote = first, quote == "\"" || quote == "'" else { return nil }
+        let inside = dropFirst()
+        var isEscaped = false
+        let end = inside.indices.first { index in
+            defer { isEscaped = !isEscaped && inside[index] == "\\" }
+            return inside[index] == quote && !isEscaped
+        }
+        return end.map { (inside[..<$0], inside[inside.index(after: $0)...]) }
+    }
+
     /// The array or object at the beginning of the text, up to its closing bracket; the whole text when no bracket closes it.
     var upToClosing: Substring {
         var depth = 0
