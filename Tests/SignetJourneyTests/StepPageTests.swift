@@ -56,4 +56,35 @@ struct StepPageTests {
         #expect(both.enrollmentURI == Self.hotp)
         #expect(JourneyStep(authId: "a", callbacks: [Self.text(script)]).enrollmentURI == nil)
     }
+
+    /// Values of the member `infoText`, and the remarks in each (authenticate 81 and 1094).
+    static let infoTexts: [(member: JSONValue?, remarks: [String])] = [
+        (.array([.string("You must provide a username"), .string(""), .string("")]), ["You must provide a username"]),
+        (.array([.string(" "), .string("a"), .null, .integer(1), .string("b")]), ["a", "b"]), (.string("a"), ["a"]),
+        (.array([]), []), (.object([:]), []), (nil, []),
+    ]
+
+    @Test("C7: The remarks of a step are those of infoText that are not empty, and the member is sent back", arguments: infoTexts)
+    func readsInfoTexts(member: JSONValue?, remarks: [String]) {
+        let step = JourneyStep(authId: "a", callbacks: [], otherMembers: member.map { ["infoText": $0] } ?? [:])
+        #expect(step.infoTexts == remarks)
+        #expect(step.json["infoText"] == member)
+    }
+
+    /// Texts with data URLs, the bytes of the pictures, and the rest of each text.
+    static let pictures: [(text: String, pictures: [[UInt8]], rest: String)] = [
+        ("data:image/png;base64,AQID", [[1, 2, 3]], ""),
+        ("<img src='data:image/png;base64,AQ=='> or data:image/jpeg;base64,Ag==.", [[1], [2]], "<img src=''> or ."),
+        ("data:image/svg+xml,<svg/>", [], "data:image/svg+xml,<svg/>"), ("data:image/png;base64,", [], "data:image/png;base64,"),
+        ("data:image/png;base64,A", [], "data:image/png;base64,A"),
+        ("data:text/plain;base64,AQID", [], "data:text/plain;base64,AQID"),
+        ("data:image/", [], "data:image/"), ("", [], ""),
+    ]
+
+    @Test("C13: The pictures of a text are its data URLs in base64", arguments: pictures)
+    func readsPictures(text: String, pictures: [[UInt8]], rest: String) {
+        let step = JourneyStep(authId: "a", callbacks: [Self.text(text), Self.text(text, type: "4")])
+        #expect(step.pictures == pictures)
+        #expect(EmbeddedPicture.removing(from: text) == rest)
+    }
 }

@@ -16,6 +16,15 @@ extension JourneyStep {
             .first(where: \.isEnrollmentURI)
     }
 
+    /// The remarks of OpenAM on the callbacks, such as the reason for showing a page again.
+    ///
+    /// They are for the user, in the user's language. Empty ones are left out.
+    public var infoTexts: [String] {
+        let member = otherMembers["infoText"]
+        let texts = member?.array?.compactMap(\.string) ?? [member?.string].compactMap(\.self)
+        return texts.filter { !$0.trimmingWhitespace().isEmpty }
+    }
+
     /// The scripts for browsers that the step contains.
     private var scripts: [String] {
         callbacks(TextOutputCallback.self).filter { $0.messageType == .script }.map(\.message)

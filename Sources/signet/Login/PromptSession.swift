@@ -91,6 +91,7 @@ struct PromptSession {
             throw Failure(.protocolBroken, "nothingToChoose", "the server asks for a choice and offers none")
         }
         if options.count == 1, !answers.has(question) { return 0 }
+        let options = options.map(\.pageLine)
         if canAsk {
             for (index, option) in options.enumerated() { Console.error("  \(index + 1)) \(option)") }
         }

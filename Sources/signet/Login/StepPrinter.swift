@@ -13,13 +13,14 @@ struct StepPrinter {
     mutating func show(_ step: JourneyStep, _ prompts: PromptSession) {
         let isWaiting = step.waitMilliseconds != nil
         // A heading has one line; the other texts may have several.
-        var lines = [step.header.map { TerminalText($0) }, step.description.map { TerminalText(lines: $0) }].compactMap(\.self)
+        var lines = [step.header.map { TerminalText($0.pageLine) }].compactMap(\.self)
+        lines += ([step.description].compactMap(\.self) + step.infoTexts).map { TerminalText(lines: $0.pageLines) }
         for callback in step.callbacks.compactMap(\.typed) {
             switch callback {
             case let text as TextOutputCallback where text.messageType != .script:
                 lines.append(Self.text(text.message, text.messageType))
             case let text as SuspendedTextOutputCallback: lines.append(Self.text(text.message, text.messageType))
-            case let wait as PollingWaitCallback: lines.append(TerminalText(lines: wait.message))
+            case let wait as PollingWaitCallback: lines.append(TerminalText(lines: wait.message.pageLines))
             default: break
             }
         }
@@ -35,7 +36,7 @@ struct StepPrinter {
     }
 
     private static func text(_ message: String, _ type: MessageType) -> TerminalText {
-        let message = TerminalText(lines: message)
+        let message = TerminalText(lines: EmbeddedPicture.removing(from: message).pageLines)
         return switch type {
         case .warning: "Warning: \(message)"
         case .error: "Error: \(message)"

@@ -25,7 +25,7 @@ struct StepPrompter {
         }
         let asksForPasskey = step.asksForPasskey
         for case let callback as any ValidatedCallback in step.callbacks.compactMap(\.typed) {
-            for failure in callback.failedPolicies { prompts.tell("\(callback.prompt): \(failure.message)") }
+            for failure in callback.failedPolicies { prompts.tell("\(callback.prompt.pageLine): \(failure.message)") }
         }
         try await fillWhole(&step)
         for index in step.callbacks.indices {
@@ -164,11 +164,12 @@ struct StepPrompter {
             return typed.callback
         case var typed as ConsentMappingCallback:
             let fields = typed.fields.isEmpty ? "" : " (\(typed.fields.joined(separator: ", ")))"
-            prompts.tell("\(typed.displayName) wants \(typed.accessLevel)\(fields). \(TerminalText(lines: typed.message))")
+            let message = TerminalText(lines: typed.message.pageLines)
+            prompts.tell("\(typed.displayName.pageLine) wants \(typed.accessLevel)\(fields). \(message)")
             typed.isAccepted = try await prompts.agreement(typed.question("Consent", "consent"))
             return typed.callback
         case var typed as TermsAndConditionsCallback:
-            prompts.tell("\(TerminalText(lines: typed.terms))\n(terms of version \(typed.version))")
+            prompts.tell("\(TerminalText(lines: typed.terms.pageLines))\n(terms of version \(typed.version))")
             typed.isAccepted = try await prompts.agreement(typed.question("Accept the terms", "terms"))
             return typed.callback
         case var typed as SelectIdPCallback:
@@ -235,7 +236,7 @@ extension TypedCallback {
     ///
     /// Servers ask for one-time codes in the same callbacks: for those the first name is `code`.
     fileprivate func credentialQuestion(_ prompt: String, _ names: String...) -> Question {
-        let isCode = prompt.asksForOneTimeCode
+        let isCode = prompt.pageLine.asksForOneTimeCode
         var question = question(prompt, (isCode ? ["code"] : []) + names)
         question.isSecret = isCode
         return question
@@ -249,7 +250,7 @@ extension TypedCallback {
     private func question(_ prompt: String, _ names: [String]) -> Question {
         let type = Self.type
         let short = type.hasSuffix("Callback") ? String(type.dropLast("Callback".count)) : type
-        let prompt = String(prompt.trimmingWhitespace().reversed().drop { $0 == ":" }.reversed())
+        let prompt = String(prompt.pageLine.trimmingWhitespace().reversed().drop { $0 == ":" }.reversed())
         return Question(
             prompt: prompt.isEmpty ? short : prompt,
             names: (names + [short, type, prompt] + (callback.input ?? []).map(\.name)).filter { !$0.plainWord.isEmpty })

@@ -83,7 +83,8 @@ struct TerminalLogin {
                 ? "is there a journey called '\(profile.authenticationService)' in the realm \(profile.realm)?"
                 : "is \(profile.url.url) an AM's address up to its deployment path, such as /am, and \(profile.realm) a realm of it?"
             throw Failure(
-                .notAllowed, "journey.refused", "\(error); \(hint)", part: error.status == 400 ? "journey" : "url")
+                .notAllowed, "journey.refused", "\(error.description.pageLine); \(hint)",
+                part: error.status == 400 ? "journey" : "url")
         }
     }
 
@@ -91,9 +92,22 @@ struct TerminalLogin {
         if step.suspensionMessage != nil { return try await resumed() }
         if let redirect = step.first(RedirectCallback.self) { return try await redirected(step, redirect) }
         if step.waitMilliseconds != nil { return try await waited(step) }
-        var step = step
-        try await form.fill(&step)
-        return try await sent(step)
+        return try await sent(try await filled(step))
+    }
+
+    /// Returns the step with its answers.
+    ///
+    /// The error for a missing answer repeats the server's remarks on the page: it may have refused the answers that there were.
+    private mutating func filled(_ step: JourneyStep) async throws -> JourneyStep {
+        var filled = step
+        do {
+            try await form.fill(&filled)
+        } catch var failure as Failure where failure.code == "answer.missing" {
+            failure.message = ([failure.message] + step.infoTexts.map { "the server says: \($0.pageLine)" }).joined(
+                separator: "; ")
+            throw failure
+        }
+        return filled
     }
 
     /// Sends a step.
@@ -127,7 +141,7 @@ struct TerminalLogin {
         let began = ContinuousClock.now
         defer { waited += began.duration(to: .now) }
         let button = step.first(ConfirmationCallback.self)
-        if let button, let label = button.options.first {
+        if let button, let label = button.options.first?.pageLine {
             let isPressed: Bool
             if form.prompts.hasAnswer(button.question(button.prompt, "confirmation")) {
                 isPressed = true

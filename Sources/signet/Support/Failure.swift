@@ -72,7 +72,8 @@ struct Failure: Error {
                 case .staleStep, .busy: .software
                 default: .notAllowed
                 }
-            self.init(exit, "journey.\(error.code.rawValue)", ([error.description] + error.brokenRules).joined(separator: "; "))
+            let sentences = [error.description.pageLine] + error.brokenRules
+            self.init(exit, "journey.\(error.code.rawValue)", sentences.joined(separator: "; "))
         case let error as ProfileError:
             let way = if case .address(let error) = error.fault, let host = error.host { ": --allow-http \(host)" } else { "" }
             self.init(.badInput, "profile", error.description + way, part: error.key.isEmpty ? nil : error.key)
