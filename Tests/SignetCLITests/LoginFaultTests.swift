@@ -214,6 +214,7 @@ struct LoginFaultTests {
                 (["login", "https://a.test", "--device"], "--client"), (["login", "https://a.test", "--scope", "x"], "--client"),
                 (["login", "https://a.test", "--browser", "--device", "--client", "c"], "one of them"),
                 (["login", "https://a.test", "--browser", "--journey", "x", "--client", "c"], "journey"),
+                (["login", "https://a.test", "--browser", "--enroll", "--client", "c"], "--enroll"),
                 (["token", "--offline", "--refresh"], "--offline"), (["logout", "--all", "--profile", "x"], "--all"),
             ]
             for (arguments, word) in rows { try await cli.start(arguments).end().fails(64, word) }

@@ -70,6 +70,20 @@ struct LoginTerminalTests {
         }
     }
 
+    @Test("C3: The QR code that OpenAM draws with a script is drawn at the terminal")
+    func drawsCodeOfScript() async throws {
+        let server = try PagedOpenAM(Array(OpenAMEnrollmentTests.oath(OpenAMEnrollmentTests.totp)[2...2]))
+        try await CommandLineFixture.with { cli in
+            let login = try atTerminal(cli, "login", server.url)
+            try await waits(login, "Enroll the account in this vault [y/N]: ")
+            #expect(login.soFar.output.contains("▀") && !login.soFar.output.contains("otpauth://"))
+            login.type("n\n")
+            let outcome = await login.end()
+            #expect(outcome.status == 0, "\(outcome.output)")
+            #expect(try await cli.accounts().isEmpty)
+        }
+    }
+
     @Test(
         "Ctrl-C and Ctrl-D at the password prompt exit with 130, restore the terminal and keep nothing",
         arguments: ["\u{03}", "\u{04}"])

@@ -78,7 +78,7 @@ struct Login: NetworkedCommand {
     @Flag(help: "Run the journey even if a session satisfies it.")
     var force = false
 
-    @Flag(help: "Put an authenticator account that the journey offers into the vault, without asking.")
+    @Flag(help: "Put an authenticator account that the journey offers into the vault, without asking. Fails if it offers none.")
     var enroll = false
 
     @Option(help: ArgumentHelp("An answer; '-' for a line of standard input. May be repeated.", valueName: "name=value|-"))
@@ -111,6 +111,10 @@ struct Login: NetworkedCommand {
         }
         if browser || device, journey != nil {
             throw ValidationError("A journey's name is for the terminal: with --browser and --device the server chooses.")
+        }
+        if browser || device, enroll {
+            throw ValidationError(
+                "--enroll is for a journey at the terminal: with --browser and --device another program shows the pages.")
         }
     }
 

@@ -19,7 +19,7 @@ struct LoginAttempt {
         var token: AccessToken?
         /// The user's name at the server; nil when the server didn't send it.
         var subject: String?
-        /// The reason for a session without a token; a later attempt may succeed.
+        /// The reason for a session without a token, where a later attempt may succeed, or for an enrollment that found nothing.
         var failure: Failure?
 
         /// True when there is a session or a token to store.
@@ -64,7 +64,7 @@ struct LoginAttempt {
         } else if arguments.device {
             outcome.token = try await onAnotherDevice()
         } else {
-            outcome.hasSession = try await runLogin()
+            (outcome.hasSession, outcome.failure) = try await runLogin()
             guard outcome.hasSession, client.profile.client != nil else { return outcome }
             do throws(TokenError) {
                 if plan.changesClient { try await client.tokens.revoke() }
@@ -97,8 +97,8 @@ struct LoginAttempt {
 
     /// Runs the journey.
     ///
-    /// Returns true if it ends with a session.
-    private func runLogin() async throws -> Bool {
+    /// Returns true if it ends with a session, and the error of a login that was to enroll an account and found none.
+    private func runLogin() async throws -> (hasSession: Bool, failure: Failure?) {
         var options = JourneyOptions()
         options.forceAuthentication = arguments.force
         var login = TerminalLogin(
@@ -107,8 +107,8 @@ struct LoginAttempt {
         let state = try await login.run(isResumed: arguments.resume)
         let unused = login.unusedAnswers.joined(separator: ", ")
         if !unused.isEmpty { Console.error("The server did not ask for: \(unused)") }
-        if case .loggedIn = state { return true }
-        return false
+        if case .loggedIn = state { return (true, login.enrollmentFailure) }
+        return (false, login.enrollmentFailure)
     }
 
     private var timeout: Duration? { arguments.seconds.map { .seconds($0) } }

@@ -1,4 +1,3 @@
-import SignetAuthenticator
 import SignetCore
 import SignetJourney
 import SignetNetwork
@@ -8,12 +7,9 @@ import SignetOAuth
 struct TerminalLogin {
     private let journeys: Journey
     private let options: JourneyOptions
-    private let session: Session
-    private let enrolls: Bool
     private var form: StepPrompter
     private var screen = StepPrinter()
-    /// The URI of the last enrollment that was offered; a waiting step repeats it.
-    private var offered: String?
+    private var enrollment: EnrollmentOffer
 
     /// The maximum number of steps, so that a journey that only this machine answers cannot run forever.
     private static let maxSteps = 500
@@ -40,13 +36,15 @@ struct TerminalLogin {
         self.timeout = timeout
         self.journeys = journeys
         self.options = options
-        self.session = session
-        self.enrolls = enrolls
+        enrollment = EnrollmentOffer(session, policy: journeys.profile.policy, enrolls: enrolls)
         form = StepPrompter(prompts, device: DeviceAnswers(session, for: journeys.profile))
     }
 
     /// The names of the answers that weren't used.
     var unusedAnswers: [String] { form.prompts.unusedAnswers }
+
+    /// The error of a login that was to enroll an account and found none; nil without such an error.
+    var enrollmentFailure: Failure? { enrollment.failure }
 
     /// Runs the journey to its end.
     /// - Parameter isResumed: True to resume at the link of an email.
@@ -66,7 +64,7 @@ struct TerminalLogin {
                     .protocolBroken, "journey.endless", "the journey does not end; given up after \(count) steps")
             }
             screen.show(step, form.prompts)
-            try await offerEnrolment(step)
+            try await enrollment.offer(step, &form.prompts)
             state = try await next(step)
         }
         return state
@@ -222,28 +220,5 @@ struct TerminalLogin {
         } catch {
             // The address was printed, so the user can open it.
         }
-    }
-
-    // MARK: New authenticators
-
-    /// Shows the QR code of a new authenticator, and enrolls the account in the vault if the user wants that.
-    private mutating func offerEnrolment(_ step: JourneyStep) async throws {
-        guard let uri = step.enrollmentURI, uri != offered else { return }
-        offered = uri
-        let question = Question(prompt: "Enroll the account in this vault", names: ["enroll"])
-        let isDrawn = !enrolls && StepPrinter.draw(uri)
-        var isWanted = enrolls
-        if !isWanted, form.prompts.hasPerson || form.prompts.hasAnswer(question) {
-            isWanted = try await form.prompts.agreement(question, standard: false)
-        }
-        guard isWanted else {
-            if !isDrawn {
-                form.prompts.tell("The server offers a new authenticator account; --enroll puts it into this vault.")
-            }
-            return
-        }
-        let enrollment = try EnrollmentURI.parse(uri, policy: journeys.profile.policy)
-        _ = try await session.online { try await $0.enroll(enrollment) }
-        form.prompts.tell("Enrolled \(enrollment.account.issuer): \(enrollment.account.accountName) in this vault.")
     }
 }
