@@ -63,6 +63,7 @@ struct LoginAnswerTests {
         try await LoginTests.withServer { server, cli in
             for name in [
                 "password", "Password", "one time password", "link", "code", "Recovery Code", "verification-code", "OTP", "PIN",
+                "password2",
             ] {
                 let outcome = try await cli.signet(
                     "login", "http://127.0.0.1:1/am", "--answer", "\(name)=hunter2")

@@ -26,7 +26,7 @@ struct OpenAMTests {
 
     private static let password = "correct horse battery"
 
-    @Test("OpenAM's WebAuthn module is refused with 77, and the password is not sent", arguments: [[], ["--json"]])
+    @Test("C4: OpenAM's WebAuthn module is refused with 77, and the password is not sent", arguments: [[], ["--json"]])
     func refusesWebAuthnModule(options: [String]) async throws {
         let server = try FakeOpenAM(.asking(callbacks: Self.moduleStep))
         try await CommandLineFixture.with { cli in
@@ -40,7 +40,7 @@ struct OpenAMTests {
         }
     }
 
-    @Test("A password field beside a WebAuthn request stays empty")
+    @Test("C4: A password field beside a WebAuthn request stays empty")
     func keepsPasswordFromWebAuthnRequest() async throws {
         let server = try FakeOpenAM(.asking(callbacks: Self.metadataStep))
         try await CommandLineFixture.with { cli in

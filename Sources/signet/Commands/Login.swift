@@ -19,6 +19,7 @@ struct Login: NetworkedCommand {
 
             Without a terminal nobody is asked. --answer gives an answer beforehand, by the name of what is asked: a word such \
             as name, password, choice or confirmation, the server's prompt, the callback's type, or an attribute's name. \
+            'password' is the journey's first one; later ones go by their prompt or position: password2. \
             NAME=- takes a line of standard input, in the order in which the journey asks; a secret is never an argument:
 
                 signet login --answer name=mira --answer password=- < password

@@ -38,10 +38,17 @@ struct AnswerOption: ExpressibleByArgument, Sendable {
     /// A link or an address at which a journey resumes logs in any client that has it.
     private static let secrets: Set<String> = ["password", "passphrase", "token", "link", "address"]
 
+    /// True for a name that is always secret, and for the position of a password in a journey, such as `password2`.
+    private var namesSecret: Bool {
+        let word = name.plainWord
+        return Self.secrets.contains(word) || name.asksForOneTimeCode
+            || word.hasPrefix("password") && word.dropFirst("password".count).allSatisfy(\.isNumber)
+    }
+
     /// A description of the error in the option, which doesn't repeat the value; nil if the option is valid.
     var problem: String? {
         guard isComplete else { return "--answer takes NAME=-, for a line of standard input, or NAME=VALUE." }
-        guard value != nil, Self.secrets.contains(name.plainWord) || name.asksForOneTimeCode else { return nil }
+        guard value != nil, namesSecret else { return nil }
         return "--answer \(name)=… would show a secret in the list of processes; use --answer \(name)=-"
             + " and give it on standard input."
     }

@@ -7,6 +7,8 @@ struct StepPrompter {
     let device: DeviceAnswers
     /// The key that the current step binds; the server hasn't accepted it yet.
     private(set) var newKey: DeviceKey?
+    /// The number of passwords that the journey has asked for.
+    private var passwordCount = 0
 
     init(_ prompts: PromptSession, device: DeviceAnswers) {
         self.prompts = prompts
@@ -100,7 +102,7 @@ struct StepPrompter {
                 typed.credentialQuestion(typed.prompt, "name", "username"), standard: typed.name)
             return typed.callback
         case var typed as PasswordCallback:
-            typed.fill(try await prompts.secret(typed.credentialQuestion(typed.prompt, "password")))
+            typed.fill(try await prompts.secret(passwordQuestion(typed, typed.prompt)))
             return typed.callback
         case var typed as TextInputCallback:
             typed.text = try await prompts.text(
@@ -108,6 +110,20 @@ struct StepPrompter {
             return typed.callback
         default: return nil
         }
+    }
+
+    /// Returns the question for a password.
+    ///
+    /// The answer `password` is for the first password of the journey only, because a later page may be one that must not get it:
+    /// OpenAM writes the answers to some of its modules to a log. Later passwords are answered by their prompt, or by their
+    /// position in the journey (`password2`) or in the step (`IDToken2`). Codes are not counted.
+    private mutating func passwordQuestion<Callback: TypedCallback>(_ callback: Callback, _ prompt: String) -> Question {
+        let isField = callback is PasswordCallback
+        if isField, prompt.pageLine.asksForOneTimeCode { return callback.question(prompt, naming: ["code"]) }
+        passwordCount += 1
+        let isFirst = passwordCount == 1
+        let types = isFirst || !isField ? [Callback.shortType, Callback.type] : []
+        return callback.question(prompt, naming: [isFirst ? "password" : "password\(passwordCount)"] + types)
     }
 
     // MARK: Registration
@@ -118,7 +134,7 @@ struct StepPrompter {
             typed.username = try await prompts.text(typed.question(typed.prompt, "username", "name"), standard: typed.username)
             return typed.callback
         case var typed as ValidatedCreatePasswordCallback:
-            typed.fill(try await prompts.secret(typed.question(typed.prompt, "password"), isNew: true))
+            typed.fill(try await prompts.secret(passwordQuestion(typed, typed.prompt), isNew: true))
             return typed.callback
         case var typed as StringAttributeInputCallback:
             typed.value = try await prompts.text(typed.question(typed.prompt, typed.name), standard: typed.value)
@@ -237,7 +253,7 @@ extension TypedCallback {
     /// Servers ask for one-time codes in the same callbacks: for those the first name is `code`.
     fileprivate func credentialQuestion(_ prompt: String, _ names: String...) -> Question {
         let isCode = prompt.pageLine.asksForOneTimeCode
-        var question = question(prompt, (isCode ? ["code"] : []) + names)
+        var question = question(prompt, naming: (isCode ? ["code"] : []) + names + [Self.shortType, Self.type])
         question.isSecret = isCode
         return question
     }
@@ -245,14 +261,18 @@ extension TypedCallback {
     /// Returns a question.
     ///
     /// Its names are the given ones, then the callback type, the server's prompt and the names of the inputs.
-    func question(_ prompt: String, _ names: String...) -> Question { question(prompt, names) }
+    func question(_ prompt: String, _ names: String...) -> Question {
+        question(prompt, naming: names + [Self.shortType, Self.type])
+    }
 
-    private func question(_ prompt: String, _ names: [String]) -> Question {
-        let type = Self.type
-        let short = type.hasSuffix("Callback") ? String(type.dropLast("Callback".count)) : type
+    /// Returns a question with the given names, then the server's prompt and the names of the inputs.
+    fileprivate func question(_ prompt: String, naming names: [String]) -> Question {
         let prompt = String(prompt.pageLine.trimmingWhitespace().reversed().drop { $0 == ":" }.reversed())
         return Question(
-            prompt: prompt.isEmpty ? short : prompt,
-            names: (names + [short, type, prompt] + (callback.input ?? []).map(\.name)).filter { !$0.plainWord.isEmpty })
+            prompt: prompt.isEmpty ? Self.shortType : prompt,
+            names: (names + [prompt] + (callback.input ?? []).map(\.name)).filter { !$0.plainWord.isEmpty })
     }
+
+    /// The type without its ending.
+    fileprivate static var shortType: String { type.hasSuffix("Callback") ? String(type.dropLast("Callback".count)) : type }
 }

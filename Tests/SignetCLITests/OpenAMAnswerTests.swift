@@ -1,0 +1,74 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import TestSupport
+import Testing
+
+@testable import signet
+
+@Suite("Answers to the pages of an OpenAM")
+struct OpenAMAnswerTests {
+    private static let old = OpenAMPageTests.password
+
+    /// The pages of the LDAP module for a password that must be reset (authenticate 980 and 981).
+    private static let reset: [PagedOpenAM.Page] = [
+        PagedOpenAM.login,
+        .init(
+            header: "Password must be reset.", infoText: ["", "", ""],
+            callbacks: [
+                PagedOpenAM.password("Old Password", 1), PagedOpenAM.password("New Password", 2),
+                PagedOpenAM.password("Confirm Password", 3), PagedOpenAM.confirmation(["Submit", "Cancel"], 4),
+            ]),
+    ]
+
+    /// The names that answer the three passwords of the second page: the prompts, the positions in the journey, and those in the
+    /// step.
+    static let names: [[String]] = [
+        ["oldpassword", "New Password", "confirmPassword"], ["password2", "password3", "Password4"],
+        ["IDToken1", "IDToken2", "IDToken3"],
+    ]
+
+    @Test("C4: The passwords after the first one are answered by their prompt or their position", arguments: names)
+    func answersLaterPasswords(names: [String]) async throws {
+        let server = try PagedOpenAM(Self.reset)
+        try await CommandLineFixture.with { cli in
+            let login = try await OpenAMPageTests.logIn(
+                cli, server, ["name=bob", "password=-"] + names.map { $0 + "=-" } + ["confirmation=Submit"],
+                input: "\(Self.old)\n\(Self.old)\nnew horse\nnew horse\n")
+            try login.succeeds()
+            #expect(server.inputs(ofPage: 0)["IDToken2"] == .string(Self.old))
+            let sent = server.inputs(ofPage: 1)
+            #expect(sent["IDToken1"] == .string(Self.old))
+            #expect(sent["IDToken2"] == .string("new horse") && sent["IDToken3"] == .string("new horse"))
+        }
+    }
+
+    @Test("C4: The answer password is for the first password of the journey, and a second one is sent to no other prompt")
+    func keepsPasswordForFirstField() async throws {
+        let server = try PagedOpenAM(Self.reset)
+        try await CommandLineFixture.with { cli in
+            for name in ["password", "PasswordCallback"] {
+                let login = try await OpenAMPageTests.logIn(
+                    cli, server, ["name=bob", "password=-", "\(name)=-", "confirmation=Submit"], input: "one\ntwo\n")
+                login.fails(64, "'Old Password'", "--answer password2=-")
+                #expect(server.inputs(ofPage: 1).isEmpty)
+            }
+        }
+    }
+
+    @Test("C4: A one-time code takes neither the password nor a place among the passwords")
+    func keepsPasswordFromCode() async throws {
+        let code = PagedOpenAM.Page(
+            header: "Please enter your One Time Password",
+            callbacks: [PagedOpenAM.password("Enter OTP", 1), PagedOpenAM.confirmation(["Submit OTP", "Request OTP"], 2)])
+        let last = PagedOpenAM.Page(header: "Sign in", callbacks: [PagedOpenAM.password("Your secret word", 1)])
+        let server = try PagedOpenAM([code, last])
+        try await CommandLineFixture.with { cli in
+            try await OpenAMPageTests.logIn(
+                cli, server, ["password=-", "code=-", "confirmation=Submit OTP"], input: "123456\nmine\n"
+            ).succeeds()
+            #expect(server.inputs(ofPage: 0)["IDToken1"] == .string("123456"))
+            #expect(server.inputs(ofPage: 1)["IDToken1"] == .string("mine"))
+        }
+    }
+}
