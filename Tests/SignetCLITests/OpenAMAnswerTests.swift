@@ -71,4 +71,42 @@ struct OpenAMAnswerTests {
             #expect(server.inputs(ofPage: 1)["IDToken1"] == .string("mine"))
         }
     }
+
+    // MARK: Hidden values
+
+    /// The page of the Scripted module (authenticate 14), with or without its script.
+    private static func scripted(hasScript: Bool) -> PagedOpenAM.Page {
+        let script = """
+            (function(output) { output.value = JSON.stringify({tz: new Date().getTimezoneOffset(), js: true}); })
+            (document.forms[0].elements['clientScriptOutputData']);
+            """
+        let text = hasScript ? [PagedOpenAM.text(script, type: 4)] : []
+        return PagedOpenAM.Page(
+            header: "Sign in to OpenAM", infoText: [""], callbacks: [PagedOpenAM.hidden("clientScriptOutputData", 1)] + text)
+    }
+
+    @Test("C8: A hidden value that a script fills in is answered by its ID")
+    func answersHiddenValue() async throws {
+        let server = try PagedOpenAM([Self.scripted(hasScript: true)])
+        try await CommandLineFixture.with { cli in
+            let value = #"{"tz":-60,"js":true}"#
+            let login = try await OpenAMPageTests.logIn(cli, server, ["clientScriptOutputData=\(value)"])
+            try login.succeeds()
+            #expect(server.inputs(ofPage: 0)["IDToken1"] == .string(value))
+            #expect(!login.errors.contains("Warning"))
+        }
+    }
+
+    @Test("C8: A hidden value that a script fills in and no answer is for is a warning, and one without a script is not")
+    func warnsOfHiddenValue() async throws {
+        for hasScript in [true, false] {
+            let server = try PagedOpenAM([Self.scripted(hasScript: hasScript)])
+            try await CommandLineFixture.with { cli in
+                let login = try await OpenAMPageTests.logIn(cli, server, [])
+                try login.succeeds()
+                #expect(login.errors.contains("--answer clientScriptOutputData=VALUE") == hasScript)
+                #expect(login.errors.contains("Warning: ") == hasScript)
+            }
+        }
+    }
 }

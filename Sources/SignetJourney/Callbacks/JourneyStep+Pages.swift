@@ -33,6 +33,17 @@ extension JourneyStep {
     /// The message about the suspension of the journey; nil when the journey isn't suspended.
     public var suspensionMessage: String? { first(SuspendedTextOutputCallback.self)?.message }
 
+    /// The hidden values that a script of the step names, and so fills in where the page is shown by a browser.
+    ///
+    /// Values that the server sends for the app aren't among them.
+    package var hiddenValuesOfScripts: [HiddenValueCallback] {
+        let scripts = scripts
+        return callbacks(HiddenValueCallback.self).filter { hidden in
+            !hidden.id.isEmpty && !hidden.sentValue.isEnrollmentURI && hidden.id != "pushChallengeNumber"
+                && scripts.contains { $0.contains(hidden.id) }
+        }
+    }
+
     /// Fills in the `HiddenValueCallback` with the given ID.
     /// - Throws: ``CallbackError/Code/noSuchCallback``, ``CallbackError/Code/noSuchInput``.
     public mutating func fillHiddenValue(_ id: String, _ value: String) throws(CallbackError) {

@@ -29,11 +29,17 @@ struct StepPrompter {
         for case let callback as any ValidatedCallback in step.callbacks.compactMap(\.typed) {
             for failure in callback.failedPolicies { prompts.tell("\(callback.prompt.pageLine): \(failure.message)") }
         }
+        let unfilled = step.hiddenValuesOfScripts
         try await fillWhole(&step)
         for index in step.callbacks.indices {
             // In a step with a WebAuthn request, a password field is for the passkey's response, not for a password.
             if asksForPasskey, step.callbacks[index].type == PasswordCallback.type { continue }
             if let filled = try await filled(step.callbacks[index]) { step.callbacks[index] = filled }
+        }
+        for value in unfilled where step.callbacks.contains(value.callback) {
+            Console.error(
+                "Warning: a script of the server's page fills in '\(value.id)', and a terminal runs no scripts; give the value with"
+                    + " --answer \(value.id)=VALUE.")
         }
     }
 
@@ -71,11 +77,16 @@ struct StepPrompter {
     /// Returns the answered callback, or nil for a callback that needs no input here.
     private mutating func filled(_ callback: JourneyCallback) async throws -> JourneyCallback? {
         switch callback.typed {
-        case is TextOutputCallback, is SuspendedTextOutputCallback, is HiddenValueCallback, is PollingWaitCallback,
-            is MetadataCallback, is LanguageCallback,
-            is RedirectCallback, is DeviceBindingCallback, is DeviceSigningVerifierCallback, is PingOneProtectInitializeCallback,
-            is PingOneProtectEvaluationCallback:
+        case is TextOutputCallback, is SuspendedTextOutputCallback, is PollingWaitCallback, is MetadataCallback,
+            is LanguageCallback, is RedirectCallback, is DeviceBindingCallback, is DeviceSigningVerifierCallback,
+            is PingOneProtectInitializeCallback, is PingOneProtectEvaluationCallback:
             break
+        case var typed as HiddenValueCallback:
+            // A journey continues without most hidden values, so the user is not asked for one.
+            let question = Question(prompt: typed.id, names: [typed.id, HiddenValueCallback.type])
+            guard prompts.hasAnswer(question) else { break }
+            typed.value = try await prompts.text(question)
+            return typed.callback
         case var typed as DeviceProfileCallback:
             prompts.tell("The server is told what this machine is.")
             typed.fill(device.profile)
