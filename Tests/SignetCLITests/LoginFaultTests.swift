@@ -214,6 +214,12 @@ struct LoginFaultTests {
                 (["login", "https://a.test", "--device"], "--client"), (["login", "https://a.test", "--scope", "x"], "--client"),
                 (["login", "https://a.test", "--browser", "--device", "--client", "c"], "one of them"),
                 (["login", "https://a.test", "--browser", "--journey", "x", "--client", "c"], "journey"),
+                (["login", "https://a.test", "--device", "--module", "x", "--client", "c"], "module"),
+                (["login", "https://a.test", "--journey", "x", "--module", "y"], "one of them"),
+                (["login", "https://a.test", "--module", "x", "--level", "1"], "one of them"),
+                (["login", "https://a.test", "--level=-1"], "from 0"),
+                (["login", "https://a.test", "--level", "high"], "--level"),
+                (["login", "https://a.test", "--resume", "--module", "x"], "--resume"),
                 (["login", "https://a.test", "--browser", "--enroll", "--client", "c"], "--enroll"),
                 (["token", "--offline", "--refresh"], "--offline"), (["logout", "--all", "--profile", "x"], "--all"),
             ]

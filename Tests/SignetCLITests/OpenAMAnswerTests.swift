@@ -109,4 +109,43 @@ struct OpenAMAnswerTests {
             }
         }
     }
+
+    // MARK: Modules and levels
+
+    @Test("C13: --module and --level start a module and a level, and the profile keeps its journey")
+    func startsModuleAndLevel() async throws {
+        let server = try PagedOpenAM([])
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("login", server.url, "--module", "DataStore").succeeds()
+            try await cli.signet("login", "--level", "2").succeeds()
+            try await cli.signet("login").succeeds()
+            let queries = server.starts.map { $0.drop { $0 != "?" }.prefix { $0 != " " } }
+            #expect(
+                queries == [
+                    "?authIndexType=module&authIndexValue=DataStore", "?authIndexType=level&authIndexValue=2",
+                    "?authIndexType=service&authIndexValue=Login",
+                ])
+        }
+    }
+
+    /// The option, OpenAM's response (authenticate 184 and 194), and the question that names the option's value.
+    static let unknown: [(option: [String], status: String, message: String, question: String)] = [
+        (["--module", "nope"], "404 Not Found", "Authentication Module Not Found.", "is there a module called 'nope'"),
+        (["--level", "99"], "400 Bad Request", "No Configuration found", "is there a module of level 99"),
+    ]
+
+    @Test("C13: A module or a level that OpenAM does not have is named", arguments: unknown)
+    func reportsUnknownModule(option: [String], status: String, message: String, question: String) async throws {
+        let server = try RawServer { connection in
+            while connection.request() != nil {
+                connection.answer(
+                    status, headers: ["Content-Type: application/json"],
+                    #"{"code":\#(status.prefix(3)),"reason":"\#(status.dropFirst(4))","message":"\#(message)"}"#)
+            }
+        }
+        try await CommandLineFixture.with { cli in
+            let login = try await cli.start(["login", "http://127.0.0.1:\(server.port)/openam"] + option).end()
+            login.fails(77, message, question)
+        }
+    }
 }

@@ -39,6 +39,14 @@ struct Login: NetworkedCommand {
     @Option(help: "The journey; without it the one called Login.")
     var journey: String?
 
+    @Option(help: ArgumentHelp("The module of OpenAM to log in with, this time only.", valueName: "name"))
+    var module: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The authentication level to reach, this time only: the server offers what reaches it.", valueName: "number"))
+    var level: Int?
+
     @Option(help: ArgumentHelp("The OAuth 2.0 client that gets tokens. A public one: it has no secret.", valueName: "id"))
     var client: String?
 
@@ -110,13 +118,7 @@ struct Login: NetworkedCommand {
         if device, seconds != nil {
             throw ValidationError("--timeout is not for --device: the server says how long its code is valid.")
         }
-        if browser || device, journey != nil {
-            throw ValidationError("A journey's name is for the terminal: with --browser and --device the server chooses.")
-        }
-        if browser || device, enroll {
-            throw ValidationError(
-                "--enroll is for a journey at the terminal: with --browser and --device another program shows the pages.")
-        }
+        try validateStart()
     }
 
     func run() async throws {
@@ -193,5 +195,32 @@ struct Login: NetworkedCommand {
         Console.line("Logged in at \(server.url.url)\(person).")
         if !isDefault { Console.line("Say --profile \(profile.name) to mean this login.") }
         if server.client == nil { Console.line("There is a session and no token: a token needs --client.") }
+    }
+}
+
+// The start of a journey at the terminal.
+extension Login {
+    /// The module or the level to start; nil for the journey of the profile.
+    var index: AuthenticationIndex? {
+        module.map { .module($0) } ?? level.map { AuthenticationIndex(type: "level", value: String($0)) }
+    }
+
+    private func validateStart() throws {
+        guard [journey != nil, module != nil, level != nil].filter({ $0 }).count < 2 else {
+            throw ValidationError("--journey, --module and --level are three ways to name a login: say one of them.")
+        }
+        if let level, level < 0 { throw ValidationError("--level takes a number from 0.") }
+        if resume, index != nil {
+            throw ValidationError("--module and --level start a login, and --resume goes on with one: say one of them.")
+        }
+        guard browser || device else { return }
+        if journey != nil || index != nil {
+            throw ValidationError(
+                "A journey, a module and a level are for the terminal: with --browser and --device the server chooses.")
+        }
+        if enroll {
+            throw ValidationError(
+                "--enroll is for a journey at the terminal: with --browser and --device another program shows the pages.")
+        }
     }
 }

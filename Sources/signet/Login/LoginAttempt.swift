@@ -102,8 +102,9 @@ struct LoginAttempt {
         var options = JourneyOptions()
         options.forceAuthentication = arguments.force
         var login = TerminalLogin(
-            client.journeys, options: options, session: session, prompts: PromptSession(arguments.answer, json: arguments.json),
-            enrolls: arguments.enroll, timeout: timeout ?? .seconds(600))
+            client.journeys, arguments.index, options: options, session: session,
+            prompts: PromptSession(arguments.answer, json: arguments.json), enrolls: arguments.enroll,
+            timeout: timeout ?? .seconds(600))
         let state = try await login.run(isResumed: arguments.resume)
         let unused = login.unusedAnswers.joined(separator: ", ")
         if !unused.isEmpty { Console.error("The server did not ask for: \(unused)") }

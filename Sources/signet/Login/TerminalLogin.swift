@@ -7,6 +7,8 @@ import SignetOAuth
 struct TerminalLogin {
     private let journeys: Journey
     private let options: JourneyOptions
+    /// The journey, module or level to start; nil for the profile's authentication service.
+    private let index: AuthenticationIndex?
     private var form: StepPrompter
     private var screen = StepPrinter()
     private var enrollment: EnrollmentOffer
@@ -24,17 +26,19 @@ struct TerminalLogin {
     /// Creates a run.
     /// - Parameters:
     ///   - journeys: The journeys of the server.
+    ///   - index: The journey, module or level to start; nil for the profile's authentication service.
     ///   - options: The options of the journey.
     ///   - session: The vault, for device keys and for accounts that the journey enrolls.
     ///   - prompts: The source of answers.
     ///   - enrolls: True to enroll an account of the journey in the vault without asking.
     ///   - timeout: The maximum time of all waits together, so that a server can't keep the command waiting forever.
     init(
-        _ journeys: Journey, options: JourneyOptions, session: Session, prompts: PromptSession, enrolls: Bool,
-        timeout: Duration = .seconds(600)
+        _ journeys: Journey, _ index: AuthenticationIndex? = nil, options: JourneyOptions, session: Session,
+        prompts: PromptSession, enrolls: Bool, timeout: Duration = .seconds(600)
     ) {
         self.timeout = timeout
         self.journeys = journeys
+        self.index = index
         self.options = options
         enrollment = EnrollmentOffer(session, policy: journeys.profile.policy, enrolls: enrolls)
         form = StepPrompter(prompts, device: DeviceAnswers(session, for: journeys.profile))
@@ -71,18 +75,28 @@ struct TerminalLogin {
     }
 
     private func started() async throws -> JourneyState {
+        let profile = journeys.profile
+        let index = index ?? .service(profile.authenticationService)
         do {
-            return try await journeys.start(options: options)
+            return try await journeys.start(index, options: options)
         } catch let error as JourneyError where error.code == .refused && (error.status == 400 || error.status == 404) {
             // AM's messages are "No Configuration found" and "Resource not found".
-            let profile = journeys.profile
+            let name =
+                switch index.type {
+                case "module": "a module called '\(index.value)'"
+                case "level": "a module of level \(index.value) or above"
+                default: "a journey called '\(index.value)'"
+                }
+            // OpenAM answers 404 for a module that it doesn't have.
+            let isAboutName = error.status == 400 || index.type == "module"
             let hint =
-                error.status == 400
-                ? "is there a journey called '\(profile.authenticationService)' in the realm \(profile.realm)?"
+                isAboutName
+                ? "is there \(name) in the realm \(profile.realm)?"
                 : "is \(profile.url.url) an AM's address up to its deployment path, such as /am, and \(profile.realm) a realm of it?"
+            let part = index.type == "service" ? "journey" : index.type
             throw Failure(
-                .notAllowed, "journey.refused", "\(error.description.pageLine); \(hint)",
-                part: error.status == 400 ? "journey" : "url")
+                .notAllowed, "journey.refused", "\(error.description.pageLine); \(hint)", part: error.status == 400 ? part : "url"
+            )
         }
     }
 
