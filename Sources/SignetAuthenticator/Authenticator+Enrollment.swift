@@ -27,15 +27,23 @@ extension Authenticator {
     /// gateway.
     ///
     /// An account that is already stored keeps its names, its lock, its creation time and its other mechanisms.
+    ///
+    /// The transaction that stores a new mechanism removes the mechanism that it replaces with its notifications. Until then the
+    /// replaced mechanism stays, also when the server refuses the registration.
     /// - Parameters:
     ///   - enrollment: The enrollment to carry out.
     ///   - pushGateway: The push gateway that receives the messages of a server without a push stream; nil for no gateway.
+    ///   - replacing: The ids of mechanisms of the account that the enrollment may replace with one of the same kind. Ids of
+    ///     other mechanisms have no effect.
     /// - Returns: The account with its current lock and all its mechanisms, including earlier ones.
-    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account already has a mechanism of an offered kind, and
-    ///   ``AuthenticatorError/Code/policyViolation`` when the device violates a policy of the enrollment; in both cases no
-    ///   request is sent. ``AuthenticatorError/Code/refusedByServer``, ``AuthenticatorError/Code/registeredNotStored``.
-    public func enroll(_ enrollment: Enrollment, pushGateway: Endpoint? = nil) async throws -> EnrolledAccount {
-        var offer = try await store.fetch(.offer(of: enrollment, now: clock.now))
+    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account already has a mechanism of an offered kind that
+    ///   is not replaced, and ``AuthenticatorError/Code/policyViolation`` when the device violates a policy of the enrollment; in
+    ///   both cases no request is sent. ``AuthenticatorError/Code/refusedByServer``,
+    ///   ``AuthenticatorError/Code/registeredNotStored``.
+    public func enroll(
+        _ enrollment: Enrollment, pushGateway: Endpoint? = nil, replacing: Set<String> = []
+    ) async throws -> EnrolledAccount {
+        var offer = try await store.fetch(.offer(of: enrollment, replacing: replacing, now: clock.now))
         if let policy = await policies.violated(enrollment.policies) { throw AuthenticatorError.violated(policy) }
         if let invitation = enrollment.push, let uid = offer.push?.uid {
             offer.add(try await register(invitation, as: uid, token: offer.token, gateway: pushGateway))
@@ -82,12 +90,15 @@ struct EnrollmentOffer: Sendable {
     var token: String?
     /// The time of the enrollment.
     let time: Date
+    /// The ids of the mechanisms that may be replaced.
+    private let replacing: Set<String>
 
     /// Both mechanisms, as far as they are offered.
     var mechanisms: [Mechanism] { [oath, push].compactMap { $0 } }
 
-    init(_ enrollment: Enrollment, now: Date) {
+    init(_ enrollment: Enrollment, replacing: Set<String>, now: Date) {
         time = now
+        self.replacing = replacing
         func mechanism(_ kind: Mechanism.Kind, _ uid: String, _ resourceID: String?) -> Mechanism {
             Mechanism(
                 uid: uid, account: enrollment.account, kind: kind, timeAdded: now, userID: enrollment.userID,
@@ -99,6 +110,19 @@ struct EnrollmentOffer: Sendable {
         }
     }
 
+    /// Divides the mechanisms of the account into those that the offered ones replace, and those that stay.
+    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when an offered mechanism has the kind of one that stays;
+    ///   `StoreError` when a mechanism to replace cannot be read, so that it never stays beside the new one.
+    func division(of account: AccountID, in records: any AccountReader) throws -> (replaced: [Mechanism], kept: [Mechanism]) {
+        let kinds = Set(mechanisms.map(\.kindName))
+        let named = try replacing.sorted().compactMap { uid in try records.mechanism(uid) }
+        let replaced = named.filter { $0.account == account && kinds.contains($0.kindName) }
+        let uids = Set(replaced.map(\.uid))
+        let kept = try records.mechanisms(of: account).filter { !uids.contains($0.uid) }
+        try mechanisms.refuseDuplicates(among: kept)
+        return (replaced, kept)
+    }
+
     /// Adds the addresses that the registration at the server has returned, and the token that the server was given.
     mutating func add(_ registration: PendingWrites.Registration) {
         token = registration.token
@@ -106,6 +130,13 @@ struct EnrollmentOffer: Sendable {
         settings.streamEndpoint = registration.stream
         settings.gatewayEndpoint = registration.gateway
         push?.kind = .push(settings)
+    }
+}
+
+extension Enrollment {
+    /// The mechanisms that the enrollment offers: the one for codes first.
+    package var kinds: [Mechanism.Kind] {
+        [oath.map { .oath($0) }, push.map { .push(PushSettings($0)) }].compactMap { $0 }
     }
 }
 

@@ -10,7 +10,7 @@ import Testing
 
 /// An operation that a user performs with the authenticator.
 enum UserOperation: String, CaseIterable, CustomTestStringConvertible {
-    case enroll, enrollPush, code, receive, receiveOneTooMany, approve, deny
+    case enroll, enrollPush, replacePush, code, receive, receiveOneTooMany, approve, deny
     case resynchronize, rename, lock, unlock, removeAccount, removeMechanism, removeNotification, updateToken
 
     var testDescription: String { rawValue }
@@ -18,7 +18,7 @@ enum UserOperation: String, CaseIterable, CustomTestStringConvertible {
     /// The error of the operation when it was done before.
     var refusalWhenDone: AuthenticatorError.Code? {
         switch self {
-        case .enroll, .enrollPush: .duplicateMechanism
+        case .enroll, .enrollPush, .replacePush: .duplicateMechanism
         case .approve, .deny: .alreadyAnswered
         case .lock: .alreadyLocked
         case .unlock: .notLocked
@@ -64,7 +64,8 @@ enum UserOperation: String, CaseIterable, CustomTestStringConvertible {
                 fixture.inner.clock.advance(by: 1)
             }
             return Subject(delivery: try fixture.inner.delivery(to: push))
-        case .approve, .deny, .removeNotification, .rename, .lock, .unlock, .removeAccount, .removeMechanism, .updateToken:
+        case .approve, .deny, .replacePush, .removeNotification, .rename, .lock, .unlock, .removeAccount, .removeMechanism,
+            .updateToken:
             _ = try await fixture.authenticator.enroll(uri: Sample.hotp)
             let push = try await fixture.authenticator.enroll(uri: Sample.push).mechanisms[1]
             let delivery = try fixture.inner.delivery(to: push)
@@ -79,6 +80,8 @@ enum UserOperation: String, CaseIterable, CustomTestStringConvertible {
         switch self {
         case .enroll: _ = try await authenticator.enroll(uri: Sample.combined)
         case .enrollPush: _ = try await fixture.inner.enrollPush()
+        case .replacePush:
+            _ = try await authenticator.enroll(EnrollmentURI.parse(Sample.secondPush), replacing: [subject.mechanism])
         case .code: fixture.shown.record(try await authenticator.code(for: subject.mechanism))
         case .receive, .receiveOneTooMany: _ = try await authenticator.receive(try #require(subject.delivery))
         case .approve: _ = try await authenticator.approve(subject.notification)
@@ -104,6 +107,9 @@ enum UserOperation: String, CaseIterable, CustomTestStringConvertible {
         switch self {
         case .enroll: #expect(kinds == [.push, .totp], comment)
         case .enrollPush: #expect(kinds == [.hotp, .push], comment)
+        case .replacePush:
+            let uid = try EnrollmentURI.parse(Sample.secondPush).pushMechanismUID
+            #expect(kinds == [.hotp, .push] && state.mechanisms.last?.uid == uid && state.notifications.isEmpty, comment)
         case .code: #expect(try await Self.nextCounter(fixture) > 7, comment)
         case .receive: #expect(state.notifications.map(\.decision) == [nil], comment)
         case .receiveOneTooMany:

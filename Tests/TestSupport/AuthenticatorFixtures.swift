@@ -20,6 +20,8 @@ package enum Sample {
     package static let endpoint = "https://am.example.test/am/json/alpha/push/sns/message?_action="
 
     package static var push: String { uri("pushauth://push") }
+    /// Another invitation for the account of ``push``.
+    package static var secondPush: String { push.replacing("REGISTER:1", with: "REGISTER:2") }
     package static var combined: String { uri("mfauth://totp") + "&secret=KDJ7CDBNBTGWZBQC7WMBG46RPBZ6L4UD" }
 
     package static func base64(_ text: String) -> String { Base64.encode(Array(text.utf8), as: .url) }

@@ -47,12 +47,14 @@ extension AccountQuery where Failure == any Error {
     }
 
     /// Returns the mechanisms that an enrollment offers, with the stored device token.
-    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account already has one of them.
-    static func offer(of enrollment: Enrollment, now: Date) -> Self where Value == EnrollmentOffer {
+    /// - Throws: ``AuthenticatorError/Code/duplicateMechanism`` when the account already has one of them that is not replaced.
+    static func offer(
+        of enrollment: Enrollment, replacing: Set<String>, now: Date
+    ) -> Self where Value == EnrollmentOffer {
         Self { records in
-            var offer = EnrollmentOffer(enrollment, now: now)
+            var offer = EnrollmentOffer(enrollment, replacing: replacing, now: now)
             guard !offer.mechanisms.isEmpty else { throw AuthenticatorError.nothingOffered }
-            try offer.mechanisms.refuseDuplicates(among: records.mechanisms(of: enrollment.account))
+            _ = try offer.division(of: enrollment.account, in: records)
             offer.token = try records.deviceToken()?.token
             return offer
         }
@@ -62,25 +64,25 @@ extension AccountQuery where Failure == any Error {
 extension AccountOperation where Failure == any Error {
     // MARK: Enrollment
 
-    /// Stores an account with new mechanisms.
+    /// Stores an account with new mechanisms, and removes those that they replace with their notifications.
     ///
     /// An account that is already stored keeps its names, its lock, its creation time and its other mechanisms.
     /// - Parameters:
     ///   - enrollment: The names and the policies of the account.
-    ///   - offer: The new mechanisms.
+    ///   - offer: The new mechanisms, and the ids of those to replace.
     /// - Returns: An operation that returns the account with all its mechanisms. It throws
     ///   ``AuthenticatorError/Code/duplicateMechanism``.
     static func enroll(_ enrollment: Enrollment, _ offer: EnrollmentOffer) -> Self where Value == EnrolledAccount {
         Self { records in
-            let (mechanisms, existing) = (offer.mechanisms, try records.mechanisms(of: enrollment.account))
-            try mechanisms.refuseDuplicates(among: existing)
-            for mechanism in mechanisms { try records.save(mechanism) }
+            let (replaced, kept) = try offer.division(of: enrollment.account, in: records)
+            for mechanism in replaced { try records.removeWithNotifications(mechanism) }
+            for mechanism in offer.mechanisms { try records.save(mechanism) }
             let account =
                 try records.account(enrollment.account)?.updated(from: enrollment)
                 ?? Account(enrollment, timeAdded: offer.time)
             try records.save(account)
             if let push = offer.push { try records.recordToken(offer.token, givenTo: push.uid) }
-            return EnrolledAccount(account: account, mechanisms: (existing + mechanisms).sorted(by: Mechanism.isBefore))
+            return EnrolledAccount(account: account, mechanisms: (kept + offer.mechanisms).sorted(by: Mechanism.isBefore))
         }
     }
 
