@@ -54,10 +54,19 @@ struct Accounts: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "remove", abstract: "Remove an account with its codes and push messages, after asking.",
-            discussion: "It can't be undone: only a backup brings the account back.")
+            commandName: "remove",
+            abstract: "Remove an account with its codes and push messages, or one of its mechanisms, after asking.",
+            discussion: "It can't be undone: only a backup brings back what was removed.")
+
+        /// The types of mechanisms.
+        enum MechanismType: String, ExpressibleByArgument, CaseIterable {
+            case totp, hotp, push
+        }
 
         @OptionGroup var target: AccountTarget
+
+        @Option(help: "Remove only this mechanism of the account. With its last mechanism the account is removed too.")
+        var mechanism: MechanismType?
 
         @Flag(help: "Remove it without asking.")
         var yes = false
@@ -65,18 +74,15 @@ struct Accounts: AsyncParsableCommand {
         func run() async throws {
             let session = try Session.open(target.options)
             let account = try await session.offline { try target.found(in: try await $0.accounts()) }
-            if !yes { try confirmation(account).ask() }
-            guard try await session.offline({ try await $0.removeAccount(account.account.id) }) else {
-                throw Failure(.notFound, "notFound", "\(account.shownName) was removed by another process meanwhile")
+            let removal = try Removal(of: mechanism?.rawValue, from: account)
+            if !yes { try removal.confirmation.ask() }
+            let (isDone, left) = try await session.offline { authenticator in
+                (try await removal.perform(with: authenticator), try await authenticator.account(account.account.id))
             }
-            Console.line(target.json ? JSONText.line(account.json) : "Removed \(account.text)")
-        }
-
-        private func confirmation(_ account: EnrolledAccount) -> Confirmation {
-            let name = account.text
-            return Confirmation(
-                warning: "This removes \(name) with its codes and push messages. Without a backup they can't be brought back.",
-                action: "remove it", withoutTerminal: "removing \(name) can't be undone", declined: "nothing was removed")
+            guard isDone else {
+                throw Failure(.notFound, "notFound", "\(account.shownName): what was to be removed is gone already")
+            }
+            Console.line(target.json ? JSONText.line(removal.json(left: left)) : removal.report(left: left))
         }
     }
 
@@ -99,6 +105,63 @@ struct Accounts: AsyncParsableCommand {
         @OptionGroup var target: AccountTarget
 
         func run() async throws { try await target.change { try await $0.unlock($1) } }
+    }
+}
+
+/// The removal of an account or of one of its mechanisms.
+private struct Removal {
+    private let account: EnrolledAccount
+    /// The mechanism to remove; nil for the account with all mechanisms.
+    private let mechanism: Mechanism?
+
+    /// - Throws: ``Failure`` when the account has no mechanism of the type.
+    init(of type: String?, from account: EnrolledAccount) throws {
+        self.account = account
+        mechanism = account.mechanisms.first { $0.kindName.rawValue == type }
+        if let type, mechanism == nil {
+            throw Failure(.notFound, "notFound", "\(account.shownName) has no \(type) mechanism, only \(account.types)")
+        }
+    }
+
+    var confirmation: Confirmation {
+        guard let mechanism else {
+            let name = account.text
+            return Confirmation(
+                warning: "This removes \(name) with its codes and push messages. Without a backup they can't be brought back.",
+                action: "remove it", withoutTerminal: "removing \(name) can't be undone", declined: "nothing was removed")
+        }
+        let thing: TerminalText = "\(mechanism.kindName.rawValue) of \(account.text)"
+        let contents: TerminalText = mechanism.push == nil ? "codes" : "push messages"
+        let last: TerminalText = account.mechanisms.count == 1 ? " The account is removed too." : ""
+        return Confirmation(
+            warning: "This removes \(thing) with its \(contents).\(last) Without a backup they can't be brought back.",
+            action: "remove it", withoutTerminal: "removing \(thing) can't be undone", declined: "nothing was removed")
+    }
+
+    /// Returns true when there was something to remove.
+    func perform(with authenticator: Authenticator) async throws(StoreError) -> Bool {
+        guard let mechanism else { return try await authenticator.removeAccount(account.account.id) }
+        return try await authenticator.removeMechanism(mechanism.uid)
+    }
+
+    /// Returns the text for the user.
+    ///
+    /// `left` is the account after the removal; nil when it was removed.
+    func report(left: EnrolledAccount?) -> TerminalText {
+        guard let mechanism else { return "Removed \(account.text)" }
+        guard let left else { return "Removed \(mechanism.kindName.rawValue) with the account \(account.shownName)" }
+        return "Removed \(mechanism.kindName.rawValue) of \(left.text)"
+    }
+
+    /// Returns the account with the mechanisms that were removed.
+    ///
+    /// `left` is the account after the removal.
+    func json(left: EnrolledAccount?) -> JSONValue {
+        let removed = EnrolledAccount(
+            account: account.account, mechanisms: mechanism.map { [$0] } ?? account.mechanisms, lock: account.lock)
+        var members = removed.json.object ?? [:]
+        members["accountRemoved"] = .bool(left == nil)
+        return .object(members)
     }
 }
 
@@ -129,9 +192,11 @@ struct AccountTarget: ParsableArguments {
 
 extension EnrolledAccount {
     fileprivate var text: TerminalText {
-        "\(shownName)  [\(mechanisms.map(\.kindName.rawValue).joined(separator: ", "))]"
-            + (lock.map { "  locked (\($0.policy))" } ?? "")
+        "\(shownName)  [\(types)]" + (lock.map { "  locked (\($0.policy))" } ?? "")
     }
+
+    /// The types of the mechanisms.
+    fileprivate var types: String { mechanisms.map(\.kindName.rawValue).joined(separator: ", ") }
 
     fileprivate var json: JSONValue {
         JSONText.object([

@@ -47,6 +47,12 @@ struct CommandLineFixture: Sendable {
             program, arguments, environment: self.environment(adding: environment), input: input, ownGroup: ownGroup)
     }
 
+    /// Starts `signet` at a terminal of its own, which script(1) makes.
+    func startAtTerminal(_ arguments: [String]) throws -> TestProcess {
+        let command = ([Program.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
+        return try start(["-qec", command, "/dev/null"], program: "script", input: .open)
+    }
+
     /// Starts `signet serve` and waits until it listens.
     /// - Parameters:
     ///   - options: Options in addition to those for the port, the announcement and the end.

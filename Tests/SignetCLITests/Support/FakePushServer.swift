@@ -18,8 +18,14 @@ final class FakePushServer: Sendable {
     }
 
     var port: Int { server.port }
-    /// The URI that enrolls at this server.
-    func uri() throws -> String { try PushInvitation.sample(port: port).uri() }
+    /// The URI that enrolls at this server; each number is another registration.
+    func uri(_ number: Int = 1, oath: OATHSettings? = nil) throws -> String {
+        var invitation = try PushInvitation.sample(port: port)
+        invitation.messageID = "REGISTER:\(number)"
+        return invitation.uri(oath: oath)
+    }
+    /// The number of registrations that the server has accepted.
+    var registrations: Int { book.state.withLock { $0.registrations } }
     /// The id under which the authenticator registered.
     var mechanismUID: String { book.state.withLock { $0.mechanismUID } }
     /// The claims of the answers that arrived.
@@ -53,6 +59,9 @@ final class FakePushServer: Sendable {
         return PushDelivery(messageId: id, message: message.sealed(with: secret))
     }
 
+    /// Refuses each registration with this status from now on.
+    func refuseRegistrations(with status: String) { book.state.withLock { $0.refusal = status } }
+
     /// Responds to answers with this status from now on.
     func answer(with status: String) { book.state.withLock { $0.status = status } }
 
@@ -72,6 +81,9 @@ final class FakePushServer: Sendable {
             var events: [String] = []
             var streams: [RawConnection] = []
             var status = "200 OK"
+            var registrations = 0
+            /// The status of the response to a registration that is refused.
+            var refusal: String?
         }
 
         let state = Mutex(State())
@@ -79,7 +91,13 @@ final class FakePushServer: Sendable {
         func answer(_ request: RawConnection.Request, _ connection: RawConnection) {
             switch request.line.split(separator: " ").prefix(2).joined(separator: " ") {
             case "POST /register":
-                state.withLock { $0.mechanismUID = Self.claims(request)["mechanismUid"]?.string ?? "" }
+                let refusal = state.withLock { state -> String? in
+                    guard state.refusal == nil else { return state.refusal }
+                    state.mechanismUID = Self.claims(request)["mechanismUid"]?.string ?? ""
+                    state.registrations += 1
+                    return nil
+                }
+                if let refusal { return connection.answer(refusal, "{}") }
                 let host = request.header("host") ?? ""
                 connection.answer("200 OK", headers: ["Link: <http://\(host)/stream>; rel=\"signet-push-stream\""], "{}")
             case "POST /authenticate":
