@@ -1,7 +1,7 @@
 import Foundation
 public import SignetCore
 import SignetNetwork
-import SignetStorage
+package import SignetStorage
 
 extension Authenticator {
     /// Enrolls the account of an enrollment URI; see ``enroll(_:pushGateway:)``.
@@ -60,6 +60,26 @@ extension Authenticator {
         if let uid = offer.push?.uid { pendingWrites.set(nil, of: uid) }
         return EnrolledAccount(
             account: enrolled.account, mechanisms: enrolled.mechanisms, lock: await policies.lock(on: enrolled.account))
+    }
+
+    /// Returns the enrollment under the first of the ``AccountID/alternatives`` of its account that has no mechanism of an offered
+    /// kind.
+    ///
+    /// An alternative that already has one of the offered secrets is returned too, so that ``enroll(_:pushGateway:replacing:)``
+    /// refuses the duplicate.
+    /// - Returns: The enrollment; unchanged when no alternative is free.
+    package func withFreeName(_ enrollment: Enrollment) async throws(StoreError) -> Enrollment {
+        let offered = enrollment.kinds
+        let names = Set(offered.map(Mechanism.KindName.init))
+        for id in enrollment.account.alternatives {
+            let held = try await store.fetch(.mechanisms(of: id)).filter { names.contains($0.kindName) }
+            let isKnown = held.contains { mechanism in offered.contains { $0.hasSameSecret(as: mechanism.kind) } }
+            guard held.isEmpty || isKnown else { continue }
+            var named = enrollment
+            named.account = id
+            return named
+        }
+        return enrollment
     }
 
     /// Registers the device for push at the server.

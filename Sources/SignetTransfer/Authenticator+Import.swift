@@ -199,18 +199,13 @@ struct ImportPlan {
             ImportReport.Entry(account: id, kind: mechanism.kindName, assumesSHA1: imported.assumesSHA1))
     }
 
-    /// The maximum number of accounts with one name, which exceeds realistic files.
-    private static let maxNames = 100
-
     /// Adds a mechanism whose name is taken under the first free one of `name (2)`, `name (3)` and so on.
     ///
     /// A mechanism that an earlier import stored under such a name is a duplicate.
     private mutating func add(
         _ twin: ImportContent.Twin, of sources: [AccountID: ImportedAccount], in records: any AccountReader
     ) throws(StoreError) {
-        for number in 1...Self.maxNames {
-            let name = number == 1 ? twin.account.accountName : "\(twin.account.accountName) (\(number))"
-            let id = AccountID(issuer: twin.account.issuer, accountName: name)
+        for id in twin.account.alternatives {
             let held = holders[id] ?? []
             if let holder = held.first(where: { $0.kind.hasSameSecret(as: twin.mechanism.kind) }) {
                 let location = uids.contains(holder.uid) ? "in the file" : "here"

@@ -13,6 +13,14 @@ public struct AccountID: Sendable, Hashable {
         self.accountName = accountName
     }
 
+    /// The maximum number of accounts with one name, which exceeds realistic vaults.
+    private static let maxAlternatives = 100
+
+    /// This identity, and those that stand for further accounts of the same issuer and name: `name (2)`, `name (3)` and so on.
+    package var alternatives: [AccountID] {
+        [self] + (2...Self.maxAlternatives).map { AccountID(issuer: issuer, accountName: "\(accountName) (\($0))") }
+    }
+
     /// The account key of the legacy SDKs, for display and lookup only: it is ambiguous when a part contains `-`.
     public var legacyIdentifier: String { "\(issuer)-\(accountName)" }
 }

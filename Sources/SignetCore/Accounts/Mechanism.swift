@@ -79,3 +79,28 @@ extension Mechanism.KindName {
             }
     }
 }
+
+extension Mechanism.Kind {
+    /// True when both have the same secret and settings, so that they produce the same codes or answers.
+    ///
+    /// The positions of counters are ignored.
+    package func hasSameSecret(as other: Mechanism.Kind) -> Bool {
+        switch (self, other) {
+        case (.oath(let left), .oath(let right)):
+            left.secret == right.secret && left.algorithm == right.algorithm && left.digits == right.digits
+                && left.factor.isAlike(right.factor)
+        case (.push(let left), .push(let right)): left.secret == right.secret
+        default: false
+        }
+    }
+}
+
+extension MovingFactor {
+    fileprivate func isAlike(_ other: MovingFactor) -> Bool {
+        switch (self, other) {
+        case (.time(let left), .time(let right)): left == right
+        case (.counter, .counter): true
+        default: false
+        }
+    }
+}

@@ -1,6 +1,7 @@
 import ArgumentParser
 import SignetAuthenticator
 import SignetCore
+import SignetStorage
 import SignetTransfer
 
 struct Enroll: NetworkedCommand {
@@ -25,6 +26,20 @@ struct Enroll: NetworkedCommand {
             valueName: "url"))
     var pushGateway: String?
 
+    @Flag(help: "Replace what the account has of the same kind, after asking. It stays when the server refuses the new device.")
+    var replace = false
+
+    @Flag(help: "Replace without asking.")
+    var yes = false
+
+    @Flag(help: "Keep what the account has of the same kind, and enroll under a second name, 'name (2)'.")
+    var rename = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Enroll under this account name, for example for a second realm of a server.", valueName: "name"))
+    var account: String?
+
     @OptionGroup var plainHTTP: PlainHTTPOptions
     @OptionGroup var trust: TrustOptions
     @OptionGroup var options: VaultOptions
@@ -32,16 +47,64 @@ struct Enroll: NetworkedCommand {
     @Flag(help: "Print JSON with the members of the enrollment.")
     var json = false
 
+    func validate() throws {
+        guard !replace || !rename else { throw ValidationError("--replace and --rename exclude each other.") }
+        guard account?.isSafeToShow ?? true, account != "" else {
+            throw ValidationError("--account takes a name without control characters.")
+        }
+    }
+
     func run() async throws {
-        let enrollment = try EnrollmentURI.parse(EnrollmentSource.uri(from: source), policy: plainHTTP.policy)
-        let gateway = try gateway(for: enrollment)
+        let offered = try EnrollmentURI.parse(EnrollmentSource.uri(from: source), policy: plainHTTP.policy)
+        let gateway = try gateway(for: offered)
         if dryRun {
-            report(enrollment, heading: "Would enroll")
+            let needsVault = try (replace || rename) && Session.directory().holdsVault
+            let plan = try await needsVault ? plan(for: offered, in: .open(options)) : Plan(enrollment: named(offered))
+            report(plan, of: offered, heading: "Would enroll")
             return
         }
         let session = try Session.openOrCreate(options, trust: trust, json: json)
-        _ = try await session.online { try await $0.enroll(enrollment, pushGateway: gateway) }
-        report(enrollment, heading: "Enrolled")
+        let plan = try await plan(for: offered, in: session)
+        if !plan.replaced.isEmpty, !yes { try Self.confirmation(of: plan.enrollment.account, plan.replaced).ask() }
+        let uids = Set(plan.replaced.map(\.uid))
+        _ = try await session.online { try await $0.enroll(plan.enrollment, pushGateway: gateway, replacing: uids) }
+        report(plan, of: offered, heading: "Enrolled")
+    }
+
+    /// The enrollment under its final name, and the mechanisms that it replaces.
+    private struct Plan {
+        let enrollment: Enrollment
+        var replaced: [Mechanism] = []
+    }
+
+    private func plan(for offered: Enrollment, in session: Session) async throws -> Plan {
+        let enrollment = named(offered)
+        return try await session.offline { authenticator in
+            if rename { return Plan(enrollment: try await authenticator.withFreeName(enrollment)) }
+            guard replace else { return Plan(enrollment: enrollment) }
+            let account = try await authenticator.account(enrollment.account)
+            let kinds = enrollment.kinds.map(Mechanism.KindName.init)
+            return Plan(enrollment: enrollment, replaced: account?.mechanisms.filter { kinds.contains($0.kindName) } ?? [])
+        }
+    }
+
+    /// Returns the enrollment with the account name of `--account`.
+    private func named(_ offered: Enrollment) -> Enrollment {
+        guard let account else { return offered }
+        var enrollment = offered
+        enrollment.account = AccountID(issuer: offered.account.issuer, accountName: account)
+        return enrollment
+    }
+
+    private static func confirmation(of account: AccountID, _ replaced: [Mechanism]) -> Confirmation {
+        let name: TerminalText = "\(account.issuer): \(account.accountName)"
+        let list: String = replaced.map { "\($0.kindName.rawValue), enrolled \($0.timeAdded.text)" }.joined(separator: "; ")
+        return Confirmation(
+            warning: """
+                This replaces in \(name): \(list). Its codes and push messages can't be brought back without a backup.
+                """,
+            action: "replace it", withoutTerminal: "replacing \(list) in \(name) can't be undone",
+            declined: "nothing was changed")
     }
 
     private func gateway(for enrollment: Enrollment) throws -> Endpoint? {
@@ -57,8 +120,9 @@ struct Enroll: NetworkedCommand {
         }
     }
 
-    private func report(_ enrollment: Enrollment, heading: String) {
-        let description = EnrollmentDescription(enrollment)
+    private func report(_ plan: Plan, of offered: Enrollment, heading: String) {
+        let enrollment = plan.enrollment
+        let description = EnrollmentDescription(enrollment, renamedFrom: offered.account, replaced: plan.replaced)
         if json {
             Console.line(JSONText.line(description.json))
         } else {

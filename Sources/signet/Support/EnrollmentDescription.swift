@@ -1,3 +1,4 @@
+import SignetAuthenticator
 import SignetCore
 
 /// An enrollment as text for the user or as JSON, without its secrets.
@@ -6,7 +7,12 @@ import SignetCore
 struct EnrollmentDescription {
     private let members: [(name: String, value: JSONValue)]
 
-    init(_ enrollment: Enrollment) {
+    /// Describes an enrollment.
+    /// - Parameters:
+    ///   - enrollment: The enrollment, under its final name.
+    ///   - original: The account that the URI names.
+    ///   - replaced: The mechanisms that the enrollment replaces.
+    init(_ enrollment: Enrollment, renamedFrom original: AccountID, replaced: [Mechanism]) {
         var members: [(String, JSONValue?)] = [
             ("type", .string(Self.type(of: enrollment))),
             ("issuer", .string(enrollment.account.issuer)),
@@ -21,6 +27,8 @@ struct EnrollmentDescription {
             ("uid", .string(enrollment.userID)),
             ("oathResourceId", .string(enrollment.oathResourceID)),
             ("pushResourceId", .string(enrollment.push?.resourceID)),
+            ("renamedFrom", original == enrollment.account ? nil : .string(original.accountName)),
+            ("replaced", replaced.isEmpty ? nil : .array(replaced.map { .string($0.kindName.rawValue) })),
         ]
         self.members = members.compactMap { name, value in value.map { (name, $0) } }
     }
@@ -36,8 +44,7 @@ struct EnrollmentDescription {
     }
 
     private static func type(of enrollment: Enrollment) -> String {
-        let kinds = [enrollment.oath.map { Mechanism.KindName(.oath($0)) }, enrollment.push == nil ? nil : .push]
-        return kinds.compactMap { $0?.rawValue }.joined(separator: "+")
+        enrollment.kinds.map { Mechanism.KindName($0).rawValue }.joined(separator: "+")
     }
 
     private static func members(of oath: OATHSettings) -> [(String, JSONValue?)] {

@@ -128,7 +128,9 @@ struct Failure: Error {
             case .serverMisbehaved: .protocolBroken
             default: .badInput
             }
-        self.init(exit, "authenticator.\(error.code.rawValue)", error.description)
+        let advice = error.code == .duplicateMechanism ? "; 'signet enroll --replace' replaces it, --rename keeps both" : ""
+        self.init(exit, "authenticator.\(error.code.rawValue)", error.description + advice)
+        self.advice = advice
     }
 
     private init(token error: TokenError) {
