@@ -39,19 +39,20 @@ struct Push: AsyncParsableCommand {
             let session = try Session.open(options, trust: trust)
             try await session.online { authenticator in
                 let selection = try Selection.find(name, kinds: [.push], in: try await authenticator.accounts())
-                try await listen(PushStreamListener(authenticator, mechanismUID: selection.mechanism.uid), session)
+                let listener = PushStreamListener(authenticator, mechanismUID: selection.mechanism.uid)
+                try await listen(listener, to: selection.account, session)
             }
         }
 
         /// About 30 years, in seconds: close to the longest sleep that is possible.
         private static let maxWait = 1_000_000_000
 
-        private func listen(_ listener: PushStreamListener, _ session: Session) async throws {
+        private func listen(_ listener: PushStreamListener, to account: EnrolledAccount, _ session: Session) async throws {
             let timedOut = Failure(.unavailable, "timeout", "no message came in \(seconds ?? 0) seconds")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     do {
-                        try await listener.run { event in try show(event, session) }
+                        try await listener.run { event in try show(event, of: account, session) }
                     } catch is StopListening {}
                 }
                 if let seconds {
@@ -68,14 +69,14 @@ struct Push: AsyncParsableCommand {
         /// Ends the listening after the message for `--once`.
         private struct StopListening: Error {}
 
-        private func show(_ event: PushStreamListener.Event, _ session: Session) throws {
+        private func show(_ event: PushStreamListener.Event, of account: EnrolledAccount, _ session: Session) throws {
             switch event {
             case .connected:
                 if !json { Console.error("Listening. Interrupt with Ctrl-C.") }
             case .received(let notification):
                 let state = notification.state(at: session.now)
                 guard state == .pending else { return }
-                Console.line(NotificationDescription(notification, at: session.now).line(json: json))
+                Console.line(NotificationDescription(notification, of: [account], at: session.now).line(json: json))
                 if once { throw StopListening() }
             case .refused(let error):
                 Console.error("signet: refused a message: \(Failure(error).message)")
@@ -99,11 +100,11 @@ struct Push: AsyncParsableCommand {
 
         func run() async throws {
             let session = try Session.open(options)
-            let notifications = try await session.offline { try await $0.notifications() }
-                .filter { all || $0.state(at: session.now) == .pending }
+            let (found, accounts) = try await session.offline { (try await $0.notifications(), try await $0.accounts()) }
+            let notifications = found.filter { all || $0.state(at: session.now) == .pending }
             if !json, notifications.isEmpty { Console.line(all ? "No messages." : "No message waits for an answer.") }
             for notification in notifications {
-                Console.line(NotificationDescription(notification, at: session.now).line(json: json))
+                Console.line(NotificationDescription(notification, of: accounts, at: session.now).line(json: json))
             }
         }
     }
@@ -156,10 +157,11 @@ struct Push: AsyncParsableCommand {
     private static func answer(
         _ prefix: String, _ session: Session, json: Bool, _ send: (Authenticator, String) async throws -> PushNotification
     ) async throws {
-        let answered = try await session.online { authenticator in
-            try await send(authenticator, try fullID(prefix, in: try await authenticator.notifications()))
+        let (answered, accounts) = try await session.online { authenticator in
+            let accounts = try await authenticator.accounts()
+            return (try await send(authenticator, fullID(prefix, in: try await authenticator.notifications())), accounts)
         }
-        Console.line(NotificationDescription(answered, at: session.now).line(json: json))
+        Console.line(NotificationDescription(answered, of: accounts, at: session.now).line(json: json))
     }
 
     private static func fullID(_ prefix: String, in notifications: [PushNotification]) throws -> String {

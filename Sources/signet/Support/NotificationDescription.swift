@@ -1,13 +1,23 @@
 import Foundation
+import SignetAuthenticator
 import SignetCore
 
-/// A push message as text for the user or as JSON.
+/// A push message with its account, as text for the user or as JSON.
 struct NotificationDescription {
     private let notification: PushNotification
+    private let account: EnrolledAccount?
     private let date: Date
 
-    init(_ notification: PushNotification, at date: Date) {
+    /// Describes a message.
+    /// - Parameters:
+    ///   - notification: The message.
+    ///   - accounts: The accounts in the vault. The account of the message's mechanism is shown, because the messages of some
+    ///     servers have no text.
+    ///   - date: The current time.
+    init(_ notification: PushNotification, of accounts: [EnrolledAccount], at date: Date) {
         self.notification = notification
+        let uid = notification.message.mechanismUID
+        account = accounts.first { account in account.mechanisms.contains { $0.uid == uid } }
         self.date = date
     }
 
@@ -17,7 +27,7 @@ struct NotificationDescription {
         let message = notification.message
         var parts = [
             String(notification.id.prefix(8)), notification.state(at: date).rawValue, message.kind.wireName,
-            message.text ?? "(no text)",
+            account?.shownName ?? "(unknown account)", message.text ?? "(no text)",
         ]
         if case .number(let choices) = message.kind { parts.append("numbers " + choices.map(String.init).joined(separator: " ")) }
         if notification.state(at: date) == .pending {
@@ -32,7 +42,9 @@ struct NotificationDescription {
         if case .number(let choices) = message.kind { numbers = .array(choices.map { .integer(Int64($0)) }) }
         return JSONText.object([
             "id": .string(notification.id), "messageId": .string(notification.messageID),
-            "mechanism": .string(message.mechanismUID), "state": .string(notification.state(at: date).rawValue),
+            "mechanism": .string(message.mechanismUID),
+            "issuer": .string(account?.account.id.issuer), "account": .string(account?.account.id.accountName),
+            "state": .string(notification.state(at: date).rawValue),
             "type": .string(message.kind.wireName), "message": .string(message.text), "numbers": numbers,
             "customPayload": .string(message.customPayload), "contextInfo": .string(message.contextInfo),
             "receivedAt": .string(notification.receivedAt.text), "expiresAt": .string(notification.expiresAt.text),
