@@ -102,7 +102,7 @@ package struct PushGateway: Sendable {
             throw SNSError.invalidParameter(
                 "MessageStructure", "it must be json: AM's message stands in the text for the platform")
         }
-        guard let delivery = SNSEnvelope.unwrap(message, for: resource.platform) else {
+        guard let delivery = SNSEnvelope.unwrap(message, subject: action["Subject"], for: resource.platform) else {
             throw SNSError.invalidParameter(
                 "Message", "there is no message of AM's in it for \(resource.platform.rawValue), with data and messageId")
         }

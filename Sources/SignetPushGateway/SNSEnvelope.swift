@@ -31,7 +31,14 @@ package enum SNSEnvelope {
     /// Returns the message for a device of a platform; nil when the envelope contains none.
     ///
     /// For Google, it reads both the legacy FCM format and the HTTP v1 format.
-    package static func unwrap(_ message: String, for platform: SNSResource.Platform) -> PushDelivery? {
+    /// - Parameters:
+    ///   - message: The envelope.
+    ///   - subject: The subject of the publication, which is handed on with the message.
+    ///   - platform: The platform of the device.
+    /// - Returns: The message with the subject.
+    package static func unwrap(
+        _ message: String, subject: String? = nil, for platform: SNSResource.Platform
+    ) -> PushDelivery? {
         guard let texts = try? JSON.value(of: message.utf8), let text = texts[platform.rawValue]?.string,
             let json = try? JSON.value(of: text.utf8)
         else { return nil }
@@ -41,7 +48,7 @@ package enum SNSEnvelope {
             case .google: (json["data"] ?? json["fcmV1Message"]?["message"]?["data"], "message")
             }
         guard let id = part?["messageId"]?.string, !id.isEmpty, let body = part?[name]?.string, !body.isEmpty else { return nil }
-        return PushDelivery(messageId: id, message: body)
+        return PushDelivery(messageId: id, message: body, subject: subject)
     }
 
     /// Returns a subject that SNS accepts: one line of at most 99 ASCII characters.

@@ -44,6 +44,7 @@ struct PushGatewayTests {
                 let login = try await server.begin("PushLogin")
                 let notification = try await server.nextNotification(for: mechanism)
                 #expect(notification.message.text?.contains("demo") == true)
+                #expect(notification.unsignedSubject == notification.message.text)
                 _ = try await server.authenticator.approve(notification.id)
                 #expect(try await server.finish(login) == nil)
             }

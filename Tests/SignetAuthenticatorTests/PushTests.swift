@@ -23,6 +23,24 @@ struct PushTests {
         }
     }
 
+    @Test("C9: A subject beside a message is stored as unsigned, and changes nothing else of the notification")
+    func storesSubjectAsUnsigned() async throws {
+        let fixture = AuthenticatorFixture()
+        let plain = try fixture.delivery(to: try await fixture.enrollPush())
+        let subject = "Login attempt from bob at LabAM"
+        let delivery = PushDelivery(messageId: plain.messageId, message: plain.message, subject: subject)
+        let received = try await fixture.authenticator.receive(delivery)
+        #expect(received.unsignedSubject == subject)
+        var expected = PushNotification(messageID: plain.messageId, message: received.message, receivedAt: received.receivedAt)
+        expected.clockOffset = received.clockOffset
+        expected.unsignedSubject = subject
+        #expect(received == expected)
+        // The first arrival decides: a repeat with another subject is the same message.
+        let repeated = PushDelivery(messageId: plain.messageId, message: plain.message, subject: "another")
+        #expect(try await fixture.authenticator.receive(repeated) == received)
+        #expect(try await fixture.authenticator.notifications() == [received])
+    }
+
     @Test("Receiving the same message 100 times at once stores one record", arguments: StoreKind.allCases)
     func concurrentReceiptsStoreOneRecord(kind: StoreKind) async throws {
         try await kind.withStore { store in

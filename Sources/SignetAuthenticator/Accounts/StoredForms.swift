@@ -174,7 +174,9 @@ extension PushSettings {
 /// A notification is stored as the claims of its message and its decision.
 extension PushNotification: StoredForm {
     package var storedMembers: [String: JSONValue] {
-        var members = Dictionary(texts: ["messageID": messageID, "decision": decision?.rawValue])
+        var members = Dictionary(texts: [
+            "messageID": messageID, "decision": decision?.rawValue, "unsignedSubject": unsignedSubject,
+        ])
         members["claims"] = .object(message.claims)
         members["receivedAt"] = .date(receivedAt)
         members["clockOffset"] = clockOffset.map { .number($0) }
@@ -192,6 +194,7 @@ extension PushNotification: StoredForm {
             receivedAt: try members.date("receivedAt"), decision: decision,
             clockOffset: try members.optionalNumber("clockOffset"))
         decidedAt = try members.optionalNumber("decidedAt").map { Date(timeIntervalSinceReferenceDate: $0) }
+        unsignedSubject = try members.optionalText("unsignedSubject")
     }
 }
 

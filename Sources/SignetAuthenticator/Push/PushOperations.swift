@@ -36,7 +36,8 @@ extension AccountQuery where Value == OpenedMessage, Failure == any Error {
             }
             let content = try message.open(mechanism)
             guard content.mechanismUID == uid else { throw PushMessageError.claim("u") }
-            return OpenedMessage(messageID: message.messageID, message: content, mechanism: mechanism, known: known)
+            return OpenedMessage(
+                messageID: message.messageID, message: content, subject: delivery.subject, mechanism: mechanism, known: known)
         }
     }
 }
@@ -60,8 +61,9 @@ extension AccountOperation where Failure == any Error {
                 mechanism.userID = userID
                 try records.save(mechanism)
             }
-            let notification = PushNotification(
+            var notification = PushNotification(
                 messageID: opened.messageID, message: opened.message, receivedAt: now, clockOffset: clockOffset)
+            notification.unsignedSubject = opened.subject
             try records.add(notification, retention, now: now)
             return notification
         }
@@ -156,6 +158,8 @@ struct OpenedMessage: Sendable {
     let messageID: String
     /// The content of the message.
     let message: PushMessage
+    /// The text beside the message, which is not verified.
+    let subject: String?
     /// The mechanism that the message is for.
     let mechanism: Mechanism
     /// The existing record, if the message arrived before.

@@ -27,6 +27,11 @@ public struct PushNotification: Sendable, Hashable {
     /// server's clock is ahead, and nil when it was not known.
     public var clockOffset: Double?
 
+    /// The text that came beside the signed message, through a push gateway (``PushDelivery/subject``); nil without one.
+    ///
+    /// It is not signed: show it marked as such, and decide nothing by it.
+    public var unsignedSubject: String?
+
     /// The greatest plausible difference between two clocks, in seconds: one day.
     public static let maxClockOffset: Double = 86_400
 

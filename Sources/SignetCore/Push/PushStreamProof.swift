@@ -27,17 +27,29 @@ package struct PushStreamProof: Sendable, Hashable {
     package static let eventName = "push"
 }
 
-/// A message in a push stream, with the same two values that a phone receives in a notification.
+/// A message in a push stream, with the values that a phone receives in a notification.
 public struct PushDelivery: Sendable, Hashable {
     /// The id of the message.
     public let messageId: String
     /// The signed message.
     public let message: String
+    /// The text beside the signed message, which a push gateway hands on: at most ``maxSubjectLength`` characters; nil without one.
+    ///
+    /// The mechanism's server has not signed it, so a gateway could have changed it. Use it for display only, marked as unsigned
+    /// and with its control characters escaped.
+    public let subject: String?
+
+    /// The maximum number of Unicode scalars of a subject, which is that of SNS.
+    public static let maxSubjectLength = 100
 
     /// Creates a delivery.
-    public init(messageId: String, message: String) {
+    ///
+    /// A longer subject is cut.
+    public init(messageId: String, message: String, subject: String? = nil) {
         self.messageId = messageId
         self.message = message
+        let text = subject.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.maxSubjectLength))) }
+        self.subject = text == "" ? nil : text
     }
 }
 
@@ -50,9 +62,12 @@ extension PushStreamProof: JSONObject {
 }
 
 extension PushDelivery: JSONObject {
-    package var members: [String: JSONValue] { ["messageId": .string(messageId), "message": .string(message)] }
+    package var members: [String: JSONValue] {
+        Dictionary(texts: ["messageId": messageId, "message": message, "subject": subject])
+    }
 
     package init(_ members: JSONMembers) throws {
-        self.init(messageId: try members.text("messageId"), message: try members.text("message"))
+        self.init(
+            messageId: try members.text("messageId"), message: try members.text("message"), subject: members["subject"]?.string)
     }
 }

@@ -29,6 +29,8 @@ struct NotificationDescription {
             String(notification.id.prefix(8)), notification.state(at: date).rawValue, message.kind.wireName,
             account?.shownName ?? "(unknown account)", message.text ?? "(no text)",
         ]
+        // In quotation marks with escapes, so that a subject cannot pass for another part of the line.
+        if let subject = notification.unsignedSubject { parts.append("unsigned: \(JSON.text(of: .string(subject)))") }
         if case .number(let choices) = message.kind { parts.append("numbers " + choices.map(String.init).joined(separator: " ")) }
         if notification.state(at: date) == .pending {
             parts.append("\(max(0, Int(notification.expiresAt.timeIntervalSince(date)))) s left")
@@ -46,6 +48,7 @@ struct NotificationDescription {
             "issuer": .string(account?.account.id.issuer), "account": .string(account?.account.id.accountName),
             "state": .string(notification.state(at: date).rawValue),
             "type": .string(message.kind.wireName), "message": .string(message.text), "numbers": numbers,
+            "unsignedSubject": .string(notification.unsignedSubject),
             "customPayload": .string(message.customPayload), "contextInfo": .string(message.contextInfo),
             "receivedAt": .string(notification.receivedAt.text), "expiresAt": .string(notification.expiresAt.text),
         ])

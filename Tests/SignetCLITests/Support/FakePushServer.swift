@@ -48,7 +48,7 @@ final class FakePushServer: Sendable {
 
     /// Makes a message to the registered or another mechanism, signed with its secret or another.
     func message(
-        id: String, kind: PushKind = .tap, text: String = "Log in?", mechanismUID: String? = nil,
+        id: String, kind: PushKind = .tap, text: String? = "Log in?", subject: String? = nil, mechanismUID: String? = nil,
         secret: Secret = PushInvitation.sampleSecret,
         sentAt: Date = Date(), timeToLive: Int = 120
     ) throws -> PushDelivery {
@@ -56,7 +56,7 @@ final class FakePushServer: Sendable {
             mechanismUID: mechanismUID ?? self.mechanismUID, challenge: [1, 2, 3], kind: kind, timeToLive: timeToLive,
             sentAt: sentAt,
             text: text)
-        return PushDelivery(messageId: id, message: message.sealed(with: secret))
+        return PushDelivery(messageId: id, message: message.sealed(with: secret), subject: subject)
     }
 
     /// Refuses each registration with this status from now on.

@@ -60,9 +60,9 @@ struct Sender: Sendable {
     func publish(_ delivery: PushDelivery, to endpoint: String, at server: TestServer) async throws -> Reply {
         try await send(
             [
-                "Action": "Publish", "TargetArn": endpoint, "MessageStructure": "json", "Subject": "Login",
+                "Action": "Publish", "TargetArn": endpoint, "MessageStructure": "json",
                 "Message": SNSEnvelope.wrap(delivery, text: "Login"),
-            ], to: server)
+            ].merging(delivery.subject.map { ["Subject": $0] } ?? [:]) { $1 }, to: server)
     }
 }
 
@@ -206,6 +206,24 @@ struct PushGatewayTests {
             server.clock.advance(by: 120)
             #expect(try await server.waiting(inbox.address).isEmpty)
             #expect(try await sender.publish(PushDelivery(messageId: "65", message: "x"), to: arn, at: server).status == 200)
+        }
+    }
+
+    @Test("C9: The gateway hands on the subject of a publication beside the signed message, cut to the length that SNS allows")
+    func handsOnSubject() async throws {
+        try await Sender.run { server in
+            let (sender, inbox) = (Sender(), try Self.inbox())
+            let arn = try await sender.endpoint(inbox.address, at: server)
+            let subjects = [nil, "Login attempt from bob at LabAM", String(repeating: "x", count: 300)]
+            for (number, subject) in subjects.enumerated() {
+                let delivery = PushDelivery(messageId: "\(number)", message: "a.b.c", subject: subject)
+                #expect(try await sender.publish(delivery, to: arn, at: server).status == 200)
+            }
+            let waiting = try await server.waiting(inbox.address)
+            #expect(waiting.map(\.subject) == [nil, "Login attempt from bob at LabAM", String(repeating: "x", count: 100)])
+            let event = JSON.text(of: waiting[1].delivery)
+            #expect(event.contains(#""subject":"Login attempt from bob at LabAM""#))
+            #expect(JSON.text(of: waiting[0].delivery) == #"{"message":"a.b.c","messageId":"0"}"#)
         }
     }
 

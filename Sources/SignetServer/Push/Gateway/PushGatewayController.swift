@@ -89,7 +89,7 @@ private struct PushGatewayInbox: StreamInbox {
 
 extension InboxMessage: StreamEvent {
     var id: UInt64 { eventID }
-    var delivery: PushDelivery { PushDelivery(messageId: messageID, message: message) }
+    var delivery: PushDelivery { PushDelivery(messageId: messageID, message: message, subject: subject) }
 }
 
 extension Response {

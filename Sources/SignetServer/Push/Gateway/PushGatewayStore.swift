@@ -9,6 +9,8 @@ struct InboxMessage: Sendable, Hashable, Codable {
     ///
     /// Only the device can verify it.
     let message: String
+    /// The subject of the publication, which is not signed; nil without one, and in rows that earlier versions wrote.
+    var subject: String?
     /// The id of the event that carries the message.
     ///
     /// Later messages have higher ids.
@@ -138,7 +140,7 @@ struct PushGatewayStore {
         inbox.lastEventID = max(inbox.lastEventID + 1, UInt64(max(0, now.timeIntervalSince1970 * 1_000_000)))
         inboxes.insert(inbox, for: address)
         let message = InboxMessage(
-            messageID: delivery.messageId, message: delivery.message, eventID: inbox.lastEventID,
+            messageID: delivery.messageId, message: delivery.message, subject: delivery.subject, eventID: inbox.lastEventID,
             deadline: now.addingTimeInterval(Self.lifetime(of: delivery)))
         messages.insert(message, for: name, group: address, until: message.deadline)
     }
