@@ -108,7 +108,7 @@ struct EnrollTests {
             case .noCode: return try cli.write(PNGCodec.encode(GrayImage(width: 200, height: 200)), to: "x.png")
             case .twoCodes:
                 let other = try QRDrawing(text: OATHSample.uri(account: "noa")).image(scale: 4)
-                return try cli.write(PNGCodec.encode(Self.sideBySide(code, other)), to: "x.png")
+                return try cli.write(PNGCodec.encode(GrayImage.sideBySide(code, other)), to: "x.png")
             case .foreignCode: return try cli.write(QRDrawing(text: "https://example.test/").png(), to: "x.png")
             case .large:
                 let path = try cli.write([0x89, 0x50, 0x4E, 0x47], to: "x.png")
@@ -132,21 +132,6 @@ struct EnrollTests {
         }
 
         var status: Int32 { self == .missing ? 66 : 65 }
-
-        private static func sideBySide(_ left: GrayImage, _ right: GrayImage) throws -> GrayImage {
-            let result = try GrayImage(width: left.width + right.width, height: max(left.height, right.height))
-            result.pixels.withBytes { target in
-                _ = target.initializeMemory(as: UInt8.self, repeating: 255)
-                for (image, start) in [(left, 0), (right, left.width)] {
-                    image.pixels.withBytes { source in
-                        for index in source.indices {
-                            target[index / image.width * result.width + start + index % image.width] = source[index]
-                        }
-                    }
-                }
-            }
-            return result
-        }
     }
 
     @Test("A source without an enrollment is refused with a reason, and the vault is not changed", arguments: BadSource.allCases)

@@ -124,6 +124,19 @@ struct ImportExportTests {
         }
     }
 
+    @Test("A picture of an enrollment code and a store link is imported, and the link is reported", arguments: [false, true])
+    func importsPictureOfTwoCodes(linkIsFirst: Bool) async throws {
+        try await CommandLineFixture.with { cli in
+            let texts = [OATHSample.uri(), "https://play.google.com/store/apps/details?id=example.test"]
+            let codes = try (linkIsFirst ? texts.reversed() : texts).map { try QRDrawing(text: $0).image(scale: 4) }
+            let picture = try PNGCodec.encode(GrayImage.sideBySide(codes[0], codes[1]))
+            let report = try await cli.signet("import", "--json", cli.write(picture, to: "x.png")).succeeds().json
+            let accounts = report["imported"]?.array?.compactMap { $0["account"]?.string }
+            #expect(accounts == ["mira"])
+            #expect(report["skipped"]?.array?.count == 1)
+        }
+    }
+
     @Test("Pictures of a real export are imported with their codes, and enroll names import for them")
     func importsRealPictures() async throws {
         try await CommandLineFixture.with { cli in

@@ -83,10 +83,10 @@ struct PictureTests {
         #expect(try QRScanner.scan(blank).isEmpty)
 
         let one = try QRDrawing(text: Self.short).image(scale: 4)
-        let two = try sideBySide(one, QRDrawing(text: "something else").image(scale: 4))
+        let two = try GrayImage.sideBySide(one, QRDrawing(text: "something else").image(scale: 4))
         #expect(throws: PictureError.severalCodes(2)) { try QRScanner.singleCode(in: two) }
         #expect(try Set(QRScanner.scan(two)) == [Self.short, "something else"])
-        #expect(try QRScanner.singleCode(in: sideBySide(one, one)) == Self.short)
+        #expect(try QRScanner.singleCode(in: GrayImage.sideBySide(one, one)) == Self.short)
     }
 
     // MARK: - Refusals
@@ -179,26 +179,6 @@ struct PictureTests {
     }
 
     // MARK: - Helpers
-
-    private func sideBySide(_ left: GrayImage, _ right: GrayImage) throws -> GrayImage {
-        let result = try GrayImage(width: left.width + right.width, height: max(left.height, right.height))
-        result.pixels.withBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 255) }
-        paste(left, into: result, at: 0)
-        paste(right, into: result, at: left.width)
-        return result
-    }
-
-    private func paste(_ image: GrayImage, into target: GrayImage, at column: Int) {
-        image.pixels.withBytes { source in
-            target.pixels.withBytes { pixels in
-                for row in 0..<image.height {
-                    for index in 0..<image.width {
-                        pixels[row * target.width + column + index] = source[row * image.width + index]
-                    }
-                }
-            }
-        }
-    }
 
     private func piece(of image: GrayImage, margin: Int) throws -> GrayImage {
         let result = try GrayImage(width: image.width - 2 * margin, height: image.height - 2 * margin)

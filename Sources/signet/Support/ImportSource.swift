@@ -63,17 +63,21 @@ struct ImportSource {
         return Failure(.badInput, failure.code, "\(file): \(failure.message)", part: failure.part)
     }
 
-    /// Returns the texts of all QR codes in a picture, one per line.
+    /// Returns the texts of all QR codes in a picture, with an empty line after each, so that none continues the one before it.
     ///
-    /// Returns the bytes unchanged if they aren't a picture.
+    /// The URIs come first, because the first line of a list determines its format. Returns the bytes unchanged if they aren't a
+    /// picture.
     private static func uris(in bytes: [UInt8], _ file: String) throws -> [UInt8] {
         guard bytes.count <= PictureReader.maximumBytes else { return bytes }
         do {
             let texts = try QRScanner.scan(PictureReader.read(bytes))
             guard !texts.isEmpty else { throw PictureError.noCode }
-            return Array(texts.joined(separator: "\n").utf8)
+            let (uris, others) = (texts.filter(isURI), texts.filter { !isURI($0) })
+            return Array((uris + others).joined(separator: "\n\n").utf8)
         } catch PictureError.unknownFormat {
             return bytes
         }
     }
+
+    private static func isURI(_ text: String) -> Bool { EnrollmentURI.starts(in: text).first == text.startIndex }
 }

@@ -1,5 +1,7 @@
 import SignetCore
 
+@testable import signet
+
 extension PushInvitation {
     /// The secret that a test shares with the authenticator.
     static let sampleSecret = Secret((0..<32).map { UInt8($0) * 7 &+ 3 })
@@ -32,5 +34,23 @@ enum OATHSample {
     static func uri(_ type: String = "totp", issuer: String = "Harbor", account: String = "mira", _ extra: String = "") -> String
     {
         "otpauth://\(type)/\(issuer):\(account)?secret=\(secretText)&issuer=\(issuer)\(extra)"
+    }
+}
+
+extension GrayImage {
+    /// Returns a picture of two pictures, on a white ground.
+    static func sideBySide(_ left: GrayImage, _ right: GrayImage) throws -> GrayImage {
+        let result = try GrayImage(width: left.width + right.width, height: max(left.height, right.height))
+        result.pixels.withBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 255) }
+        for (image, start) in [(left, 0), (right, left.width)] {
+            image.pixels.withBytes { source in
+                result.pixels.withBytes { pixels in
+                    for index in source.indices {
+                        pixels[index / image.width * result.width + start + index % image.width] = source[index]
+                    }
+                }
+            }
+        }
+        return result
     }
 }
