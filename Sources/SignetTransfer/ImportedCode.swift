@@ -7,6 +7,8 @@ struct ImportedCode {
     /// The number of the entry in the file, from 1.
     let number: Int
     var issuer: String?
+    /// The issuer in the file, when a name that the user gave stands for it in ``issuer``.
+    var originalIssuer: String?
     var account: String?
     /// The issuer to show; nil when it is the issuer of the code.
     var displayIssuer: String?
@@ -42,7 +44,7 @@ struct ImportedCode {
     func add(to builder: inout ImportBuilder) {
         do throws(JSONMemberError) {
             let settings = try settings()
-            guard !settings.isSteam(of: id.issuer) else {
+            guard !settings.isSteam(of: id.issuer), !settings.isSteam(of: originalIssuer ?? "") else {
                 return builder.skip(SkippedEntry(name, type: "steam", .unsupportedType, EnrollmentError.steam.reason))
             }
             var mechanism = ImportedMechanism(kind: .oath(settings))

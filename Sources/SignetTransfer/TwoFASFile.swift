@@ -50,6 +50,7 @@ enum TwoFASFile {
         // When entries differ only in the names that the user gave them, these names are used as issuers.
         let names = Dictionary(grouping: codes, by: \.id).mapValues { Set($0.map(\.displayIssuer)) }
         for index in codes.indices where names[codes[index].id]?.count ?? 0 > 1 {
+            codes[index].originalIssuer = codes[index].issuer
             codes[index].issuer = codes[index].displayIssuer ?? codes[index].issuer
         }
         for (service, code) in zip(services, codes) {
