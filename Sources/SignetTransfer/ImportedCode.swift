@@ -22,6 +22,10 @@ struct ImportedCode {
     var period: Int64?
     /// The next unused counter.
     var counter: Int64?
+    /// The names of the members that the file has in a form that can't be read.
+    ///
+    /// The default of such a member would generate wrong codes.
+    private var unreadable: Set<String> = []
 
     init(number: Int) {
         self.number = number
@@ -35,9 +39,17 @@ struct ImportedCode {
                 .mapError { JSONMemberError(name: "secret", $0) }
         }
         algorithm = parameters?[name]?.string
-        digits = parameters?["digits"]?.wholeNumber
-        period = parameters?["period"]?.wholeNumber
-        counter = parameters?["counter"]?.wholeNumber
+        if let value = parameters?[name], value != .null, algorithm == nil { unreadable.insert("algorithm") }
+        digits = wholeNumber("digits", in: parameters)
+        period = wholeNumber("period", in: parameters)
+        counter = wholeNumber("counter", in: parameters)
+    }
+
+    /// Returns a number of the file; nil when it is missing, null, or not a whole number, which makes the entry invalid.
+    mutating func wholeNumber(_ name: String, in members: JSONValue?) -> Int64? {
+        guard let value = members?[name], value != .null else { return nil }
+        if value.wholeNumber == nil { unreadable.insert(name.lowercased()) }
+        return value.wholeNumber
     }
 
     /// Adds the entry to the gathered content, or adds the reason why it is skipped.
@@ -78,9 +90,15 @@ struct ImportedCode {
             throw JSONMemberError(name: "name", "contains control characters or changes the direction of the text")
         }
         guard let secret else { throw JSONMemberError(name: "secret", "is missing") }
-        return try OATHSettings(
+        let settings = try OATHSettings(
             type: type, secret: try secret.get(), algorithm: algorithm, digits: digits, period: period,
             counter: counter.flatMap { UInt64(exactly: $0) })
+        // A counter has no default: one that can't be read is an error above.
+        let relevant = if case .time = settings.factor { ["algorithm", "digits", "period"] } else { ["algorithm", "digits"] }
+        for name in relevant where unreadable.contains(name) {
+            throw JSONMemberError(name: name, "can't be read")
+        }
+        return settings
     }
 }
 

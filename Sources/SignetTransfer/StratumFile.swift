@@ -27,9 +27,10 @@ enum StratumFile {
         var code = ImportedCode(number: number, secret: entry["Secret"], parameters: nil)
         (code.issuer, code.account) = (entry["Issuer"]?.string, entry["Username"]?.string)
         code.type = entry["Type"]?.wholeNumber.map { types[$0] ?? "unknown" }
-        code.algorithm = entry["Algorithm"]?.wholeNumber.map { algorithms[$0] ?? "unknown" }
-        (code.digits, code.period) = (entry["Digits"]?.wholeNumber, entry["Period"]?.wholeNumber)
-        code.counter = entry["Counter"]?.wholeNumber
+        code.algorithm = code.wholeNumber("Algorithm", in: entry).map { algorithms[$0] ?? "unknown" }
+        code.digits = code.wholeNumber("Digits", in: entry)
+        code.period = code.wholeNumber("Period", in: entry)
+        code.counter = code.wholeNumber("Counter", in: entry)
         return code
     }
 }

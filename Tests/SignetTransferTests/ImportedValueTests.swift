@@ -5,6 +5,81 @@ import Testing
 /// Values in the files of other programs from which a default or another account would follow silently.
 @Suite("Values of imported entries")
 struct ImportedValueTests {
+    // MARK: Numbers
+
+    /// A file with one account in each format of JSON; `DIGITS` and `PERIOD` stand for the numbers.
+    private static let files: [ImportFormat: String] = [
+        .aegis: #"""
+        {"version":1,"header":{},"db":{"version":3,"entries":[{"type":"totp","name":"a","issuer":"A",
+        "info":{"secret":"JBSWY3DPEHPK3PXP","algo":"SHA1","digits":DIGITS,"period":PERIOD}}]}}
+        """#,
+        .twoFAS: #"""
+        {"schemaVersion":4,"services":[{"name":"A","secret":"JBSWY3DPEHPK3PXP",
+        "otp":{"account":"a","issuer":"A","digits":DIGITS,"period":PERIOD}}]}
+        """#,
+        .andOTP: #"""
+        [{"secret":"JBSWY3DPEHPK3PXP","issuer":"A","label":"a","type":"TOTP","algorithm":"SHA1","digits":DIGITS,"period":PERIOD}]
+        """#,
+        .stratum: #"""
+        {"Authenticators":[{"Type":2,"Issuer":"A","Username":"a","Secret":"JBSWY3DPEHPK3PXP","Algorithm":0,
+        "Digits":DIGITS,"Period":PERIOD}]}
+        """#,
+        .freeOTPPlus: #"""
+        {"tokens":[{"secret":[1,2,3,4,5,6,7,8,9,10],"issuerExt":"A","label":"a","type":"TOTP","algo":"SHA1",
+        "digits":DIGITS,"period":PERIOD}],"tokenOrder":["A:a"]}
+        """#,
+        .cotp: #"""
+        {"version":2,"elements":[{"secret":"JBSWY3DPEHPK3PXP","issuer":"A","label":"a","type":"TOTP","algorithm":"SHA1",
+        "digits":DIGITS,"period":PERIOD}]}
+        """#,
+        .forgerock: #"""
+        {"mechanismUID":"u","issuer":"A","accountName":"a","type":"otpauth","oathType":"TOTP","secret":"JBSWY3DPEHPK3PXP",
+        "digits":DIGITS,"period":PERIOD}
+        """#,
+    ]
+
+    private static let formats = files.keys.sorted { $0.rawValue < $1.rawValue }
+
+    private static func content(_ format: ImportFormat, digits: String, period: String) throws -> ImportContent {
+        let file = try #require(files[format])
+        let bytes = Array(file.replacing("DIGITS", with: digits).replacing("PERIOD", with: period).utf8)
+        #expect(ImportFormat.detect(bytes) == format)
+        return try format.read(bytes)
+    }
+
+    @Test(
+        "A number of digits or a period that is no whole number makes the entry invalid, and never becomes the default",
+        arguments: formats, ["8.5", "\"eight\"", "true", "[8]", "{}", "\"\""])
+    func refusesUnreadableNumber(format: ImportFormat, value: String) throws {
+        for (digits, period, name) in [(value, "30", "digits"), ("6", value, "period")] {
+            let content = try Self.content(format, digits: digits, period: period)
+            let mechanisms = content.accounts.flatMap(\.mechanisms)
+            #expect(mechanisms.isEmpty)
+            #expect(content.skipped.map(\.reason) == [.invalid])
+            #expect(content.skipped.first?.detail.contains(name) == true)
+        }
+    }
+
+    @Test("A whole number is read as a number and as text, and a null is the default", arguments: formats)
+    func readsWholeNumbers(format: ImportFormat) throws {
+        for (digits, period, expected) in [("8", "\"60\"", (8, 60)), ("\"8\"", "60", (8, 60)), ("null", "null", (6, 30))] {
+            let content = try Self.content(format, digits: digits, period: period)
+            guard case .oath(let settings)? = content.accounts.first?.mechanisms.first?.kind else {
+                Issue.record("the entry was not read: \(content.skipped)")
+                continue
+            }
+            #expect(settings.digits.count == expected.0)
+            #expect(settings.factor == .time(period: try #require(OTPPeriod(seconds: expected.1))))
+        }
+    }
+
+    @Test("A hash function that is no text makes the entry invalid, and never becomes SHA-1")
+    func refusesUnreadableAlgorithm() throws {
+        let file = #"[{"secret":"JBSWY3DPEHPK3PXP","issuer":"A","label":"a","type":"TOTP","algorithm":256}]"#
+        let content = try ImportFormat.read(Array(file.utf8))
+        #expect(content.accounts.isEmpty && content.skipped.map(\.reason) == [.invalid])
+    }
+
     // MARK: Steam
 
     @Test("2FAS: An entry of the issuer Steam with five digits is one of Steam, also under a name that the user gave")
