@@ -26,8 +26,11 @@ struct GoogleMigration {
 
     static func read(_ uri: String, line: Int) throws(ImportError) -> GoogleMigration {
         let query = uri.drop { $0 != "?" }.dropFirst().prefix { $0 != "#" }
-        guard let data = query.split(separator: "&").first(where: { $0.hasPrefix("data=") })?.dropFirst(5), !data.isEmpty
-        else {
+        let values = Set(query.split(separator: "&").filter { $0.hasPrefix("data=") }.map { $0.dropFirst("data=".count) })
+        guard values.count < 2 else {
+            throw format.malformed("line \(line)", "data: it is given twice, with different values")
+        }
+        guard let data = values.first, !data.isEmpty else {
             throw format.malformed("line \(line)", "data: required, and not there")
         }
         // A `+` that was not percent-encoded is a `+` of base64.

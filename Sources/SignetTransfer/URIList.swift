@@ -160,6 +160,7 @@ enum URIList {
 
     private static func reason(for error: EnrollmentError) -> SkippedEntry.Reason {
         switch error.part {
+        case _ where error.isRepetition: .invalid
         case "algorithm": .unsupportedAlgorithm
         case "digits": .unsupportedDigits
         case "type", "scheme", "encoder": .unsupportedType

@@ -93,4 +93,28 @@ struct ImportedValueTests {
         #expect(content.skipped.map(\.type) == ["steam", "steam"])
         #expect(content.skipped.map(\.reason) == [.unsupportedType, .unsupportedType])
     }
+
+    // MARK: Repeated parameters
+
+    @Test(
+        "A parameter that is given twice with different values makes an entry of a list invalid",
+        arguments: [
+            "digits=6&digits=8", "algorithm=SHA1&algorithm=SHA256", "period=30&period=60", "issuer=A&issuer=B", "secret=AAAA",
+        ])
+    func refusesRepeatedParameter(parameters: String) throws {
+        let list = "otpauth://totp/A:a?secret=JBSWY3DPEHPK3PXP&\(parameters)"
+        let content = try ImportFormat.otpauth.read(Array(list.utf8))
+        #expect(content.accounts.isEmpty && content.skipped.map(\.reason) == [.invalid])
+        let name = String(parameters.prefix { $0 != "=" })
+        #expect(content.skipped.first?.detail.contains("\(name): a parameter is given twice") == true)
+    }
+
+    @Test("Google: A second parameter data with another value is refused, and nothing of the first one is lost silently")
+    func refusesRepeatedData() throws {
+        let uri = "otpauth-migration://offline?data=CgA%3D"
+        let error = try #require(throws: ImportError.self) { try ImportFormat.google.read(Array("\(uri)&data=CgA%3DAA".utf8)) }
+        #expect(error.code == .malformed && error.part == "line 1" && error.reason.hasPrefix("data: it is given twice"))
+        let same = try ImportFormat.google.read(Array("\(uri)&data=CgA%3D".utf8))
+        #expect(same == (try ImportFormat.google.read(Array(uri.utf8))))
+    }
 }

@@ -37,6 +37,14 @@ public struct EnrollmentError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The error for an account of Steam, whose codes are five letters and digits.
     package static let steam = EnrollmentError(.unsupported, "type", "it is an account of Steam, whose codes are not supported")
 
+    private static let repetition = "a parameter is given twice, with different values"
+
+    /// Returns the error for a parameter that is given twice with different values.
+    package static func repeated(_ part: String) -> EnrollmentError { EnrollmentError(.invalid, part, repetition) }
+
+    /// True for the error of a parameter that is given twice.
+    package var isRepetition: Bool { reason == Self.repetition }
+
     package init(_ code: Code, _ part: String, _ reason: String) {
         self.code = code
         self.part = part

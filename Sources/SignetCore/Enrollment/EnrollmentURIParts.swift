@@ -152,7 +152,7 @@ struct EnrollmentURIParts {
                 throw EnrollmentError(.invalid, part, "the percent-encoding is broken")
             }
             guard parameters.updateValue(value, forKey: name).map({ $0 == value }) ?? true else {
-                throw EnrollmentError(.invalid, part, "a parameter is given twice, with different values")
+                throw EnrollmentError.repeated(part)
             }
         }
         return parameters
