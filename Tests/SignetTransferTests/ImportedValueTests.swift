@@ -117,4 +117,15 @@ struct ImportedValueTests {
         let same = try ImportFormat.google.read(Array("\(uri)&data=CgA%3D".utf8))
         #expect(same == (try ImportFormat.google.read(Array(uri.utf8))))
     }
+
+    // MARK: Issuers
+
+    @Test(
+        "The issuer None of a Python program is no issuer, unless the label has it too",
+        arguments: [("ivan", "issuer=None", "ivan"), ("None:ivan", "issuer=None", "None"), ("ivan", "issuer=none", "none")])
+    func readsNoneAsAbsent(label: String, parameter: String, issuer: String) throws {
+        let list = "otpauth://totp/\(label)?secret=JBSWY3DPEHPK3PXP&\(parameter)"
+        let content = try ImportFormat.otpauth.read(Array(list.utf8))
+        #expect(content.accounts.map(\.id) == [AccountID(issuer: issuer, accountName: "ivan")])
+    }
 }

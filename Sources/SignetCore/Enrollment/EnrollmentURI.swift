@@ -34,11 +34,19 @@ public enum EnrollmentURI {
     }
 
     /// Reads an enrollment URI as ``parse(_:policy:)`` does, and tells whether it names the hash function of its codes.
+    ///
+    /// Programs in Python write an account without an issuer with the parameter `issuer=None` and without an issuer in the label.
+    /// Such a URI has no issuer here.
     package static func parseListed(
         _ text: String, policy: EndpointPolicy
     ) throws(EnrollmentError) -> (enrollment: Enrollment, namesAlgorithm: Bool) {
         let reader = try EnrollmentURIReader(text, policy: policy)
-        return (try reader.read(), reader.namesAlgorithm)
+        var enrollment = try reader.read()
+        if reader.hasPythonNone {
+            let name = enrollment.account.accountName
+            enrollment.account = AccountID(issuer: name, accountName: name)
+        }
+        return (enrollment, reader.namesAlgorithm)
     }
 
     /// Returns the account that a URI names, for a message about a URI that can't be read; nil when it names none.

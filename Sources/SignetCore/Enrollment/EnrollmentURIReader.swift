@@ -89,6 +89,9 @@ struct EnrollmentURIReader {
     /// A Boolean value that indicates whether the URI names the hash function of the codes.
     var namesAlgorithm: Bool { parts["algorithm"] != nil }
 
+    /// A Boolean value that indicates whether the issuer is only Python's text for an absent value.
+    var hasPythonNone: Bool { parts.scheme == Scheme.otpauth.rawValue && parts["issuer"] == "None" && parts.labelIssuer.isEmpty }
+
     // MARK: One-time codes
 
     /// Reads the account and the settings for one-time codes, and ignores a part for push.
