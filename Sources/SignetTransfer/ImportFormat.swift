@@ -26,6 +26,10 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case cotp
     /// A CSV file of KeePassXC, of which the TOTP column is read.
     case keePassXC = "keepassxc"
+    /// An XML file of KeePass or KeePassXC.
+    case keePassXML = "keepass-xml"
+    /// A key container of RFC 6030 (PSKC) with plain values.
+    case pskc
     /// `otpauth` URIs, one per line.
     case otpauth
     /// `otpauth-migration` URIs of Google Authenticator, one per line.
@@ -55,6 +59,8 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .freeOTPPlus: "FreeOTP+ JSON"
         case .cotp: "cotp export"
         case .keePassXC: "KeePassXC CSV"
+        case .keePassXML: "KeePass XML"
+        case .pskc: "PSKC key container"
         case .otpauth: "otpauth list"
         case .google: "Google Authenticator export"
         }
@@ -68,9 +74,16 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         if BinaryPropertyList.isOne(bytes) { return .keychain }
         guard let first = bytes.first(where: { !Self.isSpace($0) }) else { return nil }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return detectJSON(withoutPadding(bytes)) }
+        if first == UInt8(ascii: "<") { return detectXML(bytes) }
         if KeePassXCFile.recognizes(bytes) { return .keePassXC }
         if let format = URIList.detect(bytes) { return format }
         return AndOTPFile.mayBeEncrypted(bytes) ? .andOTP : nil
+    }
+
+    private static func detectXML(_ bytes: [UInt8]) -> ImportFormat? {
+        let head = UnsupportedFile.head(bytes)
+        if KeePassXMLFile.recognizes(head: head) { return .keePassXML }
+        return PSKCFile.recognizes(head: head) ? .pskc : nil
     }
 
     private static func detectJSON(_ bytes: [UInt8]) -> ImportFormat? {
@@ -125,6 +138,8 @@ public enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .freeOTPPlus: try FreeOTPPlusFile.read(bytes)
         case .cotp: try CotpFile.read(bytes, policy: policy)
         case .keePassXC: try KeePassXCFile.read(bytes, policy: policy)
+        case .keePassXML: try KeePassXMLFile.read(bytes, policy: policy)
+        case .pskc: try PSKCFile.read(bytes)
         case .otpauth, .google: try URIList.read(bytes, as: self, policy: policy)
         }
     }

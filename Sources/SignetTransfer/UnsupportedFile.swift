@@ -4,17 +4,17 @@ import SignetCore
 enum UnsupportedFile: CaseIterable {
     case stratum
     case keePass
-    case keePassXML
     case pskc
     case compressed
 
     /// Returns the kind of a file according to its content; nil when the content is of none of these kinds.
     static func detect(_ bytes: [UInt8]) -> UnsupportedFile? {
         if let magic = magicNumbers.first(where: { bytes.starts(with: $0.bytes) }) { return magic.file }
-        let head = String(decoding: bytes.prefix(4_096), as: UTF8.self)
-        if head.contains("<KeePassFile") { return .keePassXML }
-        return head.contains("urn:ietf:params:xml:ns:keyprov:pskc") ? .pskc : nil
+        return head(bytes).contains("urn:ietf:params:xml:ns:keyprov:pskc") ? .pskc : nil
     }
+
+    /// Returns the beginning of a text file.
+    static func head(_ bytes: [UInt8]) -> String { String(decoding: bytes.prefix(4_096), as: UTF8.self) }
 
     private static let magicNumbers: [(bytes: [UInt8], file: UnsupportedFile)] = [
         (Array("AUTHENTICATORPRO".utf8), .stratum), (Array("AuthenticatorPro".utf8), .stratum),
@@ -25,9 +25,9 @@ enum UnsupportedFile: CaseIterable {
     var advice: String {
         switch self {
         case .stratum: "it is an encrypted backup of Stratum; make one without encryption there"
-        case .keePass: "it is a KeePass database; export it as CSV with KeePassXC"
-        case .keePassXML: "it is KeePass XML; export the database as CSV with KeePassXC"
-        case .pskc: "it is a key container of RFC 6030; write its keys as otpauth URIs, one per line, into a file"
+        case .keePass: "it is a KeePass database; export it as XML or CSV with KeePassXC"
+        case .pskc:
+            "it is an encrypted key container of RFC 6030; decrypt it first, for example with pskctool, and import the plain one"
         case .compressed: "it is compressed; decompress it first"
         }
     }

@@ -30,6 +30,8 @@ struct ImportFormatTests {
         File(name: "forgerock-ios.jsonl", format: .forgerock), File(name: "keychain.plist", format: .keychain),
         File(name: "keyed-objects.plist", format: .keychain),
         File(name: "archive-v1.signet", format: .signet, isEncrypted: true),
+        File(name: "Programs/keepassxc-2.7.4.xml", format: .keePassXML),
+        File(name: "Programs/python-pskc-1.4-plain.xml", format: .pskc),
     ]
 
     @Test("The format of a file is recognized by its content", arguments: lists + others)

@@ -9,8 +9,8 @@ struct Import: AsyncParsableCommand {
         commandName: "import",
         abstract: "Take over accounts from another authenticator's export.",
         discussion: """
-            Reads Aegis, 2FAS and andOTP files (plain or encrypted), plain files of Stratum, FreeOTP+, cotp and KeePassXC (CSV), lists
-            of otpauth URIs, Google Authenticator's export, as URIs or as pictures of its QR codes, the JSON of the ForgeRock SDKs,
+            Reads Aegis, 2FAS and andOTP files (plain or encrypted), plain files of Stratum, FreeOTP+, cotp, KeePassXC (CSV) and KeePass
+            (XML), plain key containers of RFC 6030 (PSKC), lists of otpauth URIs, Google Authenticator's export, as URIs or as pictures of its QR codes, the JSON of the ForgeRock SDKs,
             keychain items of the SDKs for iOS, and backups. What is here already is never changed; the report says of each entry
             what became of it.
             """)
