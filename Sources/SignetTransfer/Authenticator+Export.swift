@@ -69,7 +69,7 @@ extension Authenticator {
                     continue
                 }
                 uris.append(
-                    EnrollmentURI.print(
+                    EnrollmentURI.printListed(
                         Enrollment(
                             account: id, oath: oath, oathResourceID: mechanism.resourceID, userID: mechanism.userID,
                             imageURL: enrolled.account.imageURL, backgroundColor: enrolled.account.backgroundColor,

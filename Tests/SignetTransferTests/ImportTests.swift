@@ -304,5 +304,8 @@ struct ImportTests {
             if case .push = $0 { false } else { true }
         }
         #expect(Set(content.accounts.flatMap(\.mechanisms).map(\.kind)) == Set(oathKinds))
+        // The list names the hash function of each account, so that none is marked as assumed.
+        let assumed = content.accounts.flatMap(\.mechanisms).filter(\.assumesSHA1)
+        #expect(assumed.isEmpty)
     }
 }

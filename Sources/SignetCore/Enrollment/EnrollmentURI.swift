@@ -96,4 +96,10 @@ public enum EnrollmentURI {
     public static func print(_ enrollment: Enrollment) -> String {
         EnrollmentURIWriter(enrollment).text
     }
+
+    /// Writes `enrollment` as ``print(_:)`` does, for a list that other programs import: the URI names SHA-1 too, so that the
+    /// importing program need not assume it.
+    package static func printListed(_ enrollment: Enrollment) -> String {
+        EnrollmentURIWriter(enrollment, namesSHA1: true).text
+    }
 }

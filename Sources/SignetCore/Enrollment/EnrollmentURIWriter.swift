@@ -2,7 +2,8 @@
 struct EnrollmentURIWriter {
     let text: String
 
-    init(_ enrollment: Enrollment) {
+    /// Writes an enrollment; with `namesSHA1` the URI names the default algorithm too.
+    init(_ enrollment: Enrollment, namesSHA1: Bool = false) {
         let scheme =
             switch (enrollment.oath, enrollment.push) {
             case (.some, .some): "mfauth"
@@ -12,7 +13,7 @@ struct EnrollmentURIWriter {
         var parameters: [(name: String, value: String)] = []
         var type = "push"
         if let oath = enrollment.oath {
-            type = Self.append(oath, to: &parameters)
+            type = Self.append(oath, namesSHA1: namesSHA1, to: &parameters)
         }
         if let push = enrollment.push {
             Self.append(push, to: &parameters)
@@ -27,11 +28,11 @@ struct EnrollmentURIWriter {
     }
 
     /// Appends the parameters for one-time codes and returns the type for the authority.
-    ///
-    /// The default algorithm is left out.
-    private static func append(_ oath: OATHSettings, to parameters: inout [(name: String, value: String)]) -> String {
+    private static func append(
+        _ oath: OATHSettings, namesSHA1: Bool, to parameters: inout [(name: String, value: String)]
+    ) -> String {
         parameters.append(("secret", oath.secret.withUnsafeBytes { Base32.encode($0) }))
-        if oath.algorithm != .sha1 { parameters.append(("algorithm", oath.algorithm.rawValue)) }
+        if namesSHA1 || oath.algorithm != .sha1 { parameters.append(("algorithm", oath.algorithm.rawValue)) }
         parameters.append(("digits", String(oath.digits.count)))
         switch oath.factor {
         case .time(let period):
