@@ -388,7 +388,7 @@ let package = Package(
             name: "SignetCLITests",
             dependencies: [
                 "signet", "SignetCore", "SignetJourney", "SignetOAuth", "SignetNetwork", "SignetServer", "SignetStorage",
-                "SignetTesting", "TestSupport", logging,
+                "SignetTesting", "TestSupport", crypto, logging,
             ],
             swiftSettings: rules),
         .testTarget(

@@ -39,6 +39,24 @@ package enum AuthorizationResponse {
         return Secret(text: code)
     }
 
+    /// Returns the error of a page that the endpoint shows because it can't redirect to the client (RFC 6749 section 4.1.2.1).
+    ///
+    /// Most such pages refuse the client or the redirect URI. OpenAM's names the error in a script.
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - body: The page.
+    /// - Returns: The error in the words of the page, or one with its title if a page with status 400 names no error; nil for any
+    ///   other response. The page itself is never part of the error.
+    package static func error(status: Int, body: [UInt8]) -> OAuthError? {
+        guard (400..<500).contains(status), let page = WebPage(body) else { return nil }
+        if let error = page.error { return OAuthError(name: error.name, explanation: error.description, status: status) }
+        guard status == 400 else { return nil }
+        let reason = "the server refused the client or the redirect address"
+        return OAuthError(
+            name: OAuthError.Code.invalidRequest.rawValue, explanation: page.title.map { "\(reason): \($0)" } ?? reason,
+            status: status)
+    }
+
     /// Returns true when `location` is the client's redirect URI with an answer.
     ///
     /// A trailing slash is ignored, because some servers add one (Glewlwyd does it with a custom scheme).

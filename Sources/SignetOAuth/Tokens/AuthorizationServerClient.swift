@@ -140,7 +140,11 @@ final class AuthorizationServerClient: Sendable {
         let (response, request) = try await send("GET", url, headers: headers, for: .authorize)
         var cookies = cookies
         if keepsCookies { cookies.take(response, to: request, now: clock.now) }
-        guard (200..<400).contains(response.status) else { throw refusal(response) }
+        guard (200..<400).contains(response.status) else {
+            let error = refusal(response)
+            guard error.code == .unreadable else { throw error }
+            throw AuthorizationResponse.error(status: response.status, body: response.body) ?? error
+        }
         let code = try AuthorizationResponse.code(
             location: response.headers["Location"], redirectURI: client.redirectURI, state: attempt.state, issuer: issuer,
             requiresIssuer: isNamed)

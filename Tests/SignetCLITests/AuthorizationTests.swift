@@ -1,0 +1,40 @@
+import Foundation
+import SignetCore
+import SignetTesting
+import TestSupport
+import Testing
+
+@testable import signet
+
+/// The authorization endpoint and the device grant as OpenAM 16.0.5 answers.
+@Suite("signet at the OAuth 2.0 endpoints of OpenAM")
+struct AuthorizationTests {
+    /// A page of the authorization endpoint with status 400, and the words that signet says.
+    static let pages: [(page: String, words: [String])] = [
+        (
+            FakeProvider.openAMPage,
+            ["redirect_uri_mismatch", "The redirection URI provided does not match a pre-registered value.", "--redirect"]
+        ),
+        (
+            #"<script>pageData = { error: { description: "Client authentication failed", message: "invalid_client" } }</script>"#,
+            ["invalid_client", "Client authentication failed", "--client"]
+        ),
+        ("<title>Error 400</title><h1>pageData</h1>", ["the server refused the client or the redirect address: Error 400"]),
+        (
+            #"<script>x = { error: { description: "a\x1b[31mb\u202ec\r\nd", message: "invalid_request" } }</script>"#,
+            ["invalid_request", "a[31mbcd"]
+        ),
+    ]
+
+    @Test("C11: An HTML page of the authorization endpoint is told in words, exits with 77, and is not quoted", arguments: pages)
+    func tellsAuthorizePage(page: String, words: [String]) async throws {
+        let server = try FakeProvider(isAM: true) { $0.authorizeAnswer = .page("400 Bad Request", page) }
+        try await CommandLineFixture.with { cli in
+            let login = try await cli.signet("login", server.url, "--client", "app")
+            login.fails(77, "HTTP 400", "nothing was kept")
+            for word in words { #expect(login.errors.contains(word), "\(login.errors)") }
+            for raw in ["<", "pageData", "Loading", "\u{1B}", "\u{202E}"] { #expect(!login.errors.contains(raw)) }
+            try await cli.signet("token").fails(77, "no user is logged in here")
+        }
+    }
+}
