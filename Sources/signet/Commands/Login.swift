@@ -16,6 +16,10 @@ struct Login: NetworkedCommand {
                 signet login https://am.example.com/am --realm alpha
                 signet login https://am.example.com/am --client desktop
                 signet login https://am.example.com/am --client desktop --browser
+                signet login --issuer https://id.example.com/realms/staff --client desktop --browser
+
+            An OpenID provider that is no AM has no journey: its login is in the browser or on another device. It needs no settings \
+            file, since it says its addresses itself; SERVER may be its issuer too.
 
             Without a terminal nobody is asked. --answer gives an answer beforehand, by the name of what is asked: a word such \
             as name, password, choice or confirmation, the server's prompt, the callback's type, or an attribute's name. \
@@ -32,6 +36,12 @@ struct Login: NetworkedCommand {
 
     @Argument(help: "The server's address, or nothing for a profile that there is.")
     var server: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Instead of SERVER: the issuer of an OpenID provider, whose discovery document says the rest. Needs --browser or --device.",
+            valueName: "url"))
+    var issuer: String?
 
     @Option(help: "The realm; without it the top one.")
     var realm: String?
@@ -112,6 +122,14 @@ struct Login: NetworkedCommand {
         guard [browser, device, resume].filter({ $0 }).count < 2 else {
             throw ValidationError("--browser, --device and --resume are three ways: say one of them.")
         }
+        if issuer != nil {
+            guard server == nil, realm == nil else {
+                throw ValidationError("--issuer is the whole address of an OpenID provider: say it without SERVER and --realm.")
+            }
+            guard browser || device else {
+                throw ValidationError("An OpenID provider has no journey: say --browser or --device with --issuer.")
+            }
+        }
         if let seconds, !(1...Self.maxSeconds).contains(seconds) {
             throw ValidationError("--timeout takes a number of seconds from 1 to \(Self.maxSeconds).")
         }
@@ -122,7 +140,8 @@ struct Login: NetworkedCommand {
     }
 
     func run() async throws {
-        let (session, plan) = try open()
+        let (session, known) = try open()
+        let plan = try await recognized(known, session)
         let (outcome, replacedInPlace) = try await plan.profile.use(session) { client in
             (try await LoginAttempt(self, plan, session, client).run(), client.tokens.replaced)
         }
@@ -147,12 +166,22 @@ struct Login: NetworkedCommand {
     ///
     /// Creates the vault for a login whose arguments are complete without a stored profile.
     private func open() throws -> (Session, LoginPlan) {
-        guard try !Session.directory().holdsVault, server != nil || settingsFile != nil else {
+        guard try !Session.directory().holdsVault, server != nil || issuer != nil || settingsFile != nil else {
             let session = try Session.open(options, trust: trust)
             return trusting(try plan(ProfileStore.read(from: session.vault)), session)
         }
         let plan = try plan(ProfileStore())
         return trusting(plan, try Session.openOrCreate(options, trust: trust, json: json))
+    }
+
+    /// Returns the plan for an OpenID provider if the address of a new profile is that of one, and otherwise the same plan.
+    ///
+    /// A journey finds that out by itself.
+    private func recognized(_ plan: LoginPlan, _ session: Session) async throws -> LoginPlan {
+        guard browser || device, plan.known == nil, plan.profile.settings["endpoints"]?["discovery"] == nil,
+            try await Interrupt.ending({ try await plan.profile.leadsToProvider(session) })
+        else { return plan }
+        return try LoginPlan(self, ProfileStore.read(from: session.vault), isProvider: true)
     }
 
     /// Returns the session with the certificate authorities of the plan.
@@ -164,6 +193,7 @@ struct Login: NetworkedCommand {
 
     private func plan(_ store: ProfileStore) throws -> LoginPlan {
         let plan = try LoginPlan(self, store)
+        guard browser || device || !plan.profile.isProvider else { throw plan.profile.noJourney }
         if browser || device, try plan.profile.server().client == nil {
             throw Failure(.usage, "login.noClient", "\(browser ? "--browser" : "--device") gets tokens, so it needs --client ID")
         }

@@ -105,11 +105,23 @@ struct LoginAttempt {
             client.journeys, arguments.index, options: options, session: session,
             prompts: PromptSession(arguments.answer, json: arguments.json), enrolls: arguments.enroll,
             timeout: timeout ?? .seconds(600))
-        let state = try await login.run(isResumed: arguments.resume)
+        let state: JourneyState
+        do {
+            state = try await login.run(isResumed: arguments.resume)
+        } catch let error where Self.isNotFound(error) {
+            guard try await plan.profile.leadsToProvider(session) else { throw error }
+            throw plan.profile.noJourney
+        }
         let unused = login.unusedAnswers.joined(separator: ", ")
         if !unused.isEmpty { Console.error("The server did not ask for: \(unused)") }
         if case .loggedIn = state { return (true, login.enrollmentFailure) }
         return (false, login.enrollmentFailure)
+    }
+
+    /// True when the address of the journeys doesn't exist.
+    private static func isNotFound(_ error: any Error) -> Bool {
+        let failure = error as? Failure
+        return (error as? JourneyError)?.status == 404 || failure?.code == "journey.refused" && failure?.part == "url"
     }
 
     private var timeout: Duration? { arguments.seconds.map { .seconds($0) } }

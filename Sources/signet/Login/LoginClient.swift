@@ -42,17 +42,48 @@ extension LoginProfile {
     ) async throws -> R {
         do {
             return try await Interrupt.ending {
-                let authorities = AsyncHTTPTransport.Authorities(
-                    file: try session.authorityFile ?? authorityFile ?? TrustOptions.environmentFile())
-                return try await AsyncHTTPTransport(authorities: authorities).use { transport in
-                    try await body(client(session, transport))
-                }
+                try await connected(session) { transport in try await body(client(session, transport)) }
             }
         } catch let error as TokenError where error.code == .loginRequired {
             let reason = if case .idToken(let cause) = error.cause { " (\(cause))" } else { "" }
             throw loginRequired("the login at \(url) has ended\(reason)")
         } catch let error as TokenError where error.code == .interactionRequired {
             throw interactionRequired("the login at \(url) lives, but there is no token", error)
+        }
+    }
+
+    /// Runs `body` with a transport that trusts the authorities of this login.
+    private func connected<R: Sendable>(
+        _ session: Session, _ body: (AsyncHTTPTransport) async throws -> R
+    ) async throws -> R {
+        let authorities = AsyncHTTPTransport.Authorities(
+            file: try session.authorityFile ?? authorityFile ?? TrustOptions.environmentFile())
+        return try await AsyncHTTPTransport(authorities: authorities).use { transport in try await body(transport) }
+    }
+
+    /// Returns true if the address isn't that of an AM and has the discovery document of an OpenID provider.
+    /// - Throws: `ProfileError` when the document is that of another issuer, so that the address must be another one;
+    ///   `TransportError`.
+    func leadsToProvider(_ session: Session) async throws -> Bool {
+        try await connected(session) { transport in
+            let server = try server()
+            do {
+                _ = try await server.discovering(over: transport)
+                return false
+            } catch let error as ProfileError {
+                guard case .refused(let refusal) = error.fault, refusal.status.map({ (400..<500).contains($0) }) ?? false else {
+                    return false
+                }
+            }
+            do {
+                _ = try await ServerProfile.discovered(
+                    ofAnyProviderAt: Self.discoveryAddress(of: server.url.url), over: transport, policy: server.policy
+                ) { ($0.pins, $0.timeout) = (server.pins, server.timeout) }
+                return true
+            } catch let error as ProfileError {
+                if case .issuer = error.fault { throw error }
+                return false
+            }
         }
     }
 
@@ -68,6 +99,15 @@ extension LoginProfile {
 
     /// Returns the error for a login that has ended, with the command to log in again.
     func loginRequired(_ reason: String) -> Failure {
-        Failure(.notAllowed, "token.loginRequired", "\(reason); log in again: signet login --profile \(name)")
+        Failure(.notAllowed, "token.loginRequired", "\(reason); log in again: \(loginCommand)")
     }
+
+    /// The error for a journey at an OpenID provider.
+    var noJourney: Failure {
+        Failure(
+            .usage, "login.noJourney",
+            "\(url) is an OpenID provider and no AM, so there is no journey: log in with --browser or --device, and --client ID")
+    }
+
+    private var loginCommand: String { "signet login --profile \(name)" + (isProvider ? " --browser" : "") }
 }

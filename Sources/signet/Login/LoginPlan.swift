@@ -10,19 +10,25 @@ struct LoginPlan {
     let known: LoginProfile?
 
     /// Combines the arguments, the settings file and the stored profile.
+    /// - Parameters:
+    ///   - arguments: The arguments of the command.
+    ///   - store: The stored profiles.
+    ///   - isProvider: True when the address is that of an OpenID provider, which `--issuer` says too.
     /// - Throws: ``Failure``; `ProfileError` for wrong settings.
-    init(_ arguments: Login, _ store: ProfileStore) throws {
+    init(_ arguments: Login, _ store: ProfileStore, isProvider: Bool = false) throws {
         let file = try arguments.settingsFile.map(SettingsFile.init)
         do {
-            try self.init(arguments, store, settings: file?.settings ?? [:])
+            try self.init(arguments, store, settings: file?.settings ?? [:], isProvider: isProvider || arguments.issuer != nil)
         } catch let error as ProfileError {
             throw file?.locating(error) ?? error
         }
     }
 
-    private init(_ arguments: Login, _ store: ProfileStore, settings: [String: JSONValue]) throws {
+    private init(
+        _ arguments: Login, _ store: ProfileStore, settings: [String: JSONValue], isProvider: Bool
+    ) throws {
         var settings = settings
-        if let server = arguments.server { settings["url"] = .string(server) }
+        if let server = arguments.server ?? arguments.issuer.map(LoginProfile.issuer) { settings["url"] = .string(server) }
         if let realm = arguments.realm { settings["realm"] = .string(realm) }
         if settings["url"] == nil {
             guard !store.profiles.isEmpty else { throw Failure(.usage, "login.noServer", "say where: signet login SERVER") }
@@ -38,7 +44,7 @@ struct LoginPlan {
             known = store.profiles.first { $0.name == name }
             try Self.checkIsSame(known, target)
         }
-        profile = try Self.profile(arguments, settings, known)
+        profile = try Self.profile(arguments, settings, known, isProvider: isProvider)
     }
 
     /// True when the earlier login used another OAuth client.
@@ -51,9 +57,13 @@ struct LoginPlan {
     private var newClient: OAuthClient? { try? profile.server().client }
 
     private static func profile(
-        _ arguments: Login, _ settings: [String: JSONValue], _ known: LoginProfile?
+        _ arguments: Login, _ settings: [String: JSONValue], _ known: LoginProfile?, isProvider: Bool
     ) throws -> LoginProfile {
         var all = (known?.settings ?? [:]).merging(settings) { $1 }
+        if isProvider {
+            let discovery = JSONValue.string(LoginProfile.discoveryAddress(of: all["url"]?.string ?? ""))
+            all["endpoints"] = .object((all["endpoints"]?.object ?? [:]).merging(["discovery": discovery]) { $1 })
+        }
         if let journey = arguments.journey { all["authenticationService"] = .string(journey) }
         all["client"] = try client(arguments, all["client"]?.object)
         var profile = LoginProfile(

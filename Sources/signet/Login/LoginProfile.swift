@@ -24,6 +24,24 @@ struct LoginProfile: Sendable, Equatable {
     /// The server's address, as the user wrote it.
     var url: String { settings["url"]?.string ?? "" }
 
+    /// True for an OpenID provider, which has no journeys: its discovery document is below its own address.
+    var isProvider: Bool {
+        let endpoints = settings["endpoints"]
+        return endpoints?["authenticate"] == nil && endpoints?["discovery"]?.string == Self.discoveryAddress(of: url)
+    }
+
+    /// Returns the address of the discovery document of an issuer (OpenID Connect Discovery 1.0 section 4.1).
+    static func discoveryAddress(of issuer: String) -> String {
+        String(issuer.reversed().drop { $0 == "/" }.reversed()) + wellKnown
+    }
+
+    /// Returns the issuer that the user named, by itself or by the address of its discovery document.
+    static func issuer(_ named: String) -> String {
+        named.hasSuffix(wellKnown) ? String(named.dropLast(wellKnown.count)) : named
+    }
+
+    private static let wellKnown = "/.well-known/openid-configuration"
+
     /// Returns the default name of a profile: the host, the port if it isn't the default port, and the realm if it isn't the
     /// top-level realm.
     static func name(for server: ServerProfile) -> String {
