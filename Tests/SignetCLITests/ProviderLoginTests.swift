@@ -84,4 +84,28 @@ struct ProviderLoginTests {
             await login.end().fails(64)
         }
     }
+
+    // MARK: Tokens and userinfo
+
+    @Test("K5: A refusal in WWW-Authenticate with an empty body is told with its words and exits with 77")
+    func tellsRefusedToken() async throws {
+        let field =
+            #"WWW-Authenticate: Bearer realm="staff", error="invalid_token", error_description="Token verification failed""#
+        let provider = try FakeProvider { $0.userInfoAnswer = .init(status: "401 Unauthorized", headers: [field], body: "") }
+        try await CommandLineFixture.with { cli in
+            try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()
+            try await cli.signet("userinfo").fails(77, "invalid_token", "Token verification failed")
+        }
+    }
+
+    @Test("K5: Signed userinfo is printed when it is valid, and refused with 76 when it is for another client")
+    func readsSignedUserInfo() async throws {
+        let provider = try FakeProvider { $0.signedUserInfo = ["name": .string("Alice")] }
+        try await CommandLineFixture.with { cli in
+            try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()
+            #expect(try await cli.signet("userinfo", "--json").succeeds().json["name"]?.string == "Alice")
+            provider.change { $0.signedUserInfo = ["aud": .string("other")] }
+            try await cli.signet("userinfo").fails(76, "signed userinfo", "audience")
+        }
+    }
 }

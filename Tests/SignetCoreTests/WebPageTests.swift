@@ -94,6 +94,21 @@ struct WebPageTests {
     }
 
     @Test(
+        "K5: A challenge for a bearer token is found among those of other schemes",
+        arguments: [
+            ([#"Bearer error="invalid_token", error_description="a \"b\", c=d""#], "invalid_token", #"a "b", c=d"#),
+            (["Negotiate abc==", "BEARER realm=x,error=invalid_request"], "invalid_request", nil),
+            ([#"Digest error="no", Bearer realm="a, Basic", error = "insufficient_scope""#], "insufficient_scope", nil),
+            ([#"Bearer error="first", error="second""#], "first", nil), (["Bearer"], nil, nil), ([#"Bearer error="""#], nil, nil),
+            ([#"Bearer error_description="open"#], nil, "open"),
+        ] as [([String], String?, String?)])
+    func readsChallenges(fields: [String], name: String?, description: String?) {
+        let challenge = BearerChallenge(fields)
+        #expect(challenge != nil && challenge?.name == name && challenge?.description == description)
+        #expect(challenge?.error(status: 401).name == name ?? "invalid_token")
+    }
+
+    @Test(
         "Fields without a challenge for a bearer token are none",
         arguments: [
             [], [""], ["Basic realm=\"Bearer\""], ["Basic realm=x, error=\"invalid_token\""], ["=,= ,"], ["Bearerx error=a"],

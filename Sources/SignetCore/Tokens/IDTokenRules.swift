@@ -94,7 +94,7 @@ package struct IDTokenRules: Sendable, Hashable {
         guard audience.contains(clientID) else { throw IDTokenError(.audience) }
         let party = claims["azp"]?.string
         guard party == nil ? audience.count == 1 : party == clientID else { throw IDTokenError(.authorizedParty) }
-        try checkTimes(claims, now: now.timeIntervalSince1970)
+        try Self.checkTimes(claims, now: now.timeIntervalSince1970, requiresEnd: true)
         guard nonce == nil || claims["nonce"]?.string.map({ ConstantTime.areEqual($0, nonce ?? "") }) ?? false else {
             throw IDTokenError(.nonce)
         }
@@ -108,7 +108,13 @@ package struct IDTokenRules: Sendable, Hashable {
         }
     }
 
-    private func checkTimes(_ claims: [String: JSONValue], now: Double) throws(IDTokenError) {
+    /// Checks the times of a token.
+    /// - Parameters:
+    ///   - claims: The claims of the token.
+    ///   - now: The current time, in seconds since 1970.
+    ///   - requiresEnd: True when a token without an expiry time is refused.
+    /// - Throws: ``IDTokenError``.
+    static func checkTimes(_ claims: [String: JSONValue], now: Double, requiresEnd: Bool) throws(IDTokenError) {
         func time(_ name: String) -> Double? {
             switch claims[name] {
             case .integer(let seconds): Double(seconds)
@@ -116,9 +122,11 @@ package struct IDTokenRules: Sendable, Hashable {
             default: nil
             }
         }
-        guard let end = time("exp"), now < end + Self.leeway else { throw IDTokenError(.expired) }
+        if requiresEnd || claims["exp"] != nil {
+            guard let end = time("exp"), now < end + leeway else { throw IDTokenError(.expired) }
+        }
         for name in ["iat", "nbf"] {
-            guard time(name).map({ $0 <= now + Self.leeway }) ?? true else { throw IDTokenError(.notYetValid) }
+            guard time(name).map({ $0 <= now + leeway }) ?? true else { throw IDTokenError(.notYetValid) }
         }
     }
 

@@ -136,8 +136,9 @@ extension TokenSource {
 
     /// Requests the claims about the user (OpenID Connect Core section 5.3).
     ///
-    /// When the server rejects the token, it is renewed once.
-    /// - Throws: ``TokenError``.
+    /// When the server rejects the token, it is renewed once. A signed response is verified with the server's keys.
+    /// - Throws: ``TokenError``; ``TokenError/Code/idTokenRefused`` when the claims are about another user, or the signature, the
+    ///   issuer or the audience of a signed response is wrong.
     public func userInfo() async throws(TokenError) -> UserInfo {
         var token = try await token()
         do {
@@ -146,7 +147,7 @@ extension TokenSource {
                 token = try await renewed(insteadOf: token)
                 response = try await server.userInfo(token)
             }
-            let info = UserInfo(claims: try server.members(response))
+            let info = UserInfo(claims: try await server.claims(of: response))
             // OpenID Connect Core section 5.3.2: Claims about a different subject must not be used.
             if let idToken = token.idToken, info.subject != (try SignedClaims.subject(of: idToken)) {
                 throw IDTokenError(.subject)

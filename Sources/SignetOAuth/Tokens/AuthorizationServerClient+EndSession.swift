@@ -28,9 +28,6 @@ extension AuthorizationServerClient {
 }
 
 extension HTTPResponse {
-    /// True when the content is a page, which may come from a captive portal and not from the server.
-    var isPage: Bool { body.first { $0 > 0x20 } == UInt8(ascii: "<") }
-
     /// True when the content is for the user: not empty, and not JSON.
     fileprivate var isForPeople: Bool { !body.isEmpty && (try? JSON.value(of: body)) == nil }
 }

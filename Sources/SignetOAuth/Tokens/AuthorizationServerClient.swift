@@ -250,11 +250,11 @@ final class AuthorizationServerClient: Sendable {
         return TokenAnswer(token: token, now: response.date ?? now)
     }
 
-    /// Verifies the signature of an ID token and returns its claims.
+    /// Verifies the signature of an ID token, or of another token of the server, and returns its claims.
     ///
     /// When the verification with known keys fails, the keys are requested once more, because the server may have replaced a key
     /// and kept its ID.
-    private func verified(_ idToken: Secret) async throws -> SignedClaims {
+    func verified(_ idToken: Secret) async throws -> SignedClaims {
         let token = try SignedClaims(idToken)
         let wereKnown = hasKeys
         do {
@@ -297,16 +297,6 @@ final class AuthorizationServerClient: Sendable {
 // MARK: Requests with a token or a session
 
 extension AuthorizationServerClient {
-    /// Requests the claims about the user that the token belongs to.
-    func userInfo(_ token: AccessToken) async throws -> HTTPResponse {
-        let url = try await address(\.userInfo, "userinfo endpoint")
-        return try await send(
-            "GET", url,
-            headers: ["Authorization": token.authorization, "Accept": "application/json", "Accept-API-Version": Self.version],
-            for: .userInfo
-        ).response
-    }
-
     /// Revokes the refresh token, which also revokes the access token.
     ///
     /// Without a refresh token, revokes the access token (RFC 7009). Of a record of a refused refresh, revokes the refused grant.
@@ -326,18 +316,9 @@ extension AuthorizationServerClient {
         try mustBeDone(response)
     }
 
-    /// Throws when a response without significant content isn't a success.
-    ///
-    /// Any content is accepted except a page, which may come from a captive portal.
-    func mustBeDone(_ response: HTTPResponse) throws(OAuthError) {
-        let retryAfter = response.retryAfter(now: clock.now)
-        if let error = TokenResponse.error(status: response.status, body: response.body, retryAfter: retryAfter) { throw error }
-        if response.isPage { throw OAuthError(.unreadable, status: response.status) }
-    }
-
     // MARK: Requests
 
-    private static let version = "resource=2.1, protocol=1.0"
+    static let version = "resource=2.1, protocol=1.0"
 
     func headers(_ session: SSOToken, for url: String, _ cookies: CookieJar) -> HTTPHeaders {
         SessionHeaders(given).headers(session.value, for: url, cookies, now: clock.now)
@@ -359,16 +340,5 @@ extension AuthorizationServerClient {
         let request = HTTPRequest(
             method, url, headers: headers, body: body, timeout: given.timeout, pins: given.pins)
         return (try await pipeline.send(request, for: action), request)
-    }
-
-    func members(_ response: HTTPResponse) throws(OAuthError) -> [String: JSONValue] {
-        try TokenResponse.members(
-            status: response.status, body: response.body, retryAfter: response.retryAfter(now: clock.now))
-    }
-
-    func refusal(_ response: HTTPResponse) -> OAuthError {
-        TokenResponse.error(
-            status: response.status, body: response.body, retryAfter: response.retryAfter(now: clock.now))
-            ?? OAuthError(.unreadable, status: response.status)
     }
 }

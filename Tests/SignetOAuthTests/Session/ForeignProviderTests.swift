@@ -12,6 +12,95 @@ import Testing
 struct ForeignProviderTests {
     private static let idToken = "e30.e30.e30"
 
+    // MARK: Userinfo
+
+    /// A `WWW-Authenticate` field with an empty body, and the name and the explanation that are read from it.
+    static let challenges: [(field: String, name: String?, explanation: String?)] = [
+        (
+            #"Bearer realm="staff", error="invalid_token", error_description="Token verification failed""#, "invalid_token",
+            "Token verification failed"
+        ),
+        (#"Basic realm="x", bearer error=insufficient_scope"#, "insufficient_scope", nil),
+        (#"Bearer realm="staff""#, "invalid_token", "the server refused the access token without a reason"),
+        (#"Basic realm="proxy""#, nil, nil),
+    ]
+
+    @Test("K5: A refusal of the access token is read from WWW-Authenticate", arguments: challenges)
+    func readsChallenge(field: String, name: String?, explanation: String?) async throws {
+        try await TokenSourceFixture.with(.set { $0.faults["userinfo"] = .status(401, ["WWW-Authenticate: \(field)"], "") }) {
+            (fixture: TokenSourceFixture) async throws in
+            let error = await outcome { try await fixture.tokens.userInfo() }.tokenError
+            guard error?.code == .refused, case .server(let refusal) = error?.cause else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(refusal.name == name && refusal.explanation == explanation && refusal.status == 401)
+            #expect((refusal.code == .unreadable) == (name == nil))
+            // The token was renewed once.
+            #expect(fixture.provider.count("userinfo") == 2)
+        }
+    }
+
+    @Test("K5: Signed userinfo is verified with the server's keys")
+    func readsSignedUserInfo() async throws {
+        try await TokenSourceFixture.with { (fixture: TokenSourceFixture) async throws in
+            _ = try await fixture.tokens.token()
+            let provider = fixture.provider
+            let claims: [String: JSONValue] = [
+                "iss": .string(provider.url), "aud": .array([.string("app")]), "sub": .string("alice"), "name": .string("Alice"),
+            ]
+            let types = ["application/jwt", "Application/JWT; charset=utf-8"]
+            for (type, body) in zip(types, [provider.signed(claims), provider.signed(claims) + "\n"]) {
+                provider.change { $0.faults["userinfo"] = .status(200, ["Content-Type: \(type)"], body) }
+                let info = try await fixture.tokens.userInfo()
+                #expect(info.name == "Alice" && info.subject == "alice")
+            }
+            // The issuer and the audience may be missing (OpenID Connect Core section 5.3.2).
+            let sparse = provider.signed(["sub": .string("alice")])
+            provider.change { $0.faults["userinfo"] = .status(200, ["Content-Type: application/jwt"], sparse) }
+            #expect(try await fixture.tokens.userInfo().subject == "alice")
+        }
+    }
+
+    /// A change of the claims, the algorithm in the header, whether another key signs, and the word for the fault.
+    static let forgeries: [(claims: [String: JSONValue], algorithm: String, isForeignKey: Bool, word: String)] = [
+        ([:], "none", false, "algorithm"), ([:], "HS256", false, "algorithm"), ([:], "ES256", true, "signature"),
+        ([:], "RS256", false, "signature"), (["iss": .string("https://other.example")], "ES256", false, "issuer"),
+        (["iss": .integer(1)], "ES256", false, "issuer"), (["aud": .string("other")], "ES256", false, "audience"),
+        (["aud": .array([])], "ES256", false, "audience"), (["sub": .string("bob")], "ES256", false, "subject"),
+        (["sub": .null], "ES256", false, "subject"), (["exp": .integer(1)], "ES256", false, "expired"),
+        (["iat": .integer(99_999_999_999)], "ES256", false, "notYetValid"),
+    ]
+
+    @Test("K5: Signed userinfo with a wrong signature, issuer, audience or subject is refused", arguments: forgeries)
+    func refusesForgedUserInfo(
+        claims: [String: JSONValue], algorithm: String, isForeignKey: Bool, word: String
+    ) async throws {
+        try await TokenSourceFixture.with { (fixture: TokenSourceFixture) async throws in
+            _ = try await fixture.tokens.token()
+            let right: [String: JSONValue] = [
+                "iss": .string(fixture.provider.url), "aud": .string("app"), "sub": .string("alice"),
+            ]
+            let body = fixture.provider.signed(
+                right.merging(claims) { $1 }, algorithm: algorithm, by: isForeignKey ? P256.Signing.PrivateKey() : nil)
+            fixture.provider.change { $0.faults["userinfo"] = .status(200, ["Content-Type: application/jwt"], body) }
+            let error = await outcome { try await fixture.tokens.userInfo() }.tokenError
+            #expect(error?.code == .idTokenRefused && error?.description.contains(word) == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test(
+        "K5: Content that isn't a signed token is refused as such",
+        arguments: ["", "{\"sub\":\"alice\"}", "a.b", "e30.e30.", "a.b.c.d.e", "<html>"])
+    func refusesUnsignedUserInfo(body: String) async throws {
+        try await TokenSourceFixture.with { (fixture: TokenSourceFixture) async throws in
+            _ = try await fixture.tokens.token()
+            fixture.provider.change { $0.faults["userinfo"] = .status(200, ["Content-Type: application/jwt"], body) }
+            let error = await outcome { try await fixture.tokens.userInfo() }.tokenError
+            #expect(error?.code == .idTokenRefused)
+        }
+    }
+
     // MARK: Pages of the authorization endpoint
 
     @Test("C11: OpenAM's page for an unknown redirect address is read, and the session and the tokens stay")

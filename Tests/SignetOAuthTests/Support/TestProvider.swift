@@ -368,7 +368,20 @@ final class TestProvider: Sendable {
             let text = JSON.text(of: .object(members))
             return Base64.encode(Array((state.changes[part]?(text) ?? text).utf8), as: .url)
         }.joined(separator: ".")
-        let signature = (try? state.key.signature(for: Data(input.utf8)).rawRepresentation) ?? Data()
+        return Self.signed(input, by: state.key)
+    }
+
+    /// Returns a token with these claims, signed by this key, or by the key of the server.
+    func signed(
+        _ claims: [String: JSONValue], algorithm: String = "ES256", by key: P256.Signing.PrivateKey? = nil
+    ) -> String {
+        let header: [String: JSONValue] = ["alg": .string(algorithm), "kid": .string("k1")]
+        let input = [header, claims].map { Base64.encode(Array(JSON.text(of: .object($0)).utf8), as: .url) }
+        return Self.signed(input.joined(separator: "."), by: key ?? now.key)
+    }
+
+    private static func signed(_ input: String, by key: P256.Signing.PrivateKey) -> String {
+        let signature = (try? key.signature(for: Data(input.utf8)).rawRepresentation) ?? Data()
         return "\(input).\(Base64.encode(Array(signature), as: .url))"
     }
 }

@@ -1,0 +1,37 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// The rules for the claims of a signed userinfo response whose signature has been verified (OpenID Connect Core section 5.3.2).
+///
+/// The issuer, the audience and the times are optional there. A value that is present must be right.
+package struct UserInfoRules: Sendable, Hashable {
+    /// The issuer of the server; nil when it is unknown.
+    package let issuer: String?
+    /// The client, which must be in the audience.
+    package let clientID: String
+
+    /// Creates the rules for responses of an issuer to a client.
+    package init(issuer: String?, clientID: String) {
+        (self.issuer, self.clientID) = (issuer, clientID)
+    }
+
+    /// Checks the claims.
+    /// - Parameters:
+    ///   - claims: The claims of the response.
+    ///   - now: The current time, by the server's clock if its response gave the time.
+    /// - Throws: ``IDTokenError``.
+    package func check(_ claims: [String: JSONValue], now: Date) throws(IDTokenError) {
+        if let theirs = claims["iss"] {
+            guard let issuer, theirs.string == issuer else { throw IDTokenError(.issuer) }
+        }
+        if let audience = claims["aud"] {
+            let names = audience.string.map { [$0] } ?? audience.array?.compactMap(\.string) ?? []
+            guard names.contains(clientID) else { throw IDTokenError(.audience) }
+        }
+        guard let subject = claims["sub"]?.string, !subject.isEmpty else { throw IDTokenError(.subject) }
+        try IDTokenRules.checkTimes(claims, now: now.timeIntervalSince1970, requiresEnd: false)
+    }
+}
