@@ -142,7 +142,7 @@ struct LoginElsewhereTests {
         // A server that asks the user to confirm the logout.
         let asking = try RawServer { connection in
             while connection.request() != nil {
-                connection.answer("200 OK", headers: ["Content-Type: text/html"], "<html>Log out?</html>")
+                connection.answer("200 OK", headers: ["Content-Type: text/html"], "<html><form>Log out?</form></html>")
             }
         }
         defer { asking.stop() }

@@ -85,6 +85,70 @@ struct ProviderLoginTests {
         }
     }
 
+    // MARK: Logout
+
+    @Test("K1: A logout that a page confirms exits with 0, says what the page is, and opens no browser")
+    func tellsLogoutPage() async throws {
+        let provider = try FakeProvider()
+        try await CommandLineFixture.with { cli in
+            try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()
+            let words = try await cli.signet("logout").succeeds()
+            #expect(words.output.contains("a page that asks for nothing") && words.output.contains("client.signOutRedirectUri"))
+            #expect(!words.errors.contains("browser") && !words.output.contains("<"))
+            try await cli.signet("token").fails(77, "no user is logged in here")
+
+            try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()
+            let logout = try await cli.signet("logout", "--json").succeeds().json
+            #expect(logout["openIDSession"]?.string == "showedPage" && logout["complete"]?.bool == false)
+            #expect(logout["local"]?.string == "done" && logout["tokens"]?.string == "done")
+        }
+    }
+
+    @Test("K1: With client.signOutRedirectUri the logout is complete without a page")
+    func confirmsLogoutByRedirect() async throws {
+        let bye = "https://app.example.com/bye"
+        let provider = try FakeProvider {
+            $0.endSessionAnswer = .init(status: "302 Found", headers: ["Location: \(bye)"], body: "")
+        }
+        try await CommandLineFixture.with { cli in
+            let settings = try cli.write(#"{"client":{"signOutRedirectUri":"\#(bye)"}}"#.utf8, to: "settings.json")
+            try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app", "--settings", settings).succeeds()
+            let logout = try await cli.signet("logout", "--json").succeeds().json
+            #expect(logout["openIDSession"]?.string == "done" && logout["complete"]?.bool == true)
+        }
+        let help = try await CommandLineFixture.with(vault: false) { try await $0.signet("logout", "--help").succeeds().output }
+        #expect(help.contains("client.signOutRedirectUri"))
+    }
+
+    @Test("K4: A server without a revocation endpoint is no error of logout, of a second login or of a login with other scopes")
+    func acceptsMissingRevocation() async throws {
+        let provider = try FakeProvider { $0.hasRevocation = false }
+        try await CommandLineFixture.with { cli in
+            try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()
+            let second = try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()
+            #expect(second.errors.contains("The earlier login, tokens at the server: the server cannot revoke them"))
+            let end = try await cli.signet("token", "--json").succeeds().json["expiresAt"]?.string ?? "?"
+            let logout = try await cli.signet("logout").succeeds()
+            #expect(
+                logout.output.contains("the access token is good until \(end), and the refresh token until the server ends it"))
+
+            try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()
+            let json = try await cli.signet("logout", "--json").succeeds().json
+            #expect(json["tokens"]?.string == "notOffered" && json["tokensExpireAt"]?.string?.hasSuffix("Z") == true)
+            #expect(json["local"]?.string == "done" && json["complete"]?.bool == false)
+        }
+        let server = try FakeProvider(isAM: true) { $0.hasRevocation = false }
+        try await CommandLineFixture.with { cli in
+            let discovery = "\(server.url)/oauth2/realms/root/.well-known/openid-configuration"
+            let settings = try cli.write(#"{"endpoints":{"discovery":"\#(discovery)"}}"#.utf8, to: "settings.json")
+            try await cli.signet("login", server.url, "--client", "app", "--settings", settings).succeeds()
+            let token = try await cli.signet("token").succeeds().line
+            let changed = try await cli.signet("login", "--scope", "openid", "--scope", "profile").succeeds()
+            #expect(changed.errors.contains("The earlier tokens at the server: the server cannot revoke them"))
+            #expect(try await cli.signet("token").succeeds().line != token)
+        }
+    }
+
     // MARK: Tokens and userinfo
 
     @Test("K5: A refusal in WWW-Authenticate with an empty body is told with its words and exits with 77")

@@ -1,3 +1,4 @@
+public import Foundation
 public import SignetCore
 import SignetStorage
 
@@ -13,8 +14,28 @@ public struct LogOutReport: Sendable, Hashable {
         case notNeeded
         /// The server requires a confirmation by the user at this address, which contains the ID token; see ``address``.
         case needsBrowser(Secret)
+        /// The server answered with a page that asks the user nothing. Most servers state there that the session has ended.
+        ///
+        /// With ``OAuthClient/signOutRedirectURI`` a server redirects to that address instead, which is ``done``.
+        case showedPage
+        /// The server doesn't offer the step: it has no revocation endpoint (RFC 7009).
+        ///
+        /// The tokens were removed from this machine and stay valid at the server.
+        case notOffered(RemainingTokens)
         /// The step failed.
         case failed(TokenError)
+
+        /// Tokens that stay valid at the server.
+        public struct RemainingTokens: Sendable, Hashable {
+            /// The time at which the access token expires; nil when the server didn't state it.
+            public let accessTokenEnd: Date?
+            /// True when there is a refresh token, which stays valid until the server ends it.
+            public let hasRefreshToken: Bool
+
+            init(_ token: AccessToken) {
+                (accessTokenEnd, hasRefreshToken) = (token.expiresAt, token.refreshToken != nil)
+            }
+        }
 
         /// True when the step was done or wasn't needed.
         public var isOver: Bool { self == .done || self == .notNeeded }
@@ -107,7 +128,7 @@ extension TokenSource {
 
     /// Performs the second half of a logout: the requests to the server.
     package func end(_ removed: RemovedCredentials, endsOpenIDSession: Bool) async -> LogOutReport {
-        async let tokens = outcome(of: removed.token) { try await $0.revoke($1) }
+        async let tokens = outcome(revoking: removed.token)
         async let ended = outcome(of: removed.session) { try await $0.logOut($1, cookies: removed.cookies) }
         // A server that ends the session of an ID token may also remove its tokens, so the requests must not run in parallel.
         let revoked = await tokens
@@ -137,9 +158,21 @@ extension TokenSource {
         }
     }
 
+    /// Revokes removed tokens at the server.
+    ///
+    /// A server without a revocation endpoint isn't a failure: nothing revokes its tokens before they expire.
+    func outcome(revoking found: Result<AccessToken?, TokenError>) async -> LogOutReport.Outcome {
+        let result = await outcome(of: found) { try await $0.revoke($1) }
+        guard case .failed(let error) = result, error.isOfMissingEndpoint, let token = try? found.get()?.revocable else {
+            return result
+        }
+        let isOver = token.refreshToken == nil && token.isExpired(at: clock.now)
+        return isOver ? .notNeeded : .notOffered(LogOutReport.Outcome.RemainingTokens(token))
+    }
+
     private func endOpenIDSession(_ idToken: Secret) async -> LogOutReport.Outcome {
         do {
-            return try await server.endSession(idToken).map { .needsBrowser(Secret(text: $0)) } ?? .done
+            return try await server.endSession(idToken)
         } catch let error as OAuthError where error.code == .notOffered {
             // A server without that endpoint has no such session to end.
             return .notNeeded

@@ -108,7 +108,7 @@ extension TokenSource {
         }
         var report = LogOutReport(local: .done)
         report.session = await outcome(of: .success(superseded.session)) { try await $0.logOut($1, cookies: CookieJar()) }
-        report.tokens = await outcome(of: .success(superseded.token)) { try await $0.revoke($1) }
+        report.tokens = await outcome(revoking: .success(superseded.token))
         replacement.withLock { [report] in $0 = report }
         return report
     }
@@ -161,21 +161,30 @@ extension TokenSource {
     /// Revokes and removes the access token and the refresh token.
     ///
     /// The session stays.
+    /// - Returns: ``LogOutReport/Outcome/notOffered(_:)`` when the server has no revocation endpoint;
+    ///   ``LogOutReport/Outcome/notNeeded`` when there was nothing to revoke.
     /// - Throws: ``TokenError``. The stored tokens are removed even when the request to the server fails.
-    public func revoke() async throws(TokenError) {
+    @discardableResult
+    public func revoke() async throws(TokenError) -> LogOutReport.Outcome {
+        let token: AccessToken?
         do {
-            let token = try await store.withLock {
+            token = try await store.withLock {
                 let token = try await store.record()
                 // The record of a refused refresh stays until the user logs in again.
                 if token?.refusal == nil { try await store.removeToken() }
                 forget()
                 return token
             }
-            guard let token else { return }
-            if token.refusal == nil { try await server.revoke(token) } else { try await revokeRefusedGrant(of: token) }
+            if let token, token.refusal != nil {
+                try await revokeRefusedGrant(of: token)
+                return .done
+            }
         } catch {
             throw TokenError(error)
         }
+        let result = await outcome(revoking: .success(token))
+        if case .failed(let error) = result { throw error }
+        return result
     }
 }
 

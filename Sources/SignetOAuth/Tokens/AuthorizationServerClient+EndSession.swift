@@ -3,19 +3,20 @@ import SignetNetwork
 
 extension AuthorizationServerClient {
     /// Ends the session that an ID token identifies (OpenID Connect RP-Initiated Logout).
-    /// - Returns: The address at which the user must confirm the logout; nil when the session has ended.
-    func endSession(_ idToken: Secret) async throws -> String? {
+    ///
+    /// A page may confirm the logout or ask for a confirmation. The user must read a page that may ask for something.
+    func endSession(_ idToken: Secret) async throws -> LogOutReport.Outcome {
         let url = try await endSessionAddress(idToken)
         let response = try await send("GET", url, headers: ["Accept": "application/json"], for: .endSession).response
         guard (200..<400).contains(response.status) else { throw refusal(response) }
         if (300..<400).contains(response.status) {
             guard let location = response.headers["Location"], let ours = try client.signOutRedirectURI,
                 AuthorizationResponse.isAnswer(location, to: ours)
-            else { return url }
-            return nil
+            else { return .needsBrowser(Secret(text: url)) }
+            return .done
         }
-        // A page may confirm the logout or ask for a confirmation, so the user must read it.
-        return response.isForPeople ? url : nil
+        guard response.isForPeople else { return .done }
+        return WebPage(response.body)?.mayAskUser == true ? .needsBrowser(Secret(text: url)) : .showedPage
     }
 
     /// Returns the address that ends the session of an ID token, which may also be opened in a browser.

@@ -103,6 +103,9 @@ public struct TokenError: RetryableError, Hashable, CustomStringConvertible {
 }
 
 extension TokenError {
+    /// True when the server has no endpoint for the request.
+    var isOfMissingEndpoint: Bool { if case .server(let error) = cause { error.code == .notOffered } else { false } }
+
     /// Converts an error of any lower layer.
     ///
     /// The errors of a storage or an interceptor may have any type.

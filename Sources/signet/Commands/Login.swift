@@ -77,7 +77,8 @@ struct Login: NetworkedCommand {
     @Option(
         name: .customLong("settings"),
         help: ArgumentHelp(
-            "A file in YAML or JSON with the settings of a server profile (docs/guides/journeys.md): cookie, pins, addresses and so on.",
+            "A file in YAML or JSON with the settings of a server profile (docs/guides/journeys.md): cookie, pins, addresses, "
+                + "client.signOutRedirectUri and so on.",
             valueName: "file"), completion: .file())
     var settingsFile: String?
 
@@ -154,6 +155,7 @@ struct Login: NetworkedCommand {
             }
         if outcome.isKept { try ProfileStore.change(in: session.vault) { $0.keep(plan.profile, asDefault: isDefault) } }
         try report(outcome, plan.profile, isDefault: ProfileStore.read(from: session.vault).defaultName == plan.profile.name)
+        for remark in replaced?.remarks ?? [] { Console.error("The earlier login, \(remark)") }
         let former = replaced?.failure("logged in") ?? Self.unconfirmed(replaced)
         if let failure = outcome.failure {
             if let former { Console.error("signet: \(former.message)") }
@@ -202,7 +204,7 @@ struct Login: NetworkedCommand {
 
     /// Returns the error for an earlier login that the server ends only after a confirmation in a browser.
     private static func unconfirmed(_ replaced: LogOutReport?) -> Failure? {
-        guard let replaced, !replaced.isComplete else { return nil }
+        guard replaced?.browserAddress != nil else { return nil }
         return Failure(
             .notAllowed, "login.former",
             "logged in, but the server ends the login before only after a confirmation in a browser, so that goes on")

@@ -9,7 +9,12 @@ struct Logout: NetworkedCommand {
         commandName: "logout", abstract: "Log out: forget session and tokens here, and end them at the server.",
         discussion: """
             What is kept here goes first and goes in any case, also without a network. What the server could not be told lives \
-            there until it ends by itself: that is said, with exit code 69 (77 when the server answered and did not do it).
+            there until it ends by itself: that is said, with exit code 69 (77 when the server answered and did not do it). A \
+            server that cannot revoke tokens is no fault: until when they are good is said, with exit code 0.
+
+            An OpenID provider that ends the session with a page may ask for a confirmation there; then the browser opens. With \
+            client.signOutRedirectUri in 'login --settings FILE', an address that is registered for the client, it ends the session \
+            without a page.
             """)
 
     @OptionGroup var profile: ProfileOptions
@@ -19,7 +24,7 @@ struct Logout: NetworkedCommand {
 
     @Flag(
         help:
-            "Print JSON, one login a line: profile, server, complete; local, tokens, session, openIDSession: what became of each."
+            "Print JSON, one login a line: profile, server, complete; local, tokens, session, openIDSession: what became of each; tokensExpireAt."
     )
     var json = false
 
@@ -95,8 +100,14 @@ extension LogOutReport {
             "\(done), but the server did not end everything: \(failure.reason)", part: name)
     }
 
-    fileprivate var browserAddress: String? {
+    /// The address at which the user must confirm the logout; nil when no confirmation is needed.
+    var browserAddress: String? {
         parts.lazy.compactMap(\.outcome.address).first
+    }
+
+    /// The parts that were neither ended nor failed, one line for each, for commands that print no report.
+    var remarks: [TerminalText] {
+        parts.filter(\.outcome.isLeftToServer).map { "\($0.title): \($0.outcome.text)" }
     }
 
     fileprivate func text(_ profile: LoginProfile, isOneOfSeveral: Bool) -> TerminalText {
@@ -113,6 +124,7 @@ extension LogOutReport {
             "profile": .string(profile.name), "server": .string(profile.url), "complete": .bool(isComplete),
         ]
         for part in parts { members[part.name] = .string(part.outcome.name) }
+        if case .notOffered(let rest) = tokens { members["tokensExpireAt"] = .string(rest.accessTokenEnd?.text) }
         return .object(members)
     }
 }
@@ -123,14 +135,30 @@ extension LogOutReport.Outcome {
         case .done: "done"
         case .notNeeded: "notNeeded"
         case .needsBrowser: "needsBrowser"
+        case .showedPage: "showedPage"
+        case .notOffered: "notOffered"
         case .failed: "failed"
         }
     }
 
-    fileprivate var text: TerminalText {
+    /// True when the server did what it offers, and the result is up to it.
+    fileprivate var isLeftToServer: Bool {
+        switch self {
+        case .showedPage, .notOffered: true
+        default: false
+        }
+    }
+
+    var text: TerminalText {
         switch self {
         case .done, .notNeeded: "ended"
         case .needsBrowser: "to be confirmed in the browser"
+        case .showedPage:
+            "the server answered with a page that asks for nothing, which says as a rule that the session has ended; "
+                + "client.signOutRedirectUri (login --settings) gets an answer without a page"
+        case .notOffered(let rest):
+            "the server cannot revoke them: the access token is good until \(rest.accessTokenEnd?.text ?? "the server ends it")"
+                + (rest.hasRefreshToken ? ", and the refresh token until the server ends it" : "")
         case .failed(let error): "not ended, and goes on until it ends by itself: \(Failure(error).reason)"
         }
     }

@@ -43,6 +43,7 @@ struct LoginAttempt {
                 if let failure = report.failure("nothing of this login is kept here") {
                     Console.error("signet: \(failure.message)")
                 }
+                for remark in report.remarks { Console.error("This login, \(remark)") }
             }
             // Converts the error here, because `LoginProfile.use` would report it as the end of an existing login.
             throw (error as? TokenError).map { Failure($0) } ?? error
@@ -67,7 +68,10 @@ struct LoginAttempt {
             (outcome.hasSession, outcome.failure) = try await runLogin()
             guard outcome.hasSession, client.profile.client != nil else { return outcome }
             do throws(TokenError) {
-                if plan.changesClient { try await client.tokens.revoke() }
+                if plan.changesClient {
+                    let former = try await client.tokens.revoke()
+                    if case .notOffered = former { Console.error("The earlier tokens at the server: \(former.text)") }
+                }
                 outcome.token = try await client.tokens.token()
             } catch {
                 // After a long journey, neither a network error at its end nor a page that needs a browser requires a second run.

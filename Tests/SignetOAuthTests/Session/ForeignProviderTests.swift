@@ -12,6 +12,85 @@ import Testing
 struct ForeignProviderTests {
     private static let idToken = "e30.e30.e30"
 
+    // MARK: The end of a session
+
+    /// A page at the end-session address, and true when it may ask the user for something.
+    static let pages: [(page: String, asks: Bool)] = [
+        ("<!doctype html><title>Sign out</title><p>You are logged out</p>", false),
+        ("<html><head><script src=a.js></script><style>form {}</style></head><body>You are logged out</body></html>", false),
+        ("<!-- <form> --><p>Bye", false), ("You are logged out", false),
+        ("<p>Log out?</p><form method=post><input type=submit></form>", true), ("<FORM>", true), ("<p>Bye<button>Yes", true),
+        ("<meta http-equiv=\"Refresh\" content=\"1;url=/next\"><p>Wait", true), ("<iframe src=/front></iframe><p>Bye", true),
+        ("<div id=root></div><script>ask()</script><noscript>Enable scripts</noscript>", true),
+    ]
+
+    @Test("K1: A page at the end of a session that asks nothing is an outcome of its own", arguments: pages)
+    func tellsPagesApart(page: String, asks: Bool) async throws {
+        try await TokenSourceFixture.with(
+            session: nil, token: TokenSourceFixture.old(left: 3600, session: nil, idToken: Self.idToken),
+            .set { $0.faults["endsession"] = .status(200, ["Content-Type: text/html"], page) }
+        ) { (fixture: TokenSourceFixture) async throws in
+            let report = await fixture.tokens.logOut()
+            #expect((report.openIDSession.address != nil) == asks && (report.openIDSession == .showedPage) == !asks)
+            // The page may also be that of another server, so the end isn't certain.
+            #expect(!report.isComplete && report.tokens == .done)
+        }
+    }
+
+    // MARK: No revocation endpoint
+
+    private static let withoutRevocation = TokenSourceFixture.Addresses.from {
+        var endpoints = $0.endpoints()
+        endpoints.revoke = nil
+        return endpoints
+    }
+
+    @Test(
+        "K4: Tokens that a server can't revoke are reported with the time until which they are valid", arguments: [true, false])
+    func reportsMissingRevocation(hasRefreshToken: Bool) async throws {
+        let token = TokenSourceFixture.old(left: 3600, refreshToken: hasRefreshToken ? "refresh-old" : nil, session: nil)
+        try await TokenSourceFixture.with(session: nil, token: token, endpoints: Self.withoutRevocation) {
+            (fixture: TokenSourceFixture) async throws in
+            let report = await fixture.tokens.logOut()
+            guard case .notOffered(let rest) = report.tokens else {
+                Issue.record("\(report.tokens)")
+                return
+            }
+            #expect(rest.accessTokenEnd == token.expiresAt && rest.hasRefreshToken == hasRefreshToken)
+            #expect(report.local == .done && !report.isComplete)
+            #expect(try await fixture.store.token() == nil)
+        }
+        let expired = TokenSourceFixture.old(refreshToken: nil, session: nil)
+        try await TokenSourceFixture.with(session: nil, token: expired, endpoints: Self.withoutRevocation) {
+            (fixture: TokenSourceFixture) async throws in
+            #expect(await fixture.tokens.logOut().isComplete)
+        }
+    }
+
+    @Test("K4: A new login and a revocation succeed where the server can't revoke the earlier tokens")
+    func keepsLoginWithoutRevocation() async throws {
+        let token = TokenSourceFixture.old(left: 3600)
+        try await TokenSourceFixture.with(token: token, endpoints: Self.withoutRevocation) {
+            (fixture: TokenSourceFixture) async throws in
+            let report = try await fixture.tokens.adopt(SSOToken(value: Secret("sso-2".utf8)))
+            guard case .notOffered = report.tokens else {
+                Issue.record("\(report.tokens)")
+                return
+            }
+            #expect(report.session == .done && fixture.tokens.replaced == report)
+        }
+        try await TokenSourceFixture.with(token: token, endpoints: Self.withoutRevocation) {
+            (fixture: TokenSourceFixture) async throws in
+            guard case .notOffered(let rest) = try await fixture.tokens.revoke() else {
+                Issue.record("the tokens are said to be revoked")
+                return
+            }
+            #expect(rest.hasRefreshToken)
+            #expect(try await fixture.store.token() == nil)
+            #expect(try await fixture.tokens.revoke() == .notNeeded)
+        }
+    }
+
     // MARK: Userinfo
 
     /// A `WWW-Authenticate` field with an empty body, and the name and the explanation that are read from it.

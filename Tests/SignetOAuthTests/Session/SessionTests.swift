@@ -208,7 +208,7 @@ struct SessionTests {
     @Test(
         "An ID token session counts as ended only by a clear response, not by a page for the user",
         arguments: [
-            (204, [], "", true), (200, [], "", true), (200, [], "{}", true), (200, [], "<p>Do you want to log out?</p>", false),
+            (204, [], "", true), (200, [], "", true), (200, [], "{}", true), (200, [], "<form>Log out?</form>", false),
             (302, ["Location: https://app.example.com/bye"], "", true),
             (302, ["Location: https://app.example.com/bye?state=1"], "", true),
             (302, ["Location: https://app.example.com/bye.evil"], "", false),

@@ -83,14 +83,14 @@ enum Operation: String, CaseIterable, Sendable {
 
     private static func check(_ outcome: LogOutReport.Outcome) throws {
         switch outcome {
-        case .done, .notNeeded: break
-        case .needsBrowser: throw NeedsBrowser()
+        case .done, .notNeeded, .notOffered: break
+        case .needsBrowser, .showedPage: throw NeedsBrowser()
         case .failed(let error): throw error
         }
     }
 }
 
-/// The server requires the user's confirmation in a browser.
+/// The server answered with a page, which the user must read.
 struct NeedsBrowser: Error {}
 
 extension Error {

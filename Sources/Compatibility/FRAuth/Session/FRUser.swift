@@ -147,7 +147,7 @@ extension FRUser {
     /// - Throws: `NetworkError`, ``OAuth2Error`` and others when the server could not revoke the tokens. The stored tokens are
     ///   removed anyway.
     public func revokeAccessToken() async throws {
-        try await about { try await $0.revoke() }
+        _ = try await about { try await $0.revoke() }
     }
 
     /// Removes and revokes the tokens, and calls the completion once.
