@@ -151,6 +151,22 @@ struct ProviderLoginTests {
 
     // MARK: Tokens and userinfo
 
+    @Test("K2: token --refresh says that the token can't be renewed and until when it is good")
+    func tellsTokenWithoutRefresh() async throws {
+        let provider = try FakeProvider { $0.issuesRefreshTokens = false }
+        try await CommandLineFixture.with { cli in
+            try await cli.logInWithBrowser("--issuer", provider.url, "--client", "app").succeeds()
+            let token = try await cli.signet("token", "--json").succeeds().json
+            let end = token["expiresAt"]?.string ?? "?"
+            let refused = try await cli.signet("token", "--refresh")
+            refused.fails(77, "cannot be renewed", "good until \(end)", "--browser")
+            #expect(!refused.errors.contains("has ended"))
+            let error = try await cli.signet("token", "--refresh", "--json").jsonError
+            #expect(error?["code"]?.string == "token.notRenewable")
+            #expect(try await cli.signet("token").succeeds().line == token["accessToken"]?.string)
+        }
+    }
+
     @Test("K5: A refusal in WWW-Authenticate with an empty body is told with its words and exits with 77")
     func tellsRefusedToken() async throws {
         let field =

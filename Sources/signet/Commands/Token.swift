@@ -11,7 +11,8 @@ struct Token: NetworkedCommand {
         discussion: """
             A token that ends within a minute is renewed first: by its refresh token, or by the session. Where that fails for a \
             reason that may pass, the old one is printed until it ends. However many processes ask at once, the server is asked \
-            once. When the login has ended the exit code is 77, and 'signet login' is the way on.
+            once. When the login has ended the exit code is 77, and 'signet login' is the way on. So it is when --refresh finds \
+            neither a refresh token nor a session: then it says until when the token is good.
 
                 curl -H "Authorization: Bearer $(signet token)" https://api.example.com
             """)
@@ -46,7 +47,14 @@ struct Token: NetworkedCommand {
     private func current(_ profile: LoginProfile, _ session: Session) async throws -> AccessToken {
         let refresh = refresh
         return try await profile.use(session) { client in
-            refresh ? try await client.tokens.refresh() : try await client.tokens.token()
+            guard refresh else { return try await client.tokens.token() }
+            do throws(TokenError) {
+                return try await client.tokens.refresh()
+            } catch {
+                // A token that can't be renewed is still good.
+                guard error.code == .loginRequired, let token = try await client.reader.token() else { throw error }
+                throw profile.notRenewable(until: token.expiresAt)
+            }
         }
     }
 

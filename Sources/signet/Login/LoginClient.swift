@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SignetCore
 import SignetJourney
 import SignetNetwork
@@ -100,6 +101,15 @@ extension LoginProfile {
     /// Returns the error for a login that has ended, with the command to log in again.
     func loginRequired(_ reason: String) -> Failure {
         Failure(.notAllowed, "token.loginRequired", "\(reason); log in again: \(loginCommand)")
+    }
+
+    /// Returns the error for a token that can't be renewed and has not expired.
+    func notRenewable(until end: Date?) -> Failure {
+        let time = end.map { "until \($0.text)" } ?? "until the server ends it"
+        return Failure(
+            .notAllowed, "token.notRenewable",
+            "the token for \(url) cannot be renewed; it is good \(time), and 'signet token' prints it; a new one needs a new login: "
+                + loginCommand)
     }
 
     /// The error for a journey at an OpenID provider.
