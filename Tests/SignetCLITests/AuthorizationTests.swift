@@ -37,4 +37,23 @@ struct AuthorizationTests {
             try await cli.signet("token").fails(77, "no user is logged in here")
         }
     }
+
+    @Test("C12: The wait for a browser that shows an error page ends and says what to register; a fixed port works")
+    func endsWaitForBrowser() async throws {
+        // OpenAM compares the port too, and the port must be the same in the login.
+        let port = try ReservedPort()
+        let redirect = "http://127.0.0.1:\(port.number)/callback"
+        let server = try FakeProvider(isAM: true) { $0.redirectURI = redirect }
+        try await CommandLineFixture.with { cli in
+            let login = try await cli.logInWithBrowser(server.url, "--client", "app", "--timeout", "1")
+            login.fails(69, "not finished within 1 seconds", "register http://127.0.0.1:", "fixed", "--redirect", "--timeout")
+            try await cli.signet("token").fails(77, "no user is logged in here")
+
+            let fixed = try await cli.logInWithBrowser(server.url, "--client", "app", "--redirect", redirect, "--json").succeeds()
+            #expect(fixed.json["subject"]?.string == "alice")
+            // The login keeps its redirect address.
+            try await cli.logInWithBrowser().succeeds()
+            try await cli.signet("token", "--refresh").succeeds()
+        }
+    }
 }

@@ -35,8 +35,9 @@ public struct BrowserLogin: Sendable {
     }
 
     /// Opens the browser, waits for the response, and stores the tokens.
-    /// - Throws: ``TokenError``: ``TokenError/Code/cancelled`` when the task is canceled or the login times out,
-    ///   ``TokenError/Code/notConfigured`` when the client's redirect URI isn't a loopback address or its port is in use.
+    /// - Throws: ``TokenError``: ``TokenError/Code/cancelled`` when the task is canceled or the login times out, with the redirect
+    ///   address that the server must know; ``TokenError/Code/notConfigured`` when the client's redirect URI isn't a loopback address
+    ///   or its port is in use.
     public func logIn() async throws(TokenError) -> AccessToken {
         try await logIn(returningTo: nil)
     }
@@ -58,8 +59,6 @@ public struct BrowserLogin: Sendable {
                 try await tokens.server.exchange(code, attempt, redirectURI: answer.redirectURI))
         } catch let error as LoopbackListener.InvalidAddress {
             throw TokenError(.notConfigured, .other(error.reason))
-        } catch RedirectReceiver.Failure.timeout {
-            throw TokenError(.cancelled, .other("the login was not finished within \(timeout)"))
         } catch RedirectReceiver.Failure.cancelled {
             throw TokenError(.cancelled)
         } catch {
@@ -79,20 +78,44 @@ public struct BrowserLogin: Sendable {
         let wanted = try server.client.redirectURI
         let ownWindow = open == nil && LoginBrowser.hasWindow && !wanted.hasPrefix("http") ? RedirectReceiver() : nil
         if let receiver = receiver ?? ownWindow {
-            let query = try await receiver.answer(within: timeout, accepting: isExpected) {
-                try await show(
-                    try await server.authorizationAddress(attempt, redirectURI: wanted, adding: parameters), wanted, receiver)
+            let query = try await inTime(at: wanted) {
+                try await receiver.answer(within: timeout, accepting: isExpected) {
+                    try await show(
+                        try await server.authorizationAddress(attempt, redirectURI: wanted, adding: parameters), wanted, receiver)
+                }
             }
             return (query, wanted)
         }
         let listener = try await LoopbackListener.listening(at: wanted)
         let redirectURI = listener.redirectURI
         // The closure creates the address, because the port is closed when the closure fails.
-        let query = try await listener.answer(within: timeout, accepting: isExpected) {
-            try await show(
-                try await server.authorizationAddress(attempt, redirectURI: redirectURI, adding: parameters), redirectURI, nil)
+        let query = try await inTime(at: redirectURI) {
+            try await listener.answer(within: timeout, accepting: isExpected) {
+                try await show(
+                    try await server.authorizationAddress(attempt, redirectURI: redirectURI, adding: parameters), redirectURI, nil
+                )
+            }
         }
         return (query, redirectURI)
+    }
+
+    /// Waits for the response, and names the redirect address in the error when none comes in time.
+    ///
+    /// A server that doesn't know the address shows the reason in the browser only, and never responds.
+    private func inTime(at redirectURI: String, _ answer: () async throws -> String) async throws -> String {
+        do {
+            return try await answer()
+        } catch RedirectReceiver.Failure.timeout {
+            let client = try tokens.server.client
+            let ports =
+                redirectURI == client.redirectURI
+                ? "" : "; a server that doesn't allow any port needs an address with a fixed one, the same there and here"
+            throw TokenError(
+                .cancelled,
+                .other(
+                    "the login was not finished within \(timeout.components.seconds) seconds; if the browser shows an error about the "
+                        + "client or its redirect address, register \(redirectURI) for the client \(client.clientID)\(ports)"))
+        }
     }
 
     /// Opens the address with the app's function, or in the system's way.

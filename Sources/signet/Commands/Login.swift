@@ -62,7 +62,8 @@ struct Login: NetworkedCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the client's answers go; without it \(LoginProfile.defaultRedirectURI), with any port.", valueName: "address"))
+            "Where the client's answers go; without it \(LoginProfile.defaultRedirectURI), with any port. For a server that wants a fixed "
+                + "port, one that is registered there in the same words: http://127.0.0.1:8400/callback.", valueName: "address"))
     var redirect: String?
 
     @Option(help: "What the token is to be good for; may be repeated. Without it openid.")

@@ -58,10 +58,7 @@ struct LoginAttempt {
     private func outcome() async throws -> Outcome {
         var outcome = Outcome()
         if arguments.browser {
-            let timeout = timeout ?? .seconds(300)
-            outcome.token = try await BrowserLogin(client.tokens, timeout: timeout) { address in
-                await TerminalLogin.openBrowser(address, within: timeout)
-            }.logIn()
+            outcome.token = try await inBrowser()
         } else if arguments.device {
             outcome.token = try await onAnotherDevice()
         } else {
@@ -126,6 +123,20 @@ struct LoginAttempt {
     private static func isNotFound(_ error: any Error) -> Bool {
         let failure = error as? Failure
         return (error as? JourneyError)?.status == 404 || failure?.code == "journey.refused" && failure?.part == "url"
+    }
+
+    private func inBrowser() async throws -> AccessToken {
+        let timeout = timeout ?? .seconds(300)
+        do throws(TokenError) {
+            return try await BrowserLogin(client.tokens, timeout: timeout) { address in
+                await TerminalLogin.openBrowser(address, within: timeout)
+            }.logIn()
+        } catch let error where error.code == .cancelled && error.cause != nil {
+            let failure = Failure(error)
+            throw Failure(
+                failure.exit, failure.code,
+                "\(failure.message); --redirect sets the address here, and --timeout the seconds to wait")
+        }
     }
 
     private var timeout: Duration? { arguments.seconds.map { .seconds($0) } }

@@ -202,4 +202,40 @@ struct ForeignProviderTests {
             #expect(try await fixture.store.session() == TokenSourceFixture.session)
         }
     }
+
+    // MARK: A browser that doesn't come back
+
+    @Test("C12: A browser login that times out names the redirect address to register", arguments: [true, false])
+    func namesRedirectAddress(isFixed: Bool) async throws {
+        let port = try ReservedPort()
+        let redirectURI = isFixed ? "http://127.0.0.1:\(port.number)/callback" : "http://127.0.0.1/callback"
+        let client = OAuthClient(clientID: "app", redirectURI: redirectURI, scopes: ["read"])
+        try await TokenSourceFixture.with(session: nil, client: client) { (fixture: TokenSourceFixture) async throws in
+            let login = BrowserLogin(fixture.tokens, timeout: .milliseconds(50)) { _ in }
+            let error = await outcome { try await login.logIn() }.tokenError
+            let words = error?.description ?? ""
+            #expect(error?.code == .cancelled)
+            #expect(words.contains("register http://127.0.0.1:") && words.contains("for the client app"))
+            #expect(words.contains(redirectURI) == isFixed && words.contains("fixed") == !isFixed)
+        }
+    }
+
+    @Test("C12: A login with a fixed port in the redirect address sends that address with both requests")
+    func usesFixedPort() async throws {
+        let port = try ReservedPort()
+        let redirectURI = "http://127.0.0.1:\(port.number)/callback"
+        let client = OAuthClient(clientID: "app", redirectURI: redirectURI, scopes: ["openid", "read"])
+        try await TokenSourceFixture.with(session: nil, client: client) { (fixture: TokenSourceFixture) async throws in
+            let login = BrowserLogin(fixture.tokens) { address in
+                let query = FormCoding.decode(address.split(separator: "?")[1])
+                #expect(query["redirect_uri"] == redirectURI)
+                let response = try await fixture.transport.send(
+                    HTTPRequest("GET", address, headers: ["iPlanetDirectoryPro": "sso-1"]))
+                _ = try await fixture.transport.send(HTTPRequest("GET", try #require(response.headers["Location"])))
+            }
+            #expect(try await login.logIn().text.hasPrefix("access-"))
+            let sent = FormCoding.decode(try #require(fixture.provider.now.bodies["token"]?.last))
+            #expect(sent["redirect_uri"] == redirectURI)
+        }
+    }
 }
