@@ -56,4 +56,34 @@ struct AuthorizationTests {
             try await cli.signet("token", "--refresh").succeeds()
         }
     }
+
+    @Test("C6: signet login --device sends response_type, and takes tokens that come without scope and id_token")
+    func logsInOnAnotherDevice() async throws {
+        let server = try FakeProvider(isAM: true) { $0.issuesIDTokenToDevice = false }
+        try await CommandLineFixture.with { cli in
+            let login = try await cli.signet("login", server.url, "--client", "app", "--device", "--json").succeeds()
+            #expect(login.json["scope"]?.string == "openid" && login.json["subject"] == nil)
+            #expect(login.errors.contains("WDJB-MJHT"))
+            #expect(try await cli.signet("token").succeeds().line.hasPrefix("access-"))
+        }
+    }
+
+    @Test("C13: signet login --device waits while the login is pending, and authorization_declined exits with 77")
+    func endsDeclinedDeviceLogin() async throws {
+        let pending = "The user has not yet completed authorization"
+        let server = try FakeProvider(isAM: true) {
+            $0.devicePolls = [
+                .error("403 Forbidden", "authorization_pending", pending),
+                .error("400 Bad Request", "authorization_pending", pending),
+                .error("403 Forbidden", "authorization_declined", "The user has declined authorization"),
+            ]
+        }
+        try await CommandLineFixture.with { cli in
+            let login = try await cli.signet("login", server.url, "--client", "app", "--device")
+            login.fails(77, "authorization_declined", "The user has declined authorization")
+            let polls = server.paths.filter { $0.hasSuffix("/access_token") }.count
+            #expect(polls == 3)
+            try await cli.signet("token").fails(77, "no user is logged in here")
+        }
+    }
 }

@@ -188,4 +188,17 @@ struct ProviderLoginTests {
             try await cli.signet("userinfo").fails(76, "signed userinfo", "audience")
         }
     }
+
+    // MARK: Another device
+
+    @Test("K3: signet login --device proves with a code verifier that it began the login")
+    func provesDeviceLogin() async throws {
+        let provider = try FakeProvider()
+        try await CommandLineFixture.with { cli in
+            // The provider wants a code challenge, and the right verifier of it.
+            let login = try await cli.signet("login", "--issuer", provider.url, "--client", "app", "--device", "--json")
+                .succeeds()
+            #expect(login.json["subject"]?.string == "alice" && login.errors.contains("WDJB-MJHT"))
+        }
+    }
 }
