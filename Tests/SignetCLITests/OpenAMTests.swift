@@ -55,7 +55,7 @@ struct OpenAMTests {
         }
     }
 
-    @Test("Logout ends the session through version 2.0 of the sessions resource")
+    @Test("C1: Logout ends the session through version 2.0 of the sessions resource")
     func endsSessionAtOpenAM() async throws {
         let server = try FakeOpenAM()
         try await CommandLineFixture.with { cli in
@@ -71,7 +71,7 @@ struct OpenAMTests {
         ("404 Not Found", 77), ("403 Forbidden", 77), ("500 Internal Server Error", 69), ("503 Service Unavailable", 69),
     ]
 
-    @Test("A logout that the server refuses is reported and exits with 69 or 77", arguments: refusals)
+    @Test("C1: A logout that the server refuses is reported and exits with 69 or 77", arguments: refusals)
     func reportsRefusedLogout(status: String, exit: Int32) async throws {
         let server = try FakeOpenAM()
         try await CommandLineFixture.with { cli in
@@ -85,7 +85,7 @@ struct OpenAMTests {
         }
     }
 
-    @Test("A second login at OpenAM ends the session of the first")
+    @Test("C1: A second login at OpenAM ends the session of the first")
     func endsSessionOfFirstLogin() async throws {
         let server = try FakeOpenAM()
         try await CommandLineFixture.with { cli in
@@ -95,7 +95,7 @@ struct OpenAMTests {
         }
     }
 
-    @Test("A second login that cannot end the first session is kept and exits with 69 or 77", arguments: refusals)
+    @Test("C1: A second login that cannot end the first session is kept and exits with 69 or 77", arguments: refusals)
     func keepsLoginOverLivingSession(status: String, exit: Int32) async throws {
         let server = try FakeOpenAM()
         try await CommandLineFixture.with { cli in

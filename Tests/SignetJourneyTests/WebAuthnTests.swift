@@ -74,7 +74,7 @@ struct WebAuthnTests {
     private static let moduleOptions =
         #"{"challenge":{"value":"QVFJQzV3"},"timeout":60000,"rpId":"openam.example.org","allowCredentials":[],"userVerification":"preferred"}"#
 
-    @Test("OpenAM's WebAuthn module is recognized by the JSON next to its PasswordCallback")
+    @Test("C4: OpenAM's WebAuthn module is recognized by the JSON next to its PasswordCallback")
     func recognizesOpenAMModule() throws {
         let step = moduleStep(Self.moduleOptions)
         #expect(step.webAuthnModuleOptions?["rpId"]?.string == "openam.example.org")

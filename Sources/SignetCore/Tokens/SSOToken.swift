@@ -8,6 +8,10 @@ public struct SSOToken: Sendable, Hashable {
     public let successURL: String?
     /// The realm, with a leading slash.
     public let realm: String?
+    /// The variant of the protocol that the server's answers have shown; nil when they have shown none.
+    ///
+    /// It is stored for the next process. A replaced or ended session takes it along.
+    package var dialect: String?
 
     /// Creates a token.
     public init(value: Secret, successURL: String? = nil, realm: String? = nil) {
@@ -19,7 +23,7 @@ public struct SSOToken: Sendable, Hashable {
 
 extension SSOToken: Codable {
     private enum CodingKeys: String, CodingKey {
-        case value, successUrl, realm
+        case value, successUrl, realm, dialect
     }
 
     /// Reads a stored token.
@@ -29,6 +33,7 @@ extension SSOToken: Codable {
             value: Secret(text: try members.decode(String.self, forKey: .value)),
             successURL: try members.decodeIfPresent(String.self, forKey: .successUrl),
             realm: try members.decodeIfPresent(String.self, forKey: .realm))
+        dialect = try members.decodeIfPresent(String.self, forKey: .dialect)
     }
 
     /// Writes the token **in plain text**, for a storage that seals its content.
@@ -37,6 +42,7 @@ extension SSOToken: Codable {
         try members.encode(value.text, forKey: .value)
         try members.encodeIfPresent(successURL, forKey: .successUrl)
         try members.encodeIfPresent(realm, forKey: .realm)
+        try members.encodeIfPresent(dialect, forKey: .dialect)
     }
 }
 

@@ -15,8 +15,9 @@ public import SignetOAuth
 ///         state = try await journeys.next(step)
 ///     }
 ///
-/// This type has no state, because each step contains the server's handle. Several journeys may therefore run at the same time.
-/// ``JourneySession`` keeps the state of one run, for a user interface.
+/// This type keeps no state of a journey, because each step contains the server's handle. Several journeys may therefore run at
+/// the same time. ``JourneySession`` keeps the state of one run, for a user interface. It does keep which variant of the protocol
+/// the server's answers have shown (``ServerProfile/dialect``).
 ///
 /// The journeys of an ``IdentityClient`` use its session and cookies, and store the session that they deliver. Other journeys
 /// store nothing, unless they have a `TokenSource`.
@@ -29,6 +30,8 @@ public struct Journey: Sendable {
     public let profile: ServerProfile
     private let pipeline: RequestPipeline
     private let tokens: TokenSource?
+    /// The variant of the protocol that the server uses.
+    private let dialect: DetectedDialect
 
     /// Creates the journeys of one server.
     /// - Parameters:
@@ -44,6 +47,8 @@ public struct Journey: Sendable {
     ) {
         self.profile = profile
         self.tokens = tokens
+        let shared = tokens.flatMap { $0.dialect.setting == profile.dialect ? $0.dialect : nil }
+        dialect = shared ?? DetectedDialect(profile.dialect)
         pipeline = RequestPipeline(transport, interceptors: interceptors, requestLogger: requestLogger)
     }
 
@@ -59,7 +64,7 @@ public struct Journey: Sendable {
 
     /// Starts the journey that an index selects: a journey, a module, the advice of a policy, or the realm's default.
     public func start(_ index: AuthenticationIndex, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
-        try await finish(try startRequest(index, options: options), for: .startAuthenticate(index), options)
+        try await finish(for: .startAuthenticate(index), options) { try startRequest(index, options: options) }
     }
 
     /// Starts the profile's registration service.
@@ -74,12 +79,14 @@ public struct Journey: Sendable {
     /// - Returns: The next step, or the end of the journey.
     /// - Throws: ``JourneyError/Code/invalidResumeURI``; ``JourneyError/Code/suspensionExpired``.
     public func resume(_ link: String, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
-        try await finish(try resumeRequest(link, options: options), for: .resumeAuthenticate, options)
+        try await finish(for: .resumeAuthenticate, options) { try resumeRequest(link, options: options) }
     }
 
     /// Sends a step whose callbacks have been filled in.
     ///
     /// Send a step that only waits unchanged.
+    ///
+    /// When the server refuses the step because its scripts are missing, it is sent once more with them.
     /// - Parameters:
     ///   - step: The step.
     ///   - index: The index with which the journey was started. Interceptors receive it; the server identifies the journey by the
@@ -91,7 +98,7 @@ public struct Journey: Sendable {
     public func next(
         _ step: JourneyStep, of index: AuthenticationIndex = .standard, options: JourneyOptions = JourneyOptions()
     ) async throws -> JourneyState {
-        try await finish(try nextRequest(step, options: options), for: .authenticate(index), options)
+        try await answer(step, adding: [], of: index, options)
     }
 
     /// Continues a step that redirected the user to another site (``RedirectCallback``), when the user returns.
@@ -108,9 +115,34 @@ public struct Journey: Sendable {
     ) async throws -> JourneyState {
         let parameters = FormCoding.query(of: address)
         let carried = Self.resumeParameters.compactMap { name in parameters[name].map { (name: name, value: $0) } }
-        return try await finish(
-            try nextRequest(step, adding: carried, options: options), for: .authenticate(index), options)
+        return try await answer(step, adding: carried, of: index, options)
     }
+
+    private func answer(
+        _ step: JourneyStep, adding parameters: [(name: String, value: String)], of index: AuthenticationIndex,
+        _ options: JourneyOptions
+    ) async throws -> JourneyState {
+        let send = {
+            try await finish(for: .authenticate(index), options) {
+                try nextRequest(step, adding: parameters, options: options)
+            }
+        }
+        do {
+            return try await send()
+        } catch let error as JourneyError where error.isMissingCallbacks && step.hasScripts && mayBeOpenAM {
+            dialect.show(.openAM)
+            do {
+                return try await send()
+            } catch let error as JourneyError where error.isMissingCallbacks {
+                dialect.show(.accessManager)
+                throw error
+            }
+        }
+    }
+
+    private var isOpenAM: Bool { dialect.current == .openAM }
+    /// True when the profile sets no variant of the protocol and no answer has shown an OpenAM.
+    private var mayBeOpenAM: Bool { dialect.setting == nil && !isOpenAM }
 
     /// Waits for the time that a step requests, and sends the step.
     /// - Parameters:
@@ -140,14 +172,44 @@ public struct Journey: Sendable {
         "suspendedId",
     ]
 
+    /// Sends a request and stores the session at the end of the journey.
+    /// - Parameters:
+    ///   - action: The purpose of the request.
+    ///   - options: The options of the journey.
+    ///   - makeRequest: Returns the request; called when the variant of the protocol that is stored with the session is known.
+    /// - Returns: The next step, or the end of the journey.
+    /// - Throws: The errors that ``Journey`` lists.
     private func finish(
-        _ request: HTTPRequest, for action: RequestAction, _ options: JourneyOptions
+        for action: RequestAction, _ options: JourneyOptions, _ makeRequest: () throws -> HTTPRequest
     ) async throws -> JourneyState {
-        var request = request
-        try await addSession(to: &request, options)
+        let session = try await session(options)
+        var request = try makeRequest()
+        try await add(session, to: &request)
         let state = try Self.state(after: try await send(request, for: action))
         if case .loggedIn(let session) = state { try await tokens?.adopt(session) }
         return state
+    }
+
+    private func session(_ options: JourneyOptions) async throws -> Secret? {
+        if let session = options.session { return session }
+        let session = try await tokens?.session()
+        dialect.recall(session)
+        return session?.value
+    }
+
+    private func add(_ session: Secret?, to request: inout HTTPRequest) async throws {
+        if let session {
+            let isPlain = session.withUnsafeBytes { $0.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: ";") } }
+            guard isPlain, session.count > 0 else {
+                throw JourneyError(
+                    .invalidRequest, message: "the session token is invalid: it contains a character that no token has")
+            }
+        }
+        let cookies = try await tokens?.cookies()
+        var headers = SessionHeaders(profile, dialect.current).headers(
+            session, for: request.url, cookies, now: tokens?.clock.now ?? .distantPast)
+        for field in request.headers.fields { headers.append(field.name, field.value) }
+        request.headers = headers
     }
 
     private func request(
@@ -186,31 +248,19 @@ extension Journey {
         guard !step.authId.isEmpty else {
             throw JourneyError(.invalidRequest, message: "the step has an empty authId, so it belongs to no journey")
         }
-        return try request(query: parameters + options.query, body: JSON.encode(step.echoed(to: profile.dialect).json), options)
+        return try request(query: parameters + options.query, body: JSON.encode(step.echoed(to: dialect.current).json), options)
     }
 
     /// Adds the session and the cookies to a request, before its other header fields.
     package func addSession(to request: inout HTTPRequest, _ options: JourneyOptions) async throws {
-        var session = options.session
-        if session == nil { session = try await tokens?.session()?.value }
-        if let session {
-            let isPlain = session.withUnsafeBytes { $0.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: ";") } }
-            guard isPlain, session.count > 0 else {
-                throw JourneyError(
-                    .invalidRequest, message: "the session token is invalid: it contains a character that no token has")
-            }
-        }
-        let cookies = try await tokens?.cookies()
-        var headers = SessionHeaders(profile).headers(
-            session, for: request.url, cookies, now: tokens?.clock.now ?? .distantPast)
-        for field in request.headers.fields { headers.append(field.name, field.value) }
-        request.headers = headers
+        try await add(try await session(options), to: &request)
     }
 
-    /// Sends a request and stores the cookies of the response.
+    /// Sends a request, stores the cookies of the response, and notes what the response shows about the protocol.
     package func send(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPResponse {
         let response = try await pipeline.send(request, for: action)
         try await tokens?.take(response, to: request)
+        if mayBeOpenAM, response.isModuleStep { dialect.show(.openAM) }
         return response
     }
 
@@ -227,11 +277,13 @@ extension JourneyStep {
     /// For AM, this omits a `TextOutputCallback` that contains a script (type 4), because it is for browsers and AM doesn't read
     /// it. OpenAM counts the callbacks and requires all of them.
     func echoed(to dialect: ServerProfile.Dialect) -> JourneyStep {
-        guard dialect == .accessManager, callbacks.contains(where: \.isScript) else { return self }
+        guard dialect == .accessManager, hasScripts else { return self }
         var step = self
         step.callbacks.removeAll(where: \.isScript)
         return step
     }
+
+    fileprivate var hasScripts: Bool { callbacks.contains(where: \.isScript) }
 }
 
 extension JourneyCallback {

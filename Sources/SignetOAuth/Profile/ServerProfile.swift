@@ -49,8 +49,10 @@ public struct ServerProfile: Sendable, Hashable {
     public var authenticationService = "Login"
     /// The default journey for the registration of a new user.
     public var registrationService = "Registration"
-    /// The variant of the protocol that the server implements.
-    public var dialect: Dialect = .accessManager
+    /// The variant of the protocol that the server implements; nil to recognize it by the server's answers.
+    ///
+    /// Set it only for a server whose answers mislead the client.
+    public var dialect: Dialect?
     /// The value of `X-Requested-With`.
     ///
     /// AM rejects requests from browsers without it, and scripts in journeys may read it. The ForgeRock SDKs send

@@ -140,7 +140,9 @@ extension TokenSource {
             case .failure(let error): openID = .failed(error)
             }
         }
-        return await LogOutReport(local: removed.local, tokens: revoked, session: ended, openIDSession: openID)
+        let report = await LogOutReport(local: removed.local, tokens: revoked, session: ended, openIDSession: openID)
+        server.dialect.forget()
+        return report
     }
 
     /// Ends a stored item at the server.

@@ -11,12 +11,12 @@ package struct SessionHeaders {
     let dialect: ServerProfile.Dialect
 
     /// Creates the header fields for requests to the profile's server.
-    package init(_ profile: ServerProfile) {
-        (cookieName, keepsCookies, dialect) = (profile.cookieName, profile.keepsCookies, profile.dialect)
+    package init(_ profile: ServerProfile, _ dialect: ServerProfile.Dialect) {
+        (cookieName, keepsCookies, self.dialect) = (profile.cookieName, profile.keepsCookies, dialect)
     }
 
-    init(_ endpoints: OAuthEndpoints) {
-        (cookieName, keepsCookies, dialect) = (endpoints.cookieName, endpoints.keepsCookies, endpoints.dialect)
+    init(_ endpoints: OAuthEndpoints, _ dialect: ServerProfile.Dialect) {
+        (cookieName, keepsCookies, self.dialect) = (endpoints.cookieName, endpoints.keepsCookies, dialect)
     }
 
     /// Returns the header fields.

@@ -34,7 +34,7 @@ extension TokenSource {
                     stored: stored.session, hasTokens: stored.token != nil, delivered: delivered)
                 {
                     switch step {
-                    case .store: try await store.save(delivered)
+                    case .store: try await store.save(server.dialect.marked(delivered, replacing: stored.session))
                     case .revokeTokens:
                         // The new session has already replaced the previous one, which must be ended even when its tokens can't
                         // be removed.
@@ -59,12 +59,34 @@ extension TokenSource {
                 return (superseded, failure)
             }
             let report = await end(superseded)
+            if superseded.session != nil { await storeDialect(with: delivered) }
             if let failure { throw failure }
             return report
         } catch {
             throw TokenError(error)
         }
     }
+
+    /// Stores the variant of the protocol that the end of the previous session has shown.
+    ///
+    /// A failure is ignored, because the variant can be recognized again.
+    private func storeDialect(with session: SSOToken) async {
+        try? await store.withLock {
+            guard let stored = try await store.session(), stored.value == session.value else { return }
+            try await markSession(stored)
+        }
+    }
+
+    /// Stores the variant of the protocol with a session, if it has changed.
+    ///
+    /// The caller holds the lock.
+    func markSession(_ stored: SSOToken) async throws(StoreError) {
+        let marked = server.dialect.marked(stored, replacing: stored)
+        if marked != stored { try await store.save(marked) }
+    }
+
+    /// The variant of the protocol that the server uses, which its journeys share.
+    package var dialect: DetectedDialect { server.dialect }
 
     /// The report about the session and the tokens that the last login of this source replaced; nil when it replaced none.
     ///

@@ -1,6 +1,5 @@
 import SignetCore
 import SignetNetwork
-import Synchronization
 
 /// The requests to AM's sessions resource.
 extension AuthorizationServerClient {
@@ -52,15 +51,17 @@ extension AuthorizationServerClient {
 
     /// Sends a request to the sessions resource.
     ///
-    /// Uses version 2.0 when the server responds with 404 to 3.1, and keeps using it when that succeeds.
+    /// Asks with the other version when the server responds with 404, unless the profile sets the server's variant, and keeps to
+    /// the version that succeeds.
     private func ask(
         _ session: SSOToken, _ action: String, _ cookies: CookieJar, for purpose: RequestAction
     ) async throws -> HTTPResponse {
-        let version = sessionsVersion.withLock { $0 } ?? (given.dialect == .openAM ? .openAM : .newest)
-        let response = try await ask(session, action, version, cookies, for: purpose)
-        guard response.status == 404, version == .newest else { return response }
-        let second = try await ask(session, action, .openAM, cookies, for: purpose)
-        if (200..<300).contains(second.status) { sessionsVersion.withLock { $0 = .openAM } }
+        dialect.recall(session)
+        let isOpenAM = dialect.current == .openAM
+        let response = try await ask(session, action, isOpenAM ? .openAM : .newest, cookies, for: purpose)
+        guard response.status == 404, dialect.setting == nil else { return response }
+        let second = try await ask(session, action, isOpenAM ? .newest : .openAM, cookies, for: purpose)
+        if (200..<300).contains(second.status) { dialect.show(isOpenAM ? .accessManager : .openAM) }
         return second
     }
 

@@ -12,8 +12,8 @@ final class AuthorizationServerClient: Sendable {
     let given: OAuthEndpoints
     private let pipeline: RequestPipeline
     private let cache = Mutex(Cache())
-    /// The version of the sessions resource that the server supports; nil when it is unknown.
-    let sessionsVersion = Mutex<SessionsVersion?>(nil)
+    /// The variant of the protocol that the server uses.
+    let dialect: DetectedDialect
 
     private struct Cache {
         var endpoints: OAuthEndpoints?
@@ -22,6 +22,7 @@ final class AuthorizationServerClient: Sendable {
 
     init(_ endpoints: OAuthEndpoints, client: OAuthClient?, pipeline: RequestPipeline, clock: any WallClock) {
         given = endpoints
+        dialect = DetectedDialect(endpoints.dialect)
         registration = client
         self.pipeline = pipeline
         self.clock = clock
@@ -131,6 +132,7 @@ final class AuthorizationServerClient: Sendable {
         for session: SSOToken, _ attempt: AuthorizationAttempt, cookies: CookieJar
     ) async throws -> (code: Secret, cookies: CookieJar) {
         let client = try client
+        dialect.recall(session)
         let (issuer, isNamed) = try await issuer()
         let url = FormCoding.address(
             try await address(\.authorize, "authorization endpoint"),
@@ -321,7 +323,7 @@ extension AuthorizationServerClient {
     static let version = "resource=2.1, protocol=1.0"
 
     func headers(_ session: SSOToken, for url: String, _ cookies: CookieJar) -> HTTPHeaders {
-        SessionHeaders(given).headers(session.value, for: url, cookies, now: clock.now)
+        SessionHeaders(given, dialect.current).headers(session.value, for: url, cookies, now: clock.now)
     }
 
     /// Sends a form.

@@ -34,8 +34,8 @@ public struct OAuthEndpoints: Sendable, Hashable {
     public var cookieName: String
     /// True to store the server's cookies and send them back.
     public var keepsCookies = true
-    /// The variant of the protocol that the server implements.
-    public var dialect = ServerProfile.Dialect.accessManager
+    /// The variant of the protocol that the server implements; nil to recognize it by the server's answers.
+    public var dialect: ServerProfile.Dialect?
     /// The pins of the server's public keys.
     ///
     /// The server must present one of these keys. When the set is empty, any valid certificate for the server is accepted.

@@ -361,7 +361,10 @@ public final class TokenSource: Sendable {
         let cookies = (try? await store.cookies()) ?? CookieJar()
         switch await server.state(of: session, cookies: cookies) {
         case .over: break
-        case .alive: return TokenError(.interactionRequired, failure.cause)
+        case .alive:
+            // The variant of the protocol can be recognized again.
+            try? await markSession(session)
+            return TokenError(.interactionRequired, failure.cause)
         case .unknown(nil): return failure
         case .unknown(let error?):
             let reason = TokenError(error)
@@ -370,6 +373,7 @@ public final class TokenSource: Sendable {
         try await store.removeSession()
         try await discardToken()
         try await store.removeCookies()
+        server.dialect.forget()
         throw failure
     }
 }

@@ -78,8 +78,9 @@ struct Login: NetworkedCommand {
     @Option(
         name: .customLong("settings"),
         help: ArgumentHelp(
-            "A file in YAML or JSON with the settings of a server profile (docs/guides/journeys.md): cookie, pins, addresses, "
-                + "client.signOutRedirectUri and so on.",
+            "A file in YAML or JSON with the settings of a server profile (docs/guides/journeys.md): cookie, pins, addresses, dialect, "
+                + "client.signOutRedirectUri and so on. An OpenAM is recognized by its answers; dialect: openAM or "
+                + "dialect: accessManager overrides them.",
             valueName: "file"), completion: .file())
     var settingsFile: String?
 

@@ -133,7 +133,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A session at OpenAM, which knows version 2.0 of the sessions resource, ends at logout and at the next login")
+    @Test("C1: A session at OpenAM, which knows version 2.0 of the sessions resource, ends at logout and at the next login")
     func endsOpenAMSessions() async throws {
         try await TokenSourceFixture.with(
             .set {

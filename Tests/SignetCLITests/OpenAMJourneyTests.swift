@@ -1,0 +1,124 @@
+import SignetCore
+import SignetTesting
+import TestSupport
+import Testing
+
+@testable import signet
+
+@Suite("Journeys of signet at an OpenAM")
+struct OpenAMJourneyTests {
+    private static let password = FakeOpenAM.Page.password
+
+    /// Logs dave in with a password and further options.
+    private func logIn(
+        _ cli: CommandLineFixture, _ server: FakeOpenAM, _ options: String..., password: String = Self.password
+    ) async throws -> Outcome {
+        try await cli.start(
+            ["login", server.url, "--answer", "name=dave", "--answer", "password=-"] + options, input: .text("\(password)\n")
+        ).end()
+    }
+
+    @Test("C1: An OpenAM is recognized at the login, and the next process asks its version of the sessions resource only")
+    func remembersSessionsVersion() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore]))
+        try await CommandLineFixture.with { cli in
+            try await logIn(cli, server).succeeds()
+            #expect(server.sessions == ["sso-1"])
+            try await cli.signet("logout").succeeds()
+            #expect(server.sessions.isEmpty && server.read(\.sessionsVersions) == ["2.0"])
+        }
+    }
+
+    @Test("C1: The version that the end of a first session has shown is remembered with the second session")
+    func remembersVersionOfReplacedSession() async throws {
+        let server = try FakeOpenAM()
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("login", server.url).succeeds()
+            try await cli.signet("login", server.url).succeeds()
+            #expect(server.read(\.sessionsVersions) == ["3.1", "2.0"])
+            try await cli.signet("logout").succeeds()
+            #expect(server.read(\.sessionsVersions) == ["3.1", "2.0", "2.0"])
+            // The ended session is forgotten, and the server is recognized anew.
+            try await cli.signet("login", server.url).succeeds()
+            try await cli.signet("logout").succeeds()
+            #expect(server.read(\.sessionsVersions).suffix(2) == ["3.1", "2.0"] && server.sessions.isEmpty)
+        }
+    }
+
+    @Test("A wrong password at OpenAM ends the login with 77 and leaves nothing behind")
+    func refusesWrongPassword() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore]))
+        try await CommandLineFixture.with { cli in
+            try await logIn(cli, server, password: "wrong").fails(77, "Authentication Failed (HTTP 401)")
+            #expect(server.sessions.isEmpty)
+            #expect(try await cli.signet("logout").succeeds().line == "No user is logged in here.")
+        }
+    }
+
+    @Test("C2: A step that is refused without its script is sent once more with it, and later steps with it at once")
+    func sendsScriptsAfterRefusal() async throws {
+        let server = try FakeOpenAM(.chain([.plainScript, .plainScript]))
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("login", server.url).succeeds()
+            #expect(server.callbackCounts == [1, 2, 2])
+            // The next process remembers it.
+            try await cli.signet("login", server.url).succeeds()
+            #expect(server.callbackCounts == [1, 2, 2, 2, 2])
+        }
+    }
+
+    @Test("C2: A step of a module is sent with its script at once")
+    func sendsScriptsOfModules() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore, .script]))
+        try await CommandLineFixture.with { cli in
+            try await logIn(cli, server).succeeds()
+            #expect(server.callbackCounts == [2, 2] && server.sessions == ["sso-1"])
+        }
+    }
+
+    @Test("The setting dialect overrides what an OpenAM's answers show")
+    func settingOverridesAnswers() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore, .script]))
+        try await CommandLineFixture.with { cli in
+            let settings = try cli.write("dialect: accessManager\n".utf8, to: "settings.yaml")
+            try await logIn(cli, server, "--settings", settings).fails(77, "Incorrect number of callbacks")
+            #expect(server.callbackCounts == [2, 1])
+            let known = try cli.write("dialect: openAM\n".utf8, to: "known.yaml")
+            try await logIn(cli, server, "--settings", known).succeeds()
+            try await cli.signet("logout").succeeds()
+            #expect(server.callbackCounts == [2, 1, 2, 2] && server.read(\.sessionsVersions) == ["2.0"])
+        }
+    }
+
+    @Test("A one-time password of OpenAM's HOTP module is requested and submitted, and a wrong one is refused")
+    func logsInWithOneTimePassword() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore, .oneTimePassword]))
+        let answers = ["code=-", "confirmation=Request OTP", "code=-", "confirmation=Submit OTP"].flatMap { ["--answer", $0] }
+        try await CommandLineFixture.with { cli in
+            for (code, status, sessions) in [("654321", 77, []), ("123456", 0, ["sso-1"])] as [(String, Int32, Set<String>)] {
+                let login = try await cli.start(
+                    ["login", server.url, "--answer", "name=dave", "--answer", "password=-"] + answers,
+                    input: .text("\(Self.password)\n000000\n\(code)\n")
+                ).end()
+                #expect(login.status == status && server.sessions == sessions, "\(login.errors)")
+            }
+        }
+    }
+
+    @Test("Tokens at OpenAM are renewed by the refresh token, and by the session when that is revoked")
+    func renewsTokens() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore]))
+        try await CommandLineFixture.with { cli in
+            try await logIn(cli, server, "--client", "app", "--scope", "profile").succeeds()
+            let first = try await cli.signet("token").succeeds().line
+            let second = try await cli.signet("token", "--refresh").succeeds().line
+            server.change { $0.oauth.refreshTokens = [] }
+            let third = try await cli.signet("token", "--refresh").succeeds().line
+            #expect(Set([first, second, third]).count == 3)
+            #expect(
+                server.read(\.oauth.grants) == ["authorization_code", "refresh_token", "refresh_token", "authorization_code"])
+            try await cli.signet("logout").succeeds()
+            #expect(server.sessions.isEmpty && !server.read(\.oauth.revoked).isEmpty)
+        }
+    }
+}

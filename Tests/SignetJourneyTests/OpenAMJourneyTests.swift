@@ -1,0 +1,108 @@
+import SignetCore
+import SignetJourney
+import SignetNetwork
+import SignetOAuth
+import SignetTesting
+import Synchronization
+import Testing
+
+@Suite("Journeys at an OpenAM")
+struct OpenAMJourneyTests {
+    private static let address = "https://am.example.test/am/json/realms/root/authenticate"
+    private static let session = "AQIC5w.*AAJT.*"
+    private static let end = #"{"tokenId":"\#(session)","successUrl":"/openam/console","realm":"/"}"#
+    private static let script =
+        #"{"type":"TextOutputCallback","output":[{"name":"message","value":"x"},{"name":"messageType","value":"4"}]}"#
+    private static let hidden =
+        #"{"type":"HiddenValueCallback","output":[{"name":"value","value":""}],"input":[{"name":"IDToken1","value":""}]}"#
+    /// A step without the members that show a module.
+    private static let step = #"{"authId":"a","template":"","stage":"S1","callbacks":[\#(hidden),\#(script)]}"#
+    private static let moduleStep =
+        #"{"authId":"a","template":"","stage":"Scripted2","header":"Sign in to OpenAM","infoText":[""],"#
+        + #""callbacks":[\#(hidden),\#(script)]}"#
+    private static let missing =
+        #"{"code":400,"reason":"Bad Request","message":"Incorrect number of callbacks found in JSON response"}"#
+    private func counts(_ transport: ScriptedTransport) throws -> [Int] {
+        try transport.requests.compactMap { try JSON.value(of: $0.body)["callbacks"]?.array?.count }
+    }
+
+    @Test("C2: A step that is refused for its number of callbacks is sent once more with its scripts, and later ones at once")
+    func sendsScriptsAfterRefusal() async throws {
+        let transport = answering((200, Self.step), (400, Self.missing), (200, Self.step), (200, Self.end))
+        let journeys = Journey(try profile(), transport: transport)
+        let second = try await journeys.next(try await journeys.start("Login").step).step
+        #expect(try await journeys.next(second).token.value.text == Self.session)
+        #expect(try counts(transport) == [1, 2, 2])
+    }
+
+    @Test("C2: A step that is refused with its scripts too is an error, and it is not sent again")
+    func reportsSecondRefusal() async throws {
+        let transport = answering((200, Self.step), (400, Self.missing), (400, Self.missing), (200, Self.end))
+        let journeys = Journey(try profile(), transport: transport)
+        let step = try await journeys.start("Login").step
+        await #expect { try await journeys.next(step) } throws: { ($0 as? JourneyError)?.code == .refused }
+        #expect(try counts(transport) == [1, 2])
+    }
+
+    @Test(
+        "C2: A refusal of another kind, or with a setting for the server, is not answered with the scripts",
+        arguments: [(nil, #"{"code":400,"message":"No Configuration found"}"#), (.accessManager, missing), (.openAM, missing)]
+            as [(ServerProfile.Dialect?, String)])
+    func keepsToSetting(dialect: ServerProfile.Dialect?, refusal: String) async throws {
+        let transport = answering((200, Self.step), (400, refusal), (200, Self.end))
+        let journeys = Journey(try profile { $0.dialect = dialect }, transport: transport)
+        let step = try await journeys.start("Login").step
+        await #expect(throws: JourneyError.self) { try await journeys.next(step) }
+        #expect(try counts(transport) == [dialect == .openAM ? 2 : 1])
+    }
+
+    @Test("C2: A step of a module is sent with its scripts at once, unless a setting says otherwise")
+    func recognizesModules() async throws {
+        for (dialect, count) in [(nil, 2), (.openAM, 2), (.accessManager, 1)] as [(ServerProfile.Dialect?, Int)] {
+            let transport = answering((200, Self.moduleStep), (200, Self.end))
+            let journeys = Journey(try profile { $0.dialect = dialect }, transport: transport)
+            _ = try await journeys.next(try await journeys.start("Login").step)
+            #expect(try counts(transport) == [count])
+        }
+    }
+
+    @Test("The variant of the protocol is stored with the session, and read from a session that has none")
+    func storesDialectWithSession() throws {
+        var session = SSOToken(value: Secret("t".utf8), successURL: "/console", realm: "/")
+        let old = try JSON.encode(session)
+        #expect(try JSON.value(of: old) == JSON.value(of: #"{"value":"t","successUrl":"/console","realm":"/"}"#.utf8))
+        #expect(try JSON.decode(SSOToken.self, from: old) == session)
+        session.dialect = "openAM"
+        #expect(try JSON.decode(SSOToken.self, from: try JSON.encode(session)) == session)
+    }
+
+    @Test(
+        "C1: The variant that a step has shown is used until the session ends, also by the next process",
+        arguments: [("openAM", "2.0"), ("future", "3.1"), (nil, "3.1")] as [(String?, String)])
+    func recallsDialect(dialect: String?, version: String) async throws {
+        let transport = answering((200, "{}"), (200, #"{"tokenId":"u"}"#), (200, "{}"))
+        let store = try SessionStore.memory()
+        var session = SSOToken(value: Secret("t".utf8))
+        session.dialect = dialect
+        try await store.save(session)
+        let app = try IdentityClient(try profile { $0.keepsCookies = false }, store: store, transport: transport)
+        #expect(await app.logOut().isComplete)
+        _ = try await app.journeys.start()
+        #expect(await app.logOut().isComplete)
+        let versions = transport.requests.map { $0.headers["Accept-API-Version"]?.prefix { $0 != "," } }
+        #expect(versions == ["resource=\(version)", "resource=2.1", "resource=3.1"])
+    }
+
+    @Test("C1: A server that refuses the stored version is asked with the other one, which is stored then")
+    func correctsStoredDialect() async throws {
+        let transport = answering((200, #"{"tokenId":"u"}"#), (404, "{}"), (200, "{}"))
+        let store = try SessionStore.memory()
+        var session = SSOToken(value: Secret("t".utf8))
+        session.dialect = "openAM"
+        try await store.save(session)
+        let app = try IdentityClient(try profile(), store: store, transport: transport)
+        _ = try await app.journeys.start()
+        #expect(app.tokens.replaced?.isComplete == true)
+        #expect(try await store.session()?.dialect == "accessManager")
+    }
+}
