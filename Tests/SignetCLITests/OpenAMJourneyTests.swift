@@ -105,6 +105,41 @@ struct OpenAMJourneyTests {
         }
     }
 
+    @Test("C5: A forced login without a session is a plain one")
+    func forcesNothingWithoutSession() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore]))
+        try await CommandLineFixture.with { cli in
+            try await logIn(cli, server, "--force").succeeds()
+            let forced = server.authenticateQueries.compactMap { $0["ForceAuth"] }
+            #expect(forced.isEmpty && server.sessions == ["sso-1"])
+        }
+    }
+
+    @Test("C5: A forced login at OpenAM names the session in the query of the start and keeps it")
+    func upgradesSession() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore]))
+        try await CommandLineFixture.with { cli in
+            try await logIn(cli, server).succeeds()
+            let forced = try await logIn(cli, server, "--force").succeeds()
+            let queries = Array(server.authenticateQueries.suffix(2))
+            #expect(queries[0]["ForceAuth"] == "true" && queries[0]["sessionUpgradeSSOTokenId"] == "sso-1")
+            #expect(queries[1] == ["ForceAuth": "true"])
+            #expect(server.sessions == ["sso-1"] && server.read(\.sessionsVersions).isEmpty)
+            #expect(!forced.errors.contains("sso-1") && !forced.output.contains("sso-1"))
+        }
+    }
+
+    @Test("C5: A forced login at OpenAM whose session has ended logs in without it")
+    func replacesEndedSession() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore]))
+        try await CommandLineFixture.with { cli in
+            try await logIn(cli, server).succeeds()
+            server.change { $0.sessions = [] }
+            let forced = try await logIn(cli, server, "--force").succeeds()
+            #expect(server.sessions == ["sso-2"] && !forced.errors.contains("sso-1"))
+        }
+    }
+
     @Test("Tokens at OpenAM are renewed by the refresh token, and by the session when that is revoked")
     func renewsTokens() async throws {
         let server = try FakeOpenAM(.chain([.dataStore]))

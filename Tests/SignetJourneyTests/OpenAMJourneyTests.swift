@@ -22,6 +22,16 @@ struct OpenAMJourneyTests {
         + #""callbacks":[\#(hidden),\#(script)]}"#
     private static let missing =
         #"{"code":400,"reason":"Bad Request","message":"Incorrect number of callbacks found in JSON response"}"#
+    private static let refused =
+        #"{"code":400,"reason":"Bad Request","#
+        + #""message":"Session Upgrade fails since user is different than original authenticated user"}"#
+
+    private static let forced = JourneyOptions {
+        $0.forceAuthentication = true
+        $0.session = Secret(session.utf8)
+    }
+    private static let upgrade = "ForceAuth=true&sessionUpgradeSSOTokenId=\(session.percentEncoded())"
+
     private func counts(_ transport: ScriptedTransport) throws -> [Int] {
         try transport.requests.compactMap { try JSON.value(of: $0.body)["callbacks"]?.array?.count }
     }
@@ -64,6 +74,84 @@ struct OpenAMJourneyTests {
             _ = try await journeys.next(try await journeys.start("Login").step)
             #expect(try counts(transport) == [count])
         }
+    }
+
+    @Test("C5: ForceAuth is sent only with a session")
+    func forcesOnlyWithSession() async throws {
+        let transport = answering((200, Self.step), (200, Self.end), (200, Self.step))
+        let app = try IdentityClient(try profile(), store: .memory(), transport: transport)
+        let options = JourneyOptions { $0.forceAuthentication = true }
+        _ = try await app.journeys.next(try await app.journeys.start("Login", options: options).step, options: options)
+        _ = try await app.journeys.start("Login", options: options)
+        let query = "?authIndexType=service&authIndexValue=Login"
+        #expect(
+            transport.requests.map(\.url) == [Self.address + query, Self.address, Self.address + query + "&ForceAuth=true"])
+    }
+
+    @Test("C5: The first step that shows an OpenAM starts a forced journey again, with the session in the query")
+    func upgradesSessionAtFirstModule() async throws {
+        let transport = answering((200, Self.moduleStep), (200, Self.moduleStep), (200, Self.end), (200, Self.moduleStep))
+        let journeys = Journey(try profile(), transport: transport)
+        let step = try await journeys.start("Login", options: Self.forced).step
+        #expect(try await journeys.next(step, options: Self.forced).token.value.text == Self.session)
+        _ = try await journeys.start("Login", options: Self.forced)
+        let query = "?authIndexType=service&authIndexValue=Login&"
+        #expect(
+            transport.requests.map(\.url) == [
+                Self.address + query + "ForceAuth=true", Self.address + query + Self.upgrade, Self.address + "?ForceAuth=true",
+                Self.address + query + Self.upgrade,
+            ])
+    }
+
+    @Test("C5: A forced journey that is refused at its end is started once more, with the session in the query")
+    func startsRefusedUpgradeAgain() async throws {
+        let index = AuthenticationIndex.service("Login")
+        let transport = answering(
+            (200, Self.step), (400, Self.refused), (200, Self.step), (400, Self.refused), (200, Self.end))
+        let journeys = Journey(try profile(), transport: transport)
+        let first = try await journeys.start(index, options: Self.forced).step
+        let again = try await journeys.next(first, of: index, options: Self.forced).step
+        #expect(transport.requests.last?.url.hasSuffix(Self.upgrade) == true)
+        // Another user's password is refused for good.
+        await #expect {
+            try await journeys.next(again, of: index, options: Self.forced)
+        } throws: { ($0 as? JourneyError)?.code == .refused }
+        #expect(transport.requests.count == 4)
+    }
+
+    @Test("C5: A journey whose index is unknown is not started again; the next start names the session")
+    func reportsRefusedUpgradeWithoutIndex() async throws {
+        let transport = answering((200, Self.step), (400, Self.refused), (200, Self.step))
+        let journeys = Journey(try profile(), transport: transport)
+        let step = try await journeys.start("Login", options: Self.forced).step
+        await #expect(throws: JourneyError.self) { try await journeys.next(step, options: Self.forced) }
+        #expect(transport.requests.count == 2)
+        _ = try await journeys.start("Login", options: Self.forced)
+        #expect(transport.requests.last?.url.hasSuffix(Self.upgrade) == true)
+    }
+
+    @Test("C5: A session that cannot be upgraded any more is left out, and it is in no error and no log")
+    func hidesUpgradedSession() async throws {
+        let echo = #"{"code":400,"message":"Failed to create encrypted storage key for:\nSession ID: \#(Self.session)","#
+        let body = echo + #""detail":{"texts":["\#(Self.session)"]}}"#
+        let transport = answering((400, body), (200, Self.moduleStep), (401, body.replacing("400", with: "401")))
+        let log = Mutex<[String]>([])
+        let journeys = Journey(try profile { $0.dialect = .openAM }, transport: transport) { request in
+            log.withLock { $0.append("\(request) \(request.requestHeaders)") }
+        }
+        _ = try await journeys.start("Login", options: Self.forced).step
+        #expect(transport.requests[1].url == Self.address + "?authIndexType=service&authIndexValue=Login")
+        #expect(transport.requests[1].headers["iPlanetDirectoryPro"] == nil && transport.requests[1].headers["Cookie"] == nil)
+        await #expect {
+            try await journeys.start("Login", options: Self.forced)
+        } throws: { error in
+            var dumped = ""
+            dump(error, to: &dumped)
+            return "\(error)".contains("Session ID: …") && !dumped.contains(Self.session)
+        }
+        let lines = log.withLock { $0 }
+        #expect(lines.count == 3 && lines[0].contains("sessionUpgradeSSOTokenId=…"))
+        #expect(!lines.joined().contains("AQIC5w"))
     }
 
     @Test("The variant of the protocol is stored with the session, and read from a session that has none")

@@ -9,8 +9,8 @@ public enum SessionModule {
     public static let config: Module<SessionConfig> = Module.of(SessionConfig.init) { setup in
         let (workflow, config) = (setup.workflow, setup.config)
         setup.initialize { workflow.sharedContext.set(key: SharedContext.Keys.sessionConfigKey, value: config) }
-        setup.start { context, request in try await workflow.adding(context.options, to: request) }
-        setup.next { context, _, request in try await workflow.adding(context.options, to: request) }
+        setup.start { context, request in try await workflow.addingSession(to: request, in: context) }
+        setup.next { context, _, request in try await workflow.addingSession(to: request, in: context) }
         setup.success { _, success in
             if let token = (success.session as? SSOTokenImpl)?.token { try await workflow.engine().tokens.adopt(token) }
             return success
@@ -20,9 +20,9 @@ public enum SessionModule {
 
 extension Workflow {
     /// Adds the session to a request.
-    fileprivate func adding(_ options: JourneyOptions, to request: Request) async throws -> Request {
+    fileprivate func addingSession(to request: Request, in context: FlowContext) async throws -> Request {
         var message = request.message
-        try await engine().journey.addSession(to: &message, options)
+        try await engine().journey.addSession(to: &message, context.options, for: context.action)
         request.change { [message] in $0 = message }
         return request
     }

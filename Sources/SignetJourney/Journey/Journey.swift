@@ -64,7 +64,14 @@ public struct Journey: Sendable {
 
     /// Starts the journey that an index selects: a journey, a module, the advice of a policy, or the realm's default.
     public func start(_ index: AuthenticationIndex, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
-        try await finish(for: .startAuthenticate(index), options) { try startRequest(index, options: options) }
+        let action = RequestAction.startAuthenticate(index)
+        do {
+            return try await finish(for: action, options) { try startRequest(index, options: options) }
+        } catch let error as JourneyError where error.status == 400 && options.forceAuthentication && isOpenAM {
+            guard try await session(options) != nil else { throw error }
+            // OpenAM answers this to a session that has ended. Without a session, the journey runs in any case.
+            return try await finish(for: action, options, sendsSession: false) { try startRequest(index, options: options) }
+        }
     }
 
     /// Starts the profile's registration service.
@@ -86,11 +93,12 @@ public struct Journey: Sendable {
     ///
     /// Send a step that only waits unchanged.
     ///
-    /// When the server refuses the step because its scripts are missing, it is sent once more with them.
+    /// When the server refuses the step because its scripts are missing, it is sent once more with them. When an OpenAM refuses to
+    /// upgrade the session at the end of a forced journey, the journey is started again, in the form that this server requires.
     /// - Parameters:
     ///   - step: The step.
-    ///   - index: The index with which the journey was started. Interceptors receive it; the server identifies the journey by the
-    ///     step.
+    ///   - index: The index with which the journey was started. Interceptors receive it, and a journey is started again only with
+    ///     another index than ``AuthenticationIndex/standard``; the server identifies the journey by the step.
     ///   - options: The options with which the journey was started.
     /// - Returns: The next step, or the end of the journey.
     /// - Throws: ``JourneyError/Code/loginFailed`` and the other codes of ``JourneyError``; `TransportError`; the other errors
@@ -105,7 +113,7 @@ public struct Journey: Sendable {
     /// - Parameters:
     ///   - step: The step that contains the callback.
     ///   - address: The address to which the user returned. The query parameters of the other site are sent to the server.
-    ///   - index: The index with which the journey was started, for interceptors.
+    ///   - index: The index with which the journey was started, as for ``next(_:of:options:)``.
     ///   - options: The options with which the journey was started.
     /// - Returns: The next step, or the end of the journey.
     /// - Throws: The errors of ``next(_:of:options:)``.
@@ -137,6 +145,10 @@ public struct Journey: Sendable {
                 dialect.show(.accessManager)
                 throw error
             }
+        } catch let error as JourneyError where error.isRefusedUpgrade && options.forceAuthentication && mayBeOpenAM {
+            dialect.show(.openAM)
+            guard index != .standard else { throw error }
+            return try await start(index, options: options)
         }
     }
 
@@ -176,15 +188,16 @@ public struct Journey: Sendable {
     /// - Parameters:
     ///   - action: The purpose of the request.
     ///   - options: The options of the journey.
+    ///   - sendsSession: False to send the request without the session.
     ///   - makeRequest: Returns the request; called when the variant of the protocol that is stored with the session is known.
     /// - Returns: The next step, or the end of the journey.
     /// - Throws: The errors that ``Journey`` lists.
     private func finish(
-        for action: RequestAction, _ options: JourneyOptions, _ makeRequest: () throws -> HTTPRequest
+        for action: RequestAction, _ options: JourneyOptions, sendsSession: Bool = true, _ makeRequest: () throws -> HTTPRequest
     ) async throws -> JourneyState {
-        let session = try await session(options)
+        let session = sendsSession ? try await session(options) : nil
         var request = try makeRequest()
-        try await add(session, to: &request)
+        try await add(session, to: &request, options, for: action)
         let state = try Self.state(after: try await send(request, for: action))
         if case .loggedIn(let session) = state { try await tokens?.adopt(session) }
         return state
@@ -197,12 +210,19 @@ public struct Journey: Sendable {
         return session?.value
     }
 
-    private func add(_ session: Secret?, to request: inout HTTPRequest) async throws {
+    /// Adds a session, the query parameters for it, and the cookies to a request.
+    private func add(
+        _ session: Secret?, to request: inout HTTPRequest, _ options: JourneyOptions, for action: RequestAction
+    ) async throws {
         if let session {
             let isPlain = session.withUnsafeBytes { $0.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: ";") } }
             guard isPlain, session.count > 0 else {
                 throw JourneyError(
                     .invalidRequest, message: "the session token is invalid: it contains a character that no token has")
+            }
+            if options.forceAuthentication {
+                request.url = FormCoding.address(request.url, adding: [(Self.forceParameter, "true")])
+                if isOpenAM, action.isStart { request.upgrade(session.text) }
             }
         }
         let cookies = try await tokens?.cookies()
@@ -211,6 +231,8 @@ public struct Journey: Sendable {
         for field in request.headers.fields { headers.append(field.name, field.value) }
         request.headers = headers
     }
+
+    private static let forceParameter = "ForceAuth"
 
     private func request(
         query: [(name: String, value: String)], body: [UInt8], _ options: JourneyOptions
@@ -252,15 +274,34 @@ extension Journey {
     }
 
     /// Adds the session and the cookies to a request, before its other header fields.
-    package func addSession(to request: inout HTTPRequest, _ options: JourneyOptions) async throws {
-        try await add(try await session(options), to: &request)
+    ///
+    /// With a session, the request also gets the query parameters that force a journey.
+    package func addSession(
+        to request: inout HTTPRequest, _ options: JourneyOptions, for action: RequestAction
+    ) async throws {
+        try await add(try await session(options), to: &request, options, for: action)
     }
 
-    /// Sends a request, stores the cookies of the response, and notes what the response shows about the protocol.
+    /// Sends a request and stores the cookies of the response.
+    ///
+    /// When the first step of a forced journey shows an OpenAM, the journey is started again with the session in the query, because
+    /// OpenAM upgrades no other session and says so only after the last step (protocol/journey.md section 8.2).
     package func send(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPResponse {
-        let response = try await pipeline.send(request, for: action)
+        let response = try await exchange(request, for: action)
+        guard mayBeOpenAM, response.isModuleStep else { return response }
+        dialect.show(.openAM)
+        guard action.isStart, FormCoding.query(of: request.url)[Self.forceParameter] == "true",
+            let session = request.headers[profile.cookieName]
+        else { return response }
+        var upgrade = request
+        upgrade.upgrade(session)
+        return try await exchange(upgrade, for: action)
+    }
+
+    private func exchange(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPResponse {
+        var response = try await pipeline.send(request, for: action)
         try await tokens?.take(response, to: request)
-        if mayBeOpenAM, response.isModuleStep { dialect.show(.openAM) }
+        if let session = request.upgradedSession { response.hide(session) }
         return response
     }
 

@@ -5,7 +5,9 @@ public import SignetNetwork
 ///
 /// The same options are sent with each of its steps.
 public struct JourneyOptions: Sendable, Hashable {
-    /// True to run the journey even when the given session already satisfies it (`ForceAuth`).
+    /// True to run the journey even when the existing session already satisfies it (`ForceAuth`).
+    ///
+    /// Without a session it changes nothing. OpenAM gets the session as `sessionUpgradeSSOTokenId` as well.
     public var forceAuthentication = false
     /// True to request no session at the end (`noSession`).
     ///
@@ -23,10 +25,8 @@ public struct JourneyOptions: Sendable, Hashable {
         configure(&self)
     }
 
-    /// The query parameters for the options; empty for the default options.
-    var query: [(name: String, value: String)] {
-        (withoutSession ? [("noSession", "true")] : []) + (forceAuthentication ? [("ForceAuth", "true")] : [])
-    }
+    /// The query parameters for the options, except those for a session; empty for the default options.
+    var query: [(name: String, value: String)] { withoutSession ? [("noSession", "true")] : [] }
 }
 
 /// The target of an authentication, as in AM's `authIndexType` and `authIndexValue`.

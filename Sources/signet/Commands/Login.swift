@@ -97,7 +97,7 @@ struct Login: NetworkedCommand {
     @Flag(help: "Go on with a journey at the link of an e-mail.")
     var resume = false
 
-    @Flag(help: "Run the journey even if a session satisfies it.")
+    @Flag(help: "Run the journey even if the session satisfies it (step-up); without a session it changes nothing.")
     var force = false
 
     @Flag(help: "Put an authenticator account that the journey offers into the vault, without asking. Fails if it offers none.")

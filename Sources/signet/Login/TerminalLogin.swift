@@ -74,6 +74,9 @@ struct TerminalLogin {
         return state
     }
 
+    /// The journey, which the server may want to be started again.
+    private var index: AuthenticationIndex { .service(journeys.profile.authenticationService) }
+
     private func started() async throws -> JourneyState {
         let profile = journeys.profile
         let index = index ?? .service(profile.authenticationService)
@@ -126,9 +129,9 @@ struct TerminalLogin {
     ///
     /// A key that the step binds is confirmed when the server has accepted it, and removed when the server rejects it.
     private func sent(_ step: JourneyStep) async throws -> JourneyState {
-        guard let key = form.newKey else { return try await journeys.next(step, options: options) }
+        guard let key = form.newKey else { return try await journeys.next(step, of: index, options: options) }
         do {
-            let state = try await journeys.next(step, options: options)
+            let state = try await journeys.next(step, of: index, options: options)
             try await form.device.binding.confirm(key)
             return state
         } catch let error as JourneyError where [.loginFailed, .policyFailed, .refused].contains(error.code) {
@@ -169,7 +172,7 @@ struct TerminalLogin {
         } else {
             try await Task.sleep(for: time)
         }
-        return try await journeys.next(step, options: options)
+        return try await journeys.next(step, of: index, options: options)
     }
 
     private var shownButton: String?
@@ -212,7 +215,7 @@ struct TerminalLogin {
         async let _ = Self.open(redirect.url, within: timeout)
         let question = Question(prompt: "Address that the browser has come back to", names: ["address"], isSecret: true)
         let address = try await form.prompts.text(question).trimmingWhitespace()
-        return try await journeys.next(step, returnedTo: address, options: options)
+        return try await journeys.next(step, returnedTo: address, of: index, options: options)
     }
 
     /// Opens the browser.
