@@ -156,4 +156,19 @@ struct OpenAMJourneyTests {
             #expect(server.sessions.isEmpty && !server.read(\.oauth.revoked).isEmpty)
         }
     }
+
+    @Test("C1: A login that gets no token reports the earlier session that it could not end")
+    func reportsReplacedSession() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore]))
+        try await CommandLineFixture.with { cli in
+            try await logIn(cli, server, "--client", "app", "--scope", "profile").succeeds()
+            server.refuseLogout("403 Forbidden")
+            server.change { $0.oauth.refusesClient = true }
+            let second = try await logIn(cli, server)
+            #expect(second.status != 0 && second.output.isEmpty)
+            #expect(second.errors.contains("the login before is replaced here, but the server did not end everything"))
+            #expect(second.errors.contains("there is no token"))
+            #expect(server.sessions == ["sso-1", "sso-2"])
+        }
+    }
 }

@@ -37,6 +37,10 @@ struct LoginAttempt {
         do {
             return try await outcome()
         } catch {
+            // The journey may have replaced the earlier login, which then goes on at the server.
+            if let former = client.tokens.replaced?.failure("the login before is replaced here") {
+                Console.error("signet: \(former.message)")
+            }
             // A cancellation must also leave nothing behind.
             if leavesNothing {
                 let report = await Task { [client] in await client.logOut() }.value
