@@ -171,4 +171,16 @@ struct OpenAMJourneyTests {
             #expect(server.sessions == ["sso-1", "sso-2"])
         }
     }
+
+    @Test(
+        "C13: The languages of the environment are sent with each request of a journey",
+        arguments: [("de_AT.UTF-8", "de_AT:en", "de-at,en;q=0.9,de;q=0.8"), ("C.UTF-8", "de_AT:en", nil)]
+            as [(String, String, String?)])
+    func sendsLanguages(locale: String, languages: String, header: String?) async throws {
+        let server = try FakeOpenAM(.chain([.script]))
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("login", server.url, environment: ["LANG": locale, "LANGUAGE": languages]).succeeds()
+            #expect(server.read(\.languages) == [header, header])
+        }
+    }
 }

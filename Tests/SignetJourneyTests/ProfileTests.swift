@@ -109,7 +109,7 @@ struct ProfileTests {
         {"url": "https://am.example.test/am", "realm": "root/alpha", "cookieName": "46b42b4229cd7a3", "timeout": 7.5,
          "refreshThreshold": "90", "pins": ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="], "authenticationService": "In",
          "registrationService": "Up", "dialect": "openAM", "endpoints": {"revoke": "oauth2/revoke"}, "realmForm": "alias",
-         "keepsCookies": false, "issuer": "https://am.example.test/am/oauth2",
+         "keepsCookies": false, "preferredLanguages": ["de-AT", "en"], "issuer": "https://am.example.test/am/oauth2",
          "client": {"id": "app", "redirectUri": "app://cb", "scopes": ["openid", "mail"], "signOutRedirectUri": "app://bye",
           "parameters": {"acr_values": "push & more", "prompt": "login"}}}
         """
@@ -124,7 +124,7 @@ struct ProfileTests {
         #expect(profile.pins.map(\.description) == ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="])
         #expect(profile.authenticationService == "In")
         #expect(profile.registrationService == "Up")
-        #expect(profile.dialect == .openAM)
+        #expect(profile.dialect == .openAM && profile.preferredLanguages == ["de-AT", "en"])
         #expect(profile.address(of: .revoke) == "https://am.example.test/am/oauth2/revoke")
         #expect(profile.address(of: .token) == "https://am.example.test/am/oauth2/realms/alpha/access_token")
         let same = try ServerProfile(environment: [
@@ -133,7 +133,8 @@ struct ProfileTests {
             "SIGNET_PINS": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "SIGNET_AUTHENTICATION_SERVICE": "In",
             "SIGNET_REGISTRATION_SERVICE": "Up", "SIGNET_DIALECT": "openAM", "SIGNET_ENDPOINTS_REVOKE": "oauth2/revoke",
             "SIGNET_REALM_FORM": "alias", "SIGNET_REQUESTED_WITH": "", "PATH": "/bin", "SIGNET_KEEPS_COOKIES": "false",
-            "SIGNET_ISSUER": "https://am.example.test/am/oauth2", "SIGNET_CLIENT_ID": "app",
+            "SIGNET_PREFERRED_LANGUAGES": "de-AT en", "SIGNET_ISSUER": "https://am.example.test/am/oauth2",
+            "SIGNET_CLIENT_ID": "app",
             "SIGNET_CLIENT_REDIRECT_URI": "app://cb", "SIGNET_CLIENT_SCOPES": "openid mail",
             "SIGNET_CLIENT_SIGN_OUT_REDIRECT_URI": "app://bye",
             "SIGNET_CLIENT_PARAMETERS": "acr_values=push+%26%20more&prompt=login",
@@ -195,6 +196,10 @@ struct ProfileTests {
             ),
             (#"{"url":"https://a.test","pins":[1]}"#, "pins", .type(expected: "an array of texts")),
             (#"{"url":"https://a.test","dialect":"sun"}"#, "dialect", .type(expected: "one of accessManager, openAM")),
+            (
+                #"{"url":"https://a.test","preferredLanguages":["de\r\nX: y"]}"#, "preferredLanguages",
+                .value("must have language tags such as de-AT")
+            ),
             (#"{"url":"https://a.test","cookieName":""}"#, "cookieName", .empty),
             (#"{"url":"https://a.test","authenticationService":""}"#, "authenticationService", .empty),
             (#"[]"#, "", .unreadable("is no object")),

@@ -1,3 +1,4 @@
+import Foundation
 import SignetCore
 import SignetJourney
 import SignetNetwork
@@ -39,6 +40,7 @@ final class JourneyEngine: Sendable {
                 $0.refreshThreshold = .seconds(oidc.refreshThreshold)
                 $0.client = oidc.client
                 $0.requestedWith = Request.Constants.pingSdk
+                $0.preferredLanguages = PreferredLanguages.tags(environment: ProcessInfo.processInfo.environment)
             }
         } catch {
             var message = "the settings of the journey are not valid: \(error)"

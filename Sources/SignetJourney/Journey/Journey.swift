@@ -241,6 +241,7 @@ public struct Journey: Sendable {
         var headers: HTTPHeaders = [
             "Accept-API-Version": "resource=2.1, protocol=1.0", "Content-Type": "application/json", "Accept": "application/json",
         ]
+        if let languages = PreferredLanguages.header(profile.preferredLanguages) { headers.append("Accept-Language", languages) }
         if !profile.requestedWith.isEmpty { headers.append("X-Requested-With", profile.requestedWith) }
         return HTTPRequest(
             "POST", FormCoding.address(profile.address(of: .authenticate), adding: query), headers: headers, body: body,

@@ -15,6 +15,7 @@ enum ProfileSetting: String, CaseIterable {
     case registrationService
     case dialect
     case requestedWith
+    case preferredLanguages
     case issuer
     case clientID = "client.id"
     case clientRedirectURI = "client.redirectUri"
@@ -61,6 +62,7 @@ struct ProfileSettings {
         if let service = try text(.registrationService) { profile.registrationService = service }
         if let dialect = try choice(.dialect, ServerProfile.Dialect.self) { profile.dialect = dialect }
         if let name = try text(.requestedWith) { profile.requestedWith = name }
+        if let languages = try list(.preferredLanguages) { profile.preferredLanguages = languages }
         if let issuer = try text(.issuer) { profile.issuer = issuer }
         try profile.validate()
         return profile

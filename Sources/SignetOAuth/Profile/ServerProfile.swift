@@ -58,6 +58,10 @@ public struct ServerProfile: Sendable, Hashable {
     /// AM rejects requests from browsers without it, and scripts in journeys may read it. The ForgeRock SDKs send
     /// `forgerock-sdk`, the Ping SDKs `ping-sdk`.
     public var requestedWith = "signet"
+    /// The languages in which the user wants to read the texts of journeys, as language tags in order of preference.
+    ///
+    /// They are sent as `Accept-Language`. When the array is empty, the server chooses the language.
+    public var preferredLanguages: [String] = []
     /// The issuer of tokens; nil before discovery, which is done when the issuer is needed.
     ///
     /// A provider with another issuer is rejected.
@@ -152,6 +156,9 @@ public struct ServerProfile: Sendable, Hashable {
         guard !registrationService.isEmpty else { throw ProfileError("registrationService", .empty) }
         guard requestedWith.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
             throw ProfileError("requestedWith", .value("must be plain text"))
+        }
+        guard preferredLanguages.allSatisfy(PreferredLanguages.isTag) else {
+            throw ProfileError("preferredLanguages", .value("must have language tags such as de-AT"))
         }
     }
 }

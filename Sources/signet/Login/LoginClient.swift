@@ -30,8 +30,12 @@ extension LoginProfile {
     /// Returns the client for the session and the tokens of this login.
     func client(_ session: Session, _ transport: any HTTPTransport) throws -> IdentityClient {
         let vault = session.vault
+        var server = try server()
+        if server.preferredLanguages.isEmpty {
+            server.preferredLanguages = PreferredLanguages.tags(environment: ProcessInfo.processInfo.environment)
+        }
         return try IdentityClient(
-            server(), account: account, keychain: VaultProvider { () throws(StoreError) in vault }, transport: transport)
+            server, account: account, keychain: VaultProvider { () throws(StoreError) in vault }, transport: transport)
     }
 
     /// Runs `body` with the session and the tokens of this login.

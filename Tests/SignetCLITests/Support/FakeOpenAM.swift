@@ -23,6 +23,7 @@ final class FakeOpenAM: Sendable {
         var authenticateQueries: [[String: String]] = []
         /// The versions of the sessions resource that requests have asked for.
         var sessionsVersions: [String] = []
+        var languages: [String?] = []
         /// The status of the response to a logout with version 2.0.
         var logoutStatus = "200 OK"
         var journeys: [Int: Journey] = [:]
@@ -118,6 +119,7 @@ final class FakeOpenAM: Sendable {
         ) -> Answer {
             state.authenticateBodies.append(request.body)
             state.authenticateQueries.append(query)
+            state.languages.append(request.header("accept-language"))
             let id = (try? JSON.value(of: Array(request.body.utf8)))?["authId"]?.string
             switch (step, id) {
             case (.asking(let callbacks), nil):
