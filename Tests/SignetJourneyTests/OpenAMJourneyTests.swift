@@ -88,6 +88,19 @@ struct OpenAMJourneyTests {
             transport.requests.map(\.url) == [Self.address + query, Self.address, Self.address + query + "&ForceAuth=true"])
     }
 
+    @Test("C5: ForceAuth is sent with a session that only a cookie carries")
+    func forcesWithSessionCookie() async throws {
+        let transport = ScriptedTransport { _ in
+            HTTPResponse(
+                status: 200, headers: ["Set-Cookie": "iPlanetDirectoryPro=t; Path=/"], body: Array(Self.step.utf8))
+        }
+        let app = try IdentityClient(try profile(), store: .memory(), transport: transport)
+        let options = JourneyOptions { $0.forceAuthentication = true }
+        for _ in 0..<2 { _ = try await app.journeys.start("Login", options: options).step }
+        let query = "?authIndexType=service&authIndexValue=Login"
+        #expect(transport.requests.map(\.url) == [Self.address + query, Self.address + query + "&ForceAuth=true"])
+    }
+
     @Test("C5: The first step that shows an OpenAM starts a forced journey again, with the session in the query")
     func upgradesSessionAtFirstModule() async throws {
         let transport = answering((200, Self.moduleStep), (200, Self.moduleStep), (200, Self.end), (200, Self.moduleStep))

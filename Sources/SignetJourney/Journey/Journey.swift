@@ -70,6 +70,8 @@ public struct Journey: Sendable {
         } catch let error as JourneyError where error.status == 400 && options.forceAuthentication && isOpenAM {
             guard try await session(options) != nil else { throw error }
             // OpenAM answers this to a session that has ended. Without a session, the journey runs in any case.
+            var options = options
+            options.forceAuthentication = false
             return try await finish(for: action, options, sendsSession: false) { try startRequest(index, options: options) }
         }
     }
@@ -220,14 +222,18 @@ public struct Journey: Sendable {
                 throw JourneyError(
                     .invalidRequest, message: "the session token is invalid: it contains a character that no token has")
             }
-            if options.forceAuthentication {
-                request.url = FormCoding.address(request.url, adding: [(Self.forceParameter, "true")])
-                if isOpenAM, action.isStart { request.upgrade(session.text) }
-            }
         }
         let cookies = try await tokens?.cookies()
-        var headers = SessionHeaders(profile, dialect.current).headers(
-            session, for: request.url, cookies, now: tokens?.clock.now ?? .distantPast)
+        let now = tokens?.clock.now ?? .distantPast
+        if options.forceAuthentication {
+            // A server also reads the session from the cookie that it set.
+            let cookie = cookies?.cookies(for: request.url, now: now).first { $0.name == profile.cookieName }
+            if let existing = session ?? cookie?.value {
+                request.url = FormCoding.address(request.url, adding: [(Self.forceParameter, "true")])
+                if isOpenAM, action.isStart { request.upgrade(existing.text) }
+            }
+        }
+        var headers = SessionHeaders(profile, dialect.current).headers(session, for: request.url, cookies, now: now)
         for field in request.headers.fields { headers.append(field.name, field.value) }
         request.headers = headers
     }
