@@ -85,6 +85,19 @@ struct EnrollmentTests {
         #expect(try await fixture.authenticator.accounts().flatMap(\.mechanisms) == [first])
     }
 
+    @Test("C10: A counter that replaces one with the same secret continues it, and no code repeats")
+    func replacementContinuesCounter() async throws {
+        let fixture = AuthenticatorFixture()
+        let uid = try await fixture.authenticator.enroll(uri: Sample.hotp).mechanisms[0].uid
+        let used = try await fixture.authenticator.code(for: uid)
+        let again = try await fixture.authenticator.enroll(EnrollmentURI.parse(Sample.hotp), replacing: [uid])
+        let mechanism = try #require(again.mechanisms.first)
+        #expect(again.mechanisms.count == 1 && mechanism.uid != uid)
+        #expect(mechanism.oath?.factor == .counter(next: 8))
+        let next = try await fixture.authenticator.code(for: mechanism.uid)
+        #expect(next.basis == .counter(8) && used.basis == .counter(7))
+    }
+
     @Test("Accounts whose names are equal when joined stay separate accounts")
     func keepsAmbiguousNamesApart() async throws {
         let fixture = AuthenticatorFixture()

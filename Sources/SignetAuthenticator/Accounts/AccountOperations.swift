@@ -76,13 +76,14 @@ extension AccountOperation where Failure == any Error {
         Self { records in
             let (replaced, kept) = try offer.division(of: enrollment.account, in: records)
             for mechanism in replaced { try records.removeWithNotifications(mechanism) }
-            for mechanism in offer.mechanisms { try records.save(mechanism) }
+            let mechanisms = offer.mechanisms.map { $0.continuing(replaced) }
+            for mechanism in mechanisms { try records.save(mechanism) }
             let account =
                 try records.account(enrollment.account)?.updated(from: enrollment)
                 ?? Account(enrollment, timeAdded: offer.time)
             try records.save(account)
             if let push = offer.push { try records.recordToken(offer.token, givenTo: push.uid) }
-            return EnrolledAccount(account: account, mechanisms: (kept + offer.mechanisms).sorted(by: Mechanism.isBefore))
+            return EnrolledAccount(account: account, mechanisms: (kept + mechanisms).sorted(by: Mechanism.isBefore))
         }
     }
 
@@ -321,6 +322,21 @@ extension Account {
 }
 
 extension Mechanism {
+    /// Returns the mechanism with a counter that is not behind that of a replaced one with the same secret, whose codes would
+    /// repeat.
+    fileprivate func continuing(_ replaced: [Mechanism]) -> Mechanism {
+        guard var settings = oath, case .counter(let next) = settings.factor else { return self }
+        let secret = settings.secret
+        let counters = replaced.compactMap { other -> UInt64? in
+            guard let old = other.oath, old.secret == secret, case .counter(let counter) = old.factor else { return nil }
+            return counter
+        }
+        settings.factor = .counter(next: counters.reduce(next, max))
+        var mechanism = self
+        mechanism.kind = .oath(settings)
+        return mechanism
+    }
+
     /// The order of mechanisms in a list: oldest first; mechanisms of the same time by the names of their kinds.
     package static func isBefore(_ first: Mechanism, _ second: Mechanism) -> Bool {
         (first.timeAdded, first.kindName.rawValue, first.uid) < (second.timeAdded, second.kindName.rawValue, second.uid)
