@@ -135,7 +135,8 @@ struct LoginAttempt {
             return try await BrowserLogin(client.tokens, timeout: timeout) { address in
                 await TerminalLogin.openBrowser(address, within: timeout)
             }.logIn()
-        } catch let error where error.code == .cancelled && error.cause != nil {
+        } catch {
+            guard error.code == .cancelled, error.cause != nil else { throw error }
             let failure = Failure(error)
             throw Failure(
                 failure.exit, failure.code,

@@ -7,8 +7,8 @@ import SignetOAuth
 struct TerminalLogin {
     private let journeys: Journey
     private let options: JourneyOptions
-    /// The journey, module or level to start; nil for the profile's authentication service.
-    private let index: AuthenticationIndex?
+    /// The journey, module or level, which the server may want to be started again.
+    private let index: AuthenticationIndex
     private var form: StepPrompter
     private var screen = StepPrinter()
     private var enrollment: EnrollmentOffer
@@ -38,7 +38,7 @@ struct TerminalLogin {
     ) {
         self.timeout = timeout
         self.journeys = journeys
-        self.index = index
+        self.index = index ?? .service(journeys.profile.authenticationService)
         self.options = options
         enrollment = EnrollmentOffer(session, policy: journeys.profile.policy, enrolls: enrolls)
         form = StepPrompter(prompts, device: DeviceAnswers(session, for: journeys.profile))
@@ -74,12 +74,8 @@ struct TerminalLogin {
         return state
     }
 
-    /// The journey, which the server may want to be started again.
-    private var index: AuthenticationIndex { .service(journeys.profile.authenticationService) }
-
     private func started() async throws -> JourneyState {
         let profile = journeys.profile
-        let index = index ?? .service(profile.authenticationService)
         do {
             return try await journeys.start(index, options: options)
         } catch let error as JourneyError where error.code == .refused && (error.status == 400 || error.status == 404) {
