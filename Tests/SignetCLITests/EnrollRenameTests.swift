@@ -8,7 +8,7 @@ import Testing
 struct EnrollRenameTests {
     @Test("C10: enroll --rename keeps a second realm with the same issuer and user name, and codes and push of each work")
     func keepsSecondRealm() async throws {
-        let realms = [try FakePushServer(), try FakePushServer()]
+        let realms = [try FakePushServer(), try FakePushServer(secret: Secret(Array(repeating: 7, count: 32)))]
         defer { for realm in realms { realm.stop() } }
         let settings = try [OATHSample.secret, Secret(Array(repeating: 5, count: 20))].map {
             OATHSettings(secret: $0, factor: .counter(next: 0))

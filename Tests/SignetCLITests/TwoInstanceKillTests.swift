@@ -96,7 +96,7 @@ struct TwoInstanceKillTests {
                 try await pair.send(
                     "POST", "/json/realms/root/push/sns/message?_action=authenticate",
                     headers: [("Content-Type", "application/json")], body: body, at: alive[index % alive.count]))
-            #expect(reply.status == 400, "an accepted answer counts a second time: \(reply.text)")
+            #expect(reply.status == 200, "an accepted answer is unknown: \(reply.text)")
         }
     }
 }

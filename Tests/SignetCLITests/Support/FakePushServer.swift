@@ -9,8 +9,9 @@ final class FakePushServer: Sendable {
     private let book: Book
     private let server: RawServer
 
-    init(port: ReservedPort? = nil) throws {
-        let book = Book()
+    /// Starts a server that shares `secret` with the devices that enroll at it.
+    init(port: ReservedPort? = nil, secret: Secret = PushInvitation.sampleSecret) throws {
+        let book = Book(secret: secret)
         self.book = book
         server = try RawServer(port: port) { connection in
             while let request = connection.request() { book.answer(request, connection) }
@@ -21,6 +22,7 @@ final class FakePushServer: Sendable {
     /// The URI that enrolls at this server; each number is another registration.
     func uri(_ number: Int = 1, oath: OATHSettings? = nil) throws -> String {
         var invitation = try PushInvitation.sample(port: port)
+        invitation.secret = book.secret
         invitation.messageID = "REGISTER:\(number)"
         return invitation.uri(oath: oath)
     }
@@ -49,14 +51,13 @@ final class FakePushServer: Sendable {
     /// Makes a message to the registered or another mechanism, signed with its secret or another.
     func message(
         id: String, kind: PushKind = .tap, text: String? = "Log in?", subject: String? = nil, mechanismUID: String? = nil,
-        secret: Secret = PushInvitation.sampleSecret,
-        sentAt: Date = Date(), timeToLive: Int = 120
+        secret: Secret? = nil, sentAt: Date = Date(), timeToLive: Int = 120
     ) throws -> PushDelivery {
         let message = PushMessage(
             mechanismUID: mechanismUID ?? self.mechanismUID, challenge: [1, 2, 3], kind: kind, timeToLive: timeToLive,
             sentAt: sentAt,
             text: text)
-        return PushDelivery(messageId: id, message: message.sealed(with: secret), subject: subject)
+        return PushDelivery(messageId: id, message: message.sealed(with: secret ?? book.secret), subject: subject)
     }
 
     /// Refuses each registration with this status from now on.
@@ -87,13 +88,16 @@ final class FakePushServer: Sendable {
         }
 
         let state = Mutex(State())
+        let secret: Secret
+
+        init(secret: Secret) { self.secret = secret }
 
         func answer(_ request: RawConnection.Request, _ connection: RawConnection) {
             switch request.line.split(separator: " ").prefix(2).joined(separator: " ") {
             case "POST /register":
                 let refusal = state.withLock { state -> String? in
                     guard state.refusal == nil else { return state.refusal }
-                    state.mechanismUID = Self.claims(request)["mechanismUid"]?.string ?? ""
+                    state.mechanismUID = claims(request)["mechanismUid"]?.string ?? ""
                     state.registrations += 1
                     return nil
                 }
@@ -102,7 +106,7 @@ final class FakePushServer: Sendable {
                 connection.answer("200 OK", headers: ["Link: <http://\(host)/stream>; rel=\"signet-push-stream\""], "{}")
             case "POST /authenticate":
                 let status = state.withLock { state in
-                    state.answers.append(Self.claims(request))
+                    state.answers.append(claims(request))
                     return state.status
                 }
                 connection.answer(status, "{}")
@@ -127,9 +131,9 @@ final class FakePushServer: Sendable {
             "\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n"
         }
 
-        private static func claims(_ request: RawConnection.Request) -> JSONValue {
+        private func claims(_ request: RawConnection.Request) -> JSONValue {
             let body = try? JSON.decode(PushRequestBody.self, from: Array(request.body.utf8))
-            let payload = try? body.map { try CompactJWS($0.jwt).payload(verifiedWith: PushInvitation.sampleSecret) }
+            let payload = try? body.map { try CompactJWS($0.jwt).payload(verifiedWith: secret) }
             return payload.flatMap { try? JSON.value(of: $0) } ?? .null
         }
     }

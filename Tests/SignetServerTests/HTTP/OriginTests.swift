@@ -132,7 +132,7 @@ struct OriginTests {
                 "Origin": "https://evil.example",
             ]
             let reply = try await server.send(.post, address, headers: headers, body: "decision=allow&csrf=x")
-            #expect(reply.status == 400 && reply.json["error"] == "bad_request", "\(reply.text)")
+            #expect(reply.status == 400 && reply.error == "bad_request", "\(reply.text)")
         }
     }
 
