@@ -4,8 +4,8 @@ import SignetNetwork
 package import SignetStorage
 
 extension Authenticator {
-    /// Enrolls the account of an enrollment URI; see ``enroll(_:pushGateway:)``.
-    /// - Throws: `EnrollmentError` when the URI is invalid, and the errors of ``enroll(_:pushGateway:)``.
+    /// Enrolls the account of an enrollment URI; see ``enroll(_:pushGateway:replacing:)``.
+    /// - Throws: `EnrollmentError` when the URI is invalid, and the errors of ``enroll(_:pushGateway:replacing:)``.
     public func enroll(
         uri: String, policy: EndpointPolicy = .secure, pushGateway: Endpoint? = nil
     ) async throws -> EnrolledAccount {
@@ -62,7 +62,7 @@ extension Authenticator {
             account: enrolled.account, mechanisms: enrolled.mechanisms, lock: await policies.lock(on: enrolled.account))
     }
 
-    /// Returns the enrollment under the first of the ``AccountID/alternatives`` of its account that has no mechanism of an offered
+    /// Returns the enrollment under the first of the `AccountID.alternatives` of its account that has no mechanism of an offered
     /// kind.
     ///
     /// An alternative that already has one of the offered secrets is returned too, so that ``enroll(_:pushGateway:replacing:)``

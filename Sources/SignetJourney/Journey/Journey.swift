@@ -17,7 +17,7 @@ public import SignetOAuth
 ///
 /// This type keeps no state of a journey, because each step contains the server's handle. Several journeys may therefore run at
 /// the same time. ``JourneySession`` keeps the state of one run, for a user interface. It does keep which variant of the protocol
-/// the server's answers have shown (``ServerProfile/dialect``).
+/// the server's answers have shown (`ServerProfile.dialect`).
 ///
 /// The journeys of an ``IdentityClient`` use its session and cookies, and store the session that they deliver. Other journeys
 /// store nothing, unless they have a `TokenSource`.
