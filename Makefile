@@ -28,7 +28,6 @@ DEBUG := $(TRAITS) --scratch-path $(SCRATCH)/debug
 RELEASE := $(TRAITS) -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path $(SCRATCH)/release
 TSAN := $(TRAITS) --sanitize=thread --scratch-path $(SCRATCH)/tsan
 ASAN := $(TRAITS) --sanitize=address --scratch-path $(SCRATCH)/asan
-DOCS := $(TRAITS) --scratch-path $(SCRATCH)/docs
 # What a package gets that depends on this one and names no traits.
 PLAIN := --scratch-path $(SCRATCH)/plain
 
@@ -119,14 +118,14 @@ fuzz: setup ## libFuzzer on the readers of JSON, URIs, JWS, push messages, expor
 
 # SwiftPM's warnings about files of the packages we use are not DocC's.
 docs: setup ## the API documentation as HTML, and how much of the API is documented; fails on a gap or a dead link
-	@targets="$$(swift package $(DOCS) describe --type json | scripts/documented --targets)"; \
-	swift package $(DOCS) --allow-writing-to-directory "$(SCRATCH)/docs-html" generate-documentation \
+	@targets="$$(swift package $(DEBUG) describe --type json | scripts/documented --targets)"; \
+	swift package $(DEBUG) --allow-writing-to-directory "$(SCRATCH)/docs-html" generate-documentation \
 	    $${targets} --enable-experimental-combined-documentation --warnings-as-errors --output-path "$(SCRATCH)/docs-html"
-	@scripts/documented "$(SCRATCH)/docs"
+	@scripts/documented "$(SCRATCH)/debug"
 	@echo "The documentation is in $(SCRATCH)/docs-html; show it with: python3 -m http.server --directory $(SCRATCH)/docs-html"
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 clean: ## delete what was built here
-	rm -rf $(foreach folder,debug plain fuzz release tsan asan docs docs-html bench tests.jsonl,"$(SCRATCH)/$(folder)") bench.json
+	rm -rf $(foreach folder,debug plain fuzz release tsan asan docs-html bench tests.jsonl,"$(SCRATCH)/$(folder)") bench.json
