@@ -23,8 +23,12 @@ struct AuthorizationReturn: Sendable, Hashable {
         guard let client = clients[ClientKey(realm: realm, id: id)] else {
             throw OAuthErrorResponse(.badRequest, "invalid_client", "Client authentication failed")
         }
+        let isIdentity = parameters["response_type"] == RegisteredClient.ResponseType.idToken.rawValue
         if let named = parameters["redirect_uri"] {
-            guard client.mayRedirect(to: named) else { throw .redirectMismatch }
+            // No code verifier protects an id_token, and any program may listen on another port of a loopback address.
+            guard client.mayRedirect(to: named), !isIdentity || client.redirectURIs.contains(named) else {
+                throw .redirectMismatch
+            }
             (redirectURI, wasNamed) = (named, true)
         } else if parameters["response_type"] == RegisteredClient.ResponseType.none.rawValue {
             (redirectURI, wasNamed) = (nil, false)
@@ -35,7 +39,6 @@ struct AuthorizationReturn: Sendable, Hashable {
         self.client = client
         self.issuer = issuer
         state = parameters["state"]
-        let isIdentity = parameters["response_type"] == RegisteredClient.ResponseType.idToken.rawValue
         usesFragment = parameters["response_mode"].map { $0 == "fragment" } ?? isIdentity
     }
 

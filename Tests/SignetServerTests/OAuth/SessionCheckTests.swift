@@ -89,6 +89,17 @@ struct SessionCheckTests {
         }
     }
 
+    @Test("F4: An id_token goes to the registered port of a loopback address only")
+    func sendsIDTokenToRegisteredPort() async throws {
+        try await TestServer.run { server in
+            let session = try await server.session()
+            for (address, status) in [("http://127.0.0.1/callback", 302), ("http://127.0.0.1:4711/callback", 400)] {
+                let reply = try await server.authorize(session, Self.idToken.merging(["redirect_uri": address]) { $1 })
+                #expect(reply.status == status, "\(address)")
+            }
+        }
+    }
+
     @Test("F4: A client gets only the response types that it is registered for", arguments: ["id_token", "none"])
     func honorsResponseTypes(type: String) async throws {
         let client = RegisteredClient(id: "strict", redirectURIs: [TestServer.redirectURI]) { $0.responseTypes = [.code] }
