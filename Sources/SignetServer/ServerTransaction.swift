@@ -131,8 +131,11 @@ extension ServerTransaction {
         else { throw PushResponseError.unknownMessage }
         let device = try pending.device(registeredBy: body.jwt, at: now)
         if pending.isRegistered {
-            let stored = try devices.pushDevice(of: device.owner).flatMap { $0.mechanismUID == device.mechanismUID ? $0 : nil }
-            return PushCandidate(device: stored ?? device, isRepeated: true)
+            // A 200 would tell another device that it is registered.
+            guard let stored = try devices.pushDevice(of: device.owner), stored.mechanismUID == device.mechanismUID else {
+                throw PushResponseError.unknownMessage
+            }
+            return PushCandidate(device: stored, isRepeated: true)
         }
         guard try !devices.isTaken(mechanismUID: device.mechanismUID, for: device.owner) else {
             throw PushResponseError.mechanismTaken

@@ -65,22 +65,26 @@ struct PendingPush: Codable, Sendable {
 
     /// Takes the device's answer.
     ///
-    /// It verifies the signature over the received bytes first, and then checks the claims. The first valid answer counts. As in
-    /// AM, a later one is accepted and changes nothing, so that a device that lost the server's response can send it again.
+    /// It verifies the signature over the received bytes first, and then checks the claims. The first valid answer counts. The
+    /// same decision is accepted again and changes nothing, so that a device that lost the server's response can send it again.
     /// - Throws: ``PushResponseError`` when the answer is not valid.
     mutating func take(_ jwt: String, at now: Date) throws(PushResponseError) -> PushAnswer {
         let claims = try SignedClaims(jwt, secret: secret)
         guard now < deadline else { throw .expired }
         try claims.checkResponse(to: challenge, secret: secret)
         guard wrongNumbers <= Self.wrongNumbersAllowed else { throw .deniedByGuesses }
-        guard state == .waiting else { return PushAnswer(state: state, isRepeated: true) }
+        let decision: State
         switch claims["deny"] {
-        case .bool(true): state = .denied
-        case nil:
-            try checkNumber(claims["challengeResponse"])
-            state = .approved
+        case .bool(true): decision = .denied
+        case nil: decision = .approved
         default: throw .claim("deny")
         }
+        guard state == .waiting else {
+            guard decision == state else { throw .contradiction }
+            return PushAnswer(state: state, isRepeated: true)
+        }
+        if decision == .approved { try checkNumber(claims["challengeResponse"]) }
+        state = decision
         return PushAnswer(state: state, isRepeated: false)
     }
 
@@ -132,6 +136,8 @@ struct SignedClaims: Sendable {
 enum PushResponseError: Error, Sendable, Hashable {
     case unknownMessage
     case expired
+    /// The message was answered with the other decision.
+    case contradiction
     /// Too many wrong numbers have denied the message.
     case deniedByGuesses
     case form

@@ -90,9 +90,9 @@ struct PendingRegistration: Codable, Sendable {
 
 /// A device with a valid registration.
 struct PushCandidate: Sendable {
-    /// The device; the stored one when the registration is repeated and the device still exists.
+    /// The device; the stored one when the registration is repeated.
     let device: PushDevice
-    /// True when the invitation was used before, so that there is nothing left to do.
+    /// True when the device has used the invitation before, so that there is nothing left to do.
     let isRepeated: Bool
 }
 

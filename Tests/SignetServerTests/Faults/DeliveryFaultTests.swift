@@ -64,7 +64,7 @@ struct DeliveryFaultTests {
         }
     }
 
-    @Test("The fault replayed-push delivers an answered message again, and a second answer has no effect")
+    @Test("The fault replayed-push delivers an answered message again, and the server refuses another decision")
     func replaysAnsweredMessage() async throws {
         try await TestServer.run(.sample { $0.port = 0 }) { server in
             try await server.serve { port in
@@ -75,13 +75,14 @@ struct DeliveryFaultTests {
                 #expect(try ids(try await stream.events(1)) == [push.messageID])
                 #expect(try await phone.answer(push, at: server).status == 200)
                 #expect(try ids(try await stream.events(1)) == [push.messageID])
-                #expect(try await phone.answer(push, ["deny": .bool(true)], at: server).status == 200)
+                #expect(try await phone.answer(push, at: server).status == 200)
+                #expect(try await phone.answer(push, ["deny": .bool(true)], at: server).status == 400)
                 stream.vanish()
             }
             #expect(deliveries(server) == [[], ["replayed-push"]])
             let steps = server.devServer.requestLog(matching: RequestLogFilter { $0.kind = .push }).compactMap { $0.push?.step }
             let sortedSteps = steps.sorted { $0.rawValue < $1.rawValue }
-            #expect(sortedSteps == [.approved, .delivered, .delivered, .made])
+            #expect(sortedSteps == [.approved, .delivered, .delivered, .made, .refused])
         }
     }
 
