@@ -199,7 +199,7 @@ public struct Journey: Sendable {
     ) async throws -> JourneyState {
         let session = sendsSession ? try await session(options) : nil
         var request = try makeRequest()
-        try await add(session, to: &request, options, for: action)
+        try await add(session, to: &request, options, for: action, sendsSessionCookie: sendsSession)
         let state = try Self.state(after: try await send(request, for: action))
         if case .loggedIn(let session) = state { try await tokens?.adopt(session) }
         return state
@@ -214,7 +214,8 @@ public struct Journey: Sendable {
 
     /// Adds a session, the query parameters for it, and the cookies to a request.
     private func add(
-        _ session: Secret?, to request: inout HTTPRequest, _ options: JourneyOptions, for action: RequestAction
+        _ session: Secret?, to request: inout HTTPRequest, _ options: JourneyOptions, for action: RequestAction,
+        sendsSessionCookie: Bool = true
     ) async throws {
         if let session {
             let isPlain = session.withUnsafeBytes { $0.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: ";") } }
@@ -223,7 +224,9 @@ public struct Journey: Sendable {
                     .invalidRequest, message: "the session token is invalid: it contains a character that no token has")
             }
         }
-        let cookies = try await tokens?.cookies()
+        var cookies = try await tokens?.cookies()
+        // With its cookie, a session that goes on would be the result of a login that must ask.
+        if !sendsSessionCookie { cookies = cookies.map { CookieJar($0.cookies.filter { $0.name != profile.cookieName }) } }
         let now = tokens?.clock.now ?? .distantPast
         if options.forceAuthentication {
             // A server also reads the session from the cookie that it set.
