@@ -148,8 +148,9 @@ private struct ScriptMembers {
             switch value(at: index) {
             case .string(let name)?: return Self.error(name, string(named: "error_description"))
             case .mark("{")?:
+                // Only the first object is read: a hostile page could begin one in each of many others.
                 let members = members(from: index + 3)
-                if let name = members["message"] { return Self.error(name, members["description"]) }
+                return members["message"].flatMap { Self.error($0, members["description"]) }
             default: break
             }
         }
