@@ -39,7 +39,9 @@ enum KeePassXMLFile {
     ) {
         let pairs = entry.children("String").compactMap { string in string["Key"]?.value.map { ($0, string["Value"]) } }
         let values = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
-        let fields = values.compactMapValues { $0?.value }
+        var fields = values.compactMapValues { $0?.value }
+        // KeePass uses the bytes of a secret without an encoding as they are.
+        for name in ["TimeOtp-Secret", "HmacOtp-Secret"] where fields[name] != nil { fields[name] = values[name]??.text }
         builder.leaveOut("note", fields["Notes"] != nil)
         // A protected value is encrypted by a key that only the database has.
         guard !values.contains(where: { isForCodes($0.key) && $0.value?.attributes["Protected"] == "True" }) else {
