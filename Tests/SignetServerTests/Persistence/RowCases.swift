@@ -178,7 +178,7 @@ struct RowCase: Sendable {
             let push = try #require(try await server.inbox(phone.uid).last)
             return { server async throws in
                 #expect(try await phone.answer(push, at: server).status == 200)
-                #expect(try await phone.answer(push, ["deny": .bool(true)], at: server).status == 200, "an answer counts once")
+                #expect(try await phone.answer(push, ["deny": .bool(true)], at: server).status == 400, "an answer counts once")
                 #expect(try await server.poll(step).isLoggedIn)
             }
         },
