@@ -9,32 +9,13 @@ import Testing
 /// HOTP counters used by several concurrent processes and by processes that are killed at any moment.
 @Suite("HOTP counters in a vault", .serialized, .timeLimit(.minutes(3)))
 struct CounterProcessTests {
-    /// The path of `StoreWorker`, which the build puts next to the test bundle.
-    private static let worker: String? = {
-        for start in ["/proc/self/exe"] + CommandLine.arguments {
-            var folder = URL(filePath: start).resolvingSymlinksInPath().deletingLastPathComponent()
-            while folder.path != "/" {
-                let path = folder.appending(path: "StoreWorker").path
-                if FileManager.default.isExecutableFile(atPath: path) { return path }
-                folder.deleteLastPathComponent()
-            }
-        }
-        return nil
-    }()
-
-    private func start(_ path: String, times: Int) throws -> (process: Process, output: FileHandle) {
-        let (process, pipe) = (Process(), Pipe())
-        process.executableURL = URL(filePath: try #require(Self.worker))
-        process.arguments = ["codes-vault", path, "\(times)"]
-        process.standardOutput = pipe
-        try process.run()
-        return (process, pipe.fileHandleForReading)
+    private func start(_ path: String, times: Int) throws -> TestProcess {
+        try TestProcess(Programs.built("StoreWorker"), ["codes-vault", path, "\(times)"])
     }
 
     /// Returns the counters that were printed completely.
-    private func counters(_ bytes: Data) -> [UInt64] {
-        String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-            .compactMap { UInt64($0) }
+    private func counters(_ output: String) -> [UInt64] {
+        output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap { UInt64($0) }
     }
 
     private func withVault(_ body: (String, AccountRecords) async throws -> Void) async throws {
@@ -56,8 +37,8 @@ struct CounterProcessTests {
     func processesGetDifferentCounters() async throws {
         try await withVault { path, records in
             let workers = try (0..<3).map { _ in try start(path, times: 60) }
-            let all = try workers.flatMap { counters(try $0.output.readToEnd() ?? Data()) }
-            for worker in workers { worker.process.waitUntilExit() }
+            var all: [UInt64] = []
+            for worker in workers { all += counters(await worker.end().output) }
             #expect(all.sorted() == Array(7..<187))
             #expect(try next(records) == 187)
         }
@@ -69,11 +50,9 @@ struct CounterProcessTests {
             var shown: [UInt64] = []
             for round in 0..<12 {
                 let worker = try start(path, times: 1_000_000)
-                let first = try worker.output.read(upToCount: 1 + round * 7) ?? Data()
-                kill(worker.process.processIdentifier, SIGKILL)
-                let rest = try worker.output.readToEnd() ?? Data()
-                worker.process.waitUntilExit()
-                shown += counters(first + rest)
+                try await worker.waitForOutput { output, _ in output.utf8.count > round * 7 }
+                worker.signal(SIGKILL)
+                shown += counters(await worker.end().output)
                 let last = shown.last ?? 0
                 #expect(try next(records) > last)
             }
