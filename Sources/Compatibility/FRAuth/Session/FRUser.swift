@@ -143,7 +143,7 @@ extension FRUser {
 
     /// Removes the tokens and revokes them at the server.
     ///
-    /// The session stays.
+    /// The session stays. At a server without a revocation endpoint the call succeeds, and the tokens expire there.
     /// - Throws: `NetworkError`, ``OAuth2Error`` and others when the server could not revoke the tokens. The stored tokens are
     ///   removed anyway.
     public func revokeAccessToken() async throws {
