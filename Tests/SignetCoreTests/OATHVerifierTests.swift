@@ -95,6 +95,16 @@ struct OATHVerifierTests {
         #expect(verifier.verify(try code(steps: 105), at: date(steps: 100)) == .accepted)
     }
 
+    @Test("A window has a maximum, and the last steps of a date are checked like others", arguments: [-1, 20_000, .max])
+    func windowHasMaximum(window: Int) throws {
+        let settings = OATHSettings(secret: try Sample.oathSecret)
+        var verifier = OATHVerifier(settings: settings, timeWindow: window, counterWindow: window)
+        let expected = window < 0 ? 0 : OATHVerifier.maxWindow
+        #expect(verifier.timeWindow == expected)
+        #expect(verifier.counterWindow == expected)
+        #expect(verifier.verify("no code", at: Date(timeIntervalSince1970: 5e20)) == .wrong)
+    }
+
     @Test("A refused code does not change the verifier's state")
     func refusalKeepsState() throws {
         var verifier = try clock()

@@ -31,13 +31,18 @@ public struct OATHVerifier: Sendable, Hashable {
     /// The maximum number of steps by which a device's clock may differ, unless ``timeWindow`` is larger.
     public static let maxDrift = 5
 
+    /// The maximum of ``timeWindow`` and ``counterWindow``.
+    ///
+    /// The verifier computes a code for each step or counter of the window.
+    public static let maxWindow = 10_000
+
     /// Creates a verifier for a device that has not logged in yet.
     ///
-    /// The default windows are those of OpenAM. A negative window counts as zero.
+    /// The default windows are those of OpenAM. A negative window counts as zero, and a larger one than ``maxWindow`` as that.
     public init(settings: OATHSettings, timeWindow: Int = 2, counterWindow: Int = 100) {
         self.settings = settings
-        self.timeWindow = max(0, timeWindow)
-        self.counterWindow = max(0, counterWindow)
+        self.timeWindow = min(max(0, timeWindow), Self.maxWindow)
+        self.counterWindow = min(max(0, counterWindow), Self.maxWindow)
     }
 
     /// Restores a verifier from stored values.
@@ -47,9 +52,7 @@ public struct OATHVerifier: Sendable, Hashable {
         self.drift = drift
     }
 
-    /// Returns the same record with other windows.
-    ///
-    /// A negative window counts as zero.
+    /// Returns the same record with other windows, which have the limits of ``init(settings:timeWindow:counterWindow:)``.
     public func looking(timeWindow: Int, counterWindow: Int) -> OATHVerifier {
         var verifier = OATHVerifier(settings: settings, timeWindow: timeWindow, counterWindow: counterWindow)
         verifier.lastAcceptedStep = lastAcceptedStep
@@ -81,7 +84,8 @@ public struct OATHVerifier: Sendable, Hashable {
     ///
     /// As in OpenAM, the window is around the step of the device's clock, and one code is accepted in each step of that clock.
     private mutating func verifyTime(_ code: String, step: UInt64) -> Outcome {
-        let (now, limit) = (Int(clamping: step), max(Self.maxDrift, timeWindow))
+        // No sum below overflows, whatever the date is.
+        let (now, limit) = (min(Int(clamping: step), .max / 2), max(Self.maxDrift, timeWindow))
         let current = now + min(max(drift, -limit), limit)
         let first = max(current - timeWindow, now - limit, 0)
         let last = max(min(current + timeWindow, now + limit), first)
