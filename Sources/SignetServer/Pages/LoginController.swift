@@ -182,7 +182,7 @@ struct LoginController: Sendable {
     /// Delivers the push messages of a login flow (``ServerContext/deliver(_:)``).
     ///
     /// The flow fails when a message cannot be delivered.
-    /// - Returns: The failed flow; nil when the login goes on.
+    /// - Returns: The flow after a message could not be delivered; nil when all were.
     private func deliver(_ messageIDs: [String], of flow: String) async throws -> LoginFlow? {
         do {
             try await server.deliver(messageIDs)

@@ -197,9 +197,11 @@ extension ServerTransaction {
     }
 
     /// Ends a flow whose journey cannot go on.
-    /// - Returns: The failed flow; nil when it doesn't exist any more.
+    ///
+    /// A flow that has ended in the meantime, for example in another tab, stays as it is.
+    /// - Returns: The flow; nil when it doesn't exist any more.
     mutating func fail(_ id: String, with error: APIError) throws -> LoginFlow? {
-        guard var flow = try flows[id] else { return nil }
+        guard var flow = try flows[id], case .open = flow.state else { return try flows[id] }
         try enter(.failed(error), &flow)
         flow.page += 1
         save(flow)

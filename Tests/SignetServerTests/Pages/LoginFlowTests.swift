@@ -198,6 +198,22 @@ struct LoginFlowTests {
         }
     }
 
+    @Test("An undeliverable push message fails an open flow, and leaves one that has ended as it is", arguments: [false, true])
+    func failureLeavesEndedFlow(hasEnded: Bool) async throws {
+        try await TestServer.run { server in
+            let browser = PageBrowser(server)
+            let page = try await browser.get(Self.xui)
+            if hasEnded { #expect(try await browser.signIn(page).heading == "You are signed in") }
+            let id = try page.flow
+            let flow = try await server.devServer.context.store.write { tx in try tx.fail(id, with: .authenticationError) }
+            switch try #require(flow?.state) {
+            case .done: #expect(hasEnded)
+            case .failed: #expect(!hasEnded)
+            case .open, .invited: Issue.record("the flow goes on")
+            }
+        }
+    }
+
     // MARK: Stored state
 
     @Test("A flow keeps only the known parameters of its URL, each once")
