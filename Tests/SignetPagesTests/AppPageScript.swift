@@ -46,6 +46,7 @@ enum AppPageScript {
             const codes = (text.match(/\s[\w\W]"([\w]*)\\/g) ?? []).map((part) => part.match(/"([\w]*)\\/)[1]);
             return { codes, name: text.match(/<em\s*.*>\s*.*<\/em>/)[0].replace("<em>", "").replace("</em>", "") };
           },
+          check: async (address) => (await fetch(address, { credentials: "include" })).status,
           authorize: (address) => new Promise((resolve) => {
             const frame = document.createElement("iframe");
             frame.style.display = "none";

@@ -63,6 +63,11 @@ struct BrowserAppTests {
             return "\(server)/oauth2/authorize?response_type=code&client_id=app&scope=openid%20profile&state=s1"
                 + "&redirect_uri=\(redirect.percentEncoded())&code_challenge=\(challenge)&code_challenge_method=S256\(more)"
         }
+
+        /// The address at which a page checks the session.
+        func check(_ responseType: String) -> String {
+            "\(server)/oauth2/authorize?response_type=\(responseType)&client_id=app&scope=openid&prompt=none"
+        }
     }
 
     /// Runs `body` with the app's page in a new browser, and a server that admits the page's origin.
@@ -143,6 +148,26 @@ struct BrowserAppTests {
             let tokens = try await page.evaluate(
                 "sdk.exchange('\(addresses.server)', '\(answer)', '\(Self.verifier)', '\(addresses.redirect)')")
             #expect(tokens["access_token"]?.string?.isEmpty == false)
+        }
+    }
+
+    @Test("F4: A page of an app checks a session by fetch with response_type=none, and in a hidden frame with id_token")
+    func checksSession() async throws {
+        try await withApp { addresses, page in
+            let none = "sdk.check('\(addresses.check("none"))')"
+            let redirect = "&redirect_uri=\(addresses.redirect.percentEncoded())&nonce=n1&state=s1"
+            let idToken = "sdk.authorize('\(addresses.check("id_token"))\(redirect)')"
+            #expect(try await page.evaluate(none) == .integer(400))
+            let refused = try #require(try await page.evaluate(idToken).string)
+            #expect(refused.hasPrefix("\(addresses.redirect)#") && refused.contains("error=interaction_required"))
+            #expect(try await logIn("Login", addresses, page)["tokenId"] != nil)
+            #expect(try await page.evaluate(none) == .integer(204))
+            let address = try #require(try await page.evaluate(idToken).string)
+            #expect(address.hasPrefix("\(addresses.redirect)#id_token="))
+            let fields = FormCoding.decode(address.drop { $0 != "#" }.dropFirst())
+            #expect(fields["state"] == "s1")
+            let claims = try #require(SignedToken(fields["id_token"] ?? "")).claims
+            #expect(claims["sub"] == "demo" && claims["nonce"] == "n1" && claims["aud"] == "app")
         }
     }
 
