@@ -20,6 +20,14 @@ extension Request {
     /// Returns true when a query parameter is `true` in any case, as in AM.
     func flag(_ name: String) -> Bool { query(name)?.lowercased() == "true" }
 
+    /// Returns the action that the query names (`_action`).
+    /// - Throws: ``APIError/badRequest`` without a name; ``APIError/unsupportedAction`` for an unknown one.
+    func action<Action: RawRepresentable<String>>() throws(APIError) -> Action {
+        guard let name = query("_action"), !name.isEmpty else { throw .badRequest }
+        guard let action = Action(rawValue: name) else { throw .unsupportedAction }
+        return action
+    }
+
     /// True when the content type is `application/json`; a `charset` must be UTF-8.
     var saysJSON: Bool {
         let parts = (header("content-type") ?? "").lowercased().split(separator: ";").map { $0.trimming(" \t") }

@@ -14,10 +14,7 @@ struct PushMessageController: Sendable {
             throw APIError(.preconditionFailed, "The resource has no revisions.")
         }
         try AcceptAPIVersion.check(request.header("accept-api-version"), served: Self.version)
-        guard let name = request.query("_action"), !name.isEmpty else { throw APIError.badRequest }
-        guard let action = PushAction(rawValue: name) else {
-            throw APIError(.notImplemented, "The action is not supported here.")
-        }
+        let action: PushAction = try request.action()
         guard request.saysJSON else { throw APIError.badRequest }
         let bytes = try await request.bytes(context)
         guard let body = try? JSON.decode(PushRequestBody.self, from: bytes) else { throw APIError.badRequest }
@@ -28,7 +25,8 @@ struct PushMessageController: Sendable {
             }
         } catch let refusal as PushResponseError {
             if action == .authenticate { server.telemetry.count([.push(.refused)]) }
-            server.logger.info("push refused", metadata: ["action": "\(name)", "realm": "\(realm)", "reason": "\(refusal)"])
+            server.logger.info(
+                "push refused", metadata: ["action": "\(action.rawValue)", "realm": "\(realm)", "reason": "\(refusal)"])
             throw APIError.badRequest
         }
     }

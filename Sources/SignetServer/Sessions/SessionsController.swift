@@ -23,8 +23,7 @@ struct SessionsController: Sendable {
         let realm = context.realm
         let version = try AcceptAPIVersion.check(request.header("accept-api-version"), served: Self.versions)
         let body = try await request.json(context)
-        guard let name = request.query("_action"), !name.isEmpty else { throw APIError.badRequest }
-        guard let action = Action(rawValue: name) else { throw APIError.unsupportedAction }
+        let action: Action = try request.action()
         // An explicit token takes precedence over the session token of the request itself.
         let shown = context.route == .session ? try context.parameter("token") : nil
         // The body of an update has the names of properties only.

@@ -44,7 +44,7 @@ struct UserDevicesController: Sendable {
                 "devices removed", metadata: ["kind": "\(kind.rawValue)", "user": "\(owner.name)", "count": "\(count)"])
             return try JSONReply.make(.ok, ["result": true], version: Self.version)
         case "skip" where kind.canBeSkipped: throw APIError(.notImplemented, "A second factor cannot be skipped here.")
-        default: throw APIError(.notImplemented, "The action is not supported here.")
+        default: throw APIError.unsupportedAction
         }
     }
 

@@ -15,8 +15,7 @@ struct UsersController: Sendable {
         let realm = context.realm
         let version = try AcceptAPIVersion.check(request.header("accept-api-version"), served: Self.versions)
         let body = try await request.json(context)
-        guard let name = request.query("_action"), !name.isEmpty else { throw APIError.badRequest }
-        guard let action = Action(rawValue: name) else { throw APIError.unsupportedAction }
+        let action: Action = try request.action()
         let tokens = request.sessionTokens(server.configuration.cookieName)
         let goto = body["goto"]?.string
         let (user, permitted) = try await server.store.read { tx in
