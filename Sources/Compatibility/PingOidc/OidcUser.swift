@@ -68,6 +68,8 @@ public final class OidcClient: Sendable {
     public func userinfo() async -> Result<UserInfo, OidcError> { await call { await $0.userinfo(cache: false) } }
 
     /// Revokes the tokens at the server and removes them.
+    ///
+    /// At a server without a revocation endpoint they are only removed, and expire there. An error is logged.
     public func revoke() async {
         do {
             try await ready().revoke()

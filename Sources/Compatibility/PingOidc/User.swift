@@ -8,6 +8,8 @@ public protocol User: Sendable {
     /// Returns new tokens, even when the stored ones are still valid.
     func refresh() async -> Result<Token, OidcError>
     /// Revokes the tokens at the server and removes them.
+    ///
+    /// At a server without a revocation endpoint they are only removed, and expire there.
     func revoke() async
     /// Returns the claims about the user.
     /// - Parameter cache: True to return the claims of an earlier call, if there was one, and to keep those of this call.
