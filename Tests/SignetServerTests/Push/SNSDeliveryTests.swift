@@ -34,7 +34,7 @@ struct SNSDeliveryTests {
         "S11: A login whose message SNS does not accept fails with AM's 500, and its push message is reported",
         arguments: failures)
     func loginFailsWithSNS(fault: StandInSNS.Answer, words: String) async throws {
-        let sns = try StandInSNS(timeout: 1) { request, _ in request.action == "Publish" ? fault : .good }
+        let sns = try StandInSNS(timeout: 3) { request, _ in request.action == "Publish" ? fault : .good }
         try await run(sns) { server in
             _ = try await server.registeredPhone()
             let reply = try await server.logIn("PushLogin")
@@ -54,7 +54,7 @@ struct SNSDeliveryTests {
 
     @Test("S11: On a setting, a login whose message SNS does not accept goes on waiting", arguments: failures)
     func loginWaitsOnSetting(fault: StandInSNS.Answer, words: String) async throws {
-        let sns = try StandInSNS(timeout: 1) { request, _ in request.action == "Publish" ? fault : .good }
+        let sns = try StandInSNS(timeout: 3) { request, _ in request.action == "Publish" ? fault : .good }
         try await run(sns, waitsForDelivery: false) { server in
             let phone = try await server.registeredPhone()
             let (step, _) = try await server.waitingLogin(phone: phone)
@@ -263,7 +263,7 @@ struct SNSDeliveryTests {
 
     @Test("On a setting, a login does not wait for a silent SNS, and the failed delivery is reported")
     func loginDoesNotWaitForSilentSNS() async throws {
-        let sns = try StandInSNS(timeout: 1) { request, _ in request.action == "Publish" ? .silence : .good }
+        let sns = try StandInSNS(timeout: 3) { request, _ in request.action == "Publish" ? .silence : .good }
         try await run(sns, waitsForDelivery: false) { server in
             let phone = try await server.registeredPhone()
             let (step, push) = try await server.waitingLogin(phone: phone)
@@ -379,9 +379,10 @@ struct SNSDeliveryTests {
                     try tx.devices.pushDevice(mechanismUID: "phone-1")
                 }
                 #expect(device == nil)
-                // The invitation stays valid, so the device can try again.
-                while sns.requests.count < 2 { _ = try await phone.register(at: server) }
-                #expect(try await phone.register(at: server).status == 200)
+                // The invitation stays valid, so the device can try again. On a busy machine SNS may answer too late once more.
+                var statuses: [Int] = []
+                while statuses.last != 200, statuses.count < 20 { statuses.append(try await phone.register(at: server).status) }
+                #expect(statuses.last == 200)
             }
         }
     }
