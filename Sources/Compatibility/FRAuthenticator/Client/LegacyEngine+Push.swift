@@ -17,8 +17,10 @@ extension LegacyEngine {
             if let digits = enrollment.oath?.digits.count, ![6, 8].contains(digits) {
                 throw MechanismError.invalidInformation("digits (\(digits))")
             }
-            if enrollment.push != nil, try token() == nil { throw PushNotificationError.missingDeviceToken }
             let store = store()
+            if enrollment.push != nil, try await store.fetch(.deviceToken()) == nil {
+                throw PushNotificationError.missingDeviceToken
+            }
             do {
                 let enrolled = try await authenticator.over(store, policies: policies.engine(enrolling: uri)).enroll(enrollment)
                 let wanted = enrollment.push == nil ? enrollment.oathKind : .push
