@@ -28,14 +28,14 @@ extension AuthorizationServerClient {
             do { try await prepareToCheck() } catch let error where TokenError(error).isRetryable {}
         }
         // A fault of the discovery document isn't one of the response.
-        _ = try await tokenAddress()
+        let url = try await tokenAddress()
         let answer: TokenAnswer
         do {
             // The request contains no scope. The granted scope stays, and a scope in the request could only narrow it (RFC 6749
             // section 6).
             answer = try await tokens(
                 [("grant_type", "refresh_token"), ("refresh_token", refreshToken.text), ("client_id", try client.clientID)],
-                scope: "", for: .refreshToken)
+                to: url, scope: "", for: .refreshToken)
         } catch let error as OAuthError where error.code == .repeatedMember {
             throw RefusedResponse(error)
         }

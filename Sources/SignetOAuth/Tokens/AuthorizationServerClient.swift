@@ -181,7 +181,7 @@ final class AuthorizationServerClient: Sendable {
                 ("grant_type", "authorization_code"), ("code", code.text),
                 ("redirect_uri", redirectURI ?? client.redirectURI), ("client_id", client.clientID),
                 ("code_verifier", attempt.verifier.text),
-            ], scope: client.scope, for: .exchangeToken)
+            ], to: try await tokenAddress(), scope: client.scope, for: .exchangeToken)
         return try await taken(answer, nonce: attempt.nonce)
     }
 
@@ -195,7 +195,7 @@ final class AuthorizationServerClient: Sendable {
             [
                 ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", deviceCode.text),
                 ("client_id", client.clientID), ("code_verifier", verifier.text),
-            ], scope: client.scope, for: .exchangeToken)
+            ], to: try await tokenAddress(), scope: client.scope, for: .exchangeToken)
     }
 
     /// Returns the tokens of a new grant after checking them.
@@ -235,15 +235,15 @@ final class AuthorizationServerClient: Sendable {
     /// Requests tokens from the token endpoint.
     /// - Parameters:
     ///   - fields: The fields of the form.
+    ///   - url: The address of the token endpoint.
     ///   - scope: The scope to assume when the response doesn't contain one.
     ///   - action: The purpose of the request, which interceptors receive.
     /// - Returns: The tokens, and the time of the response. The ID token is not checked yet.
-    /// - Throws: `OAuthError` when the token endpoint is unknown or rejects the request; `TransportError`; the errors of
+    /// - Throws: `OAuthError` when the token endpoint rejects the request; `TransportError`; the errors of
     ///   interceptors.
     func tokens(
-        _ fields: [(name: String, value: String)], scope: String, for action: RequestAction
+        _ fields: [(name: String, value: String)], to url: String, scope: String, for action: RequestAction
     ) async throws -> TokenAnswer {
-        let url = try await tokenAddress()
         let response = try await post(fields, to: url, headers: ["Accept-API-Version": Self.version], for: action)
         let now = clock.now
         let token = try TokenResponse.token(
