@@ -118,14 +118,10 @@ struct PushPlatforms: Sendable {
     func claim(_ delivery: PushDelivery) throws -> IncomingMessage {
         for platform in others {
             guard let uid = try platform.claimedMechanismUID(of: delivery) else { continue }
-            return IncomingMessage(messageID: delivery.messageId, mechanismUID: uid, platform: platform.mark) {
-                try platform.open(delivery, for: $0)
-            }
+            return IncomingMessage(mechanismUID: uid, platform: platform.mark) { try platform.open(delivery, for: $0) }
         }
         let message = try SealedPushMessage(delivery.message)
-        return IncomingMessage(
-            messageID: delivery.messageId, mechanismUID: try message.claimedMechanismUID(), platform: standard.mark
-        ) { mechanism in
+        return IncomingMessage(mechanismUID: try message.claimedMechanismUID(), platform: standard.mark) { mechanism in
             guard let push = mechanism.push else { throw AuthenticatorError.noPush }
             return try message.open(with: push.secret)
         }

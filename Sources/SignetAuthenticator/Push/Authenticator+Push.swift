@@ -69,23 +69,22 @@ extension Authenticator {
     ///   when the server cannot be reached, and ``AuthenticatorError/Code/refusedByServer`` when the server rejects the answer.
     ///   In all of these cases the notification stays unchanged.
     public func approve(_ id: String, number: Int? = nil, presence: (any UserPresence)? = nil) async throws -> PushNotification {
-        try await respond(
-            to: id, with: .approved, immediateAnswer: { $0.approval(by: number) },
-            makeAnswer: { notification in try await approval(of: notification, number, presence) })
+        try await respond(to: id, with: .approved, number, presence)
     }
 
     /// Denies a notification of any kind.
     ///
     /// It throws the errors of ``approve(_:number:presence:)``.
-    public func deny(_ id: String) async throws -> PushNotification {
-        try await respond(to: id, with: .denied, immediateAnswer: { _ in .deny }, makeAnswer: { _ in .deny })
-    }
+    public func deny(_ id: String) async throws -> PushNotification { try await respond(to: id, with: .denied) }
 
-    /// Returns the approval in the form that the notification asks for.
-    private func approval(
-        of notification: PushNotification, _ number: Int?, _ presence: (any UserPresence)?
+    /// Makes the answer with a decision in the form that the notification asks for.
+    ///
+    /// It may ask the user.
+    private func makeAnswer(
+        to notification: PushNotification, with decision: PushNotification.Decision, _ number: Int?,
+        _ presence: (any UserPresence)?
     ) async throws(AuthenticatorError) -> PushAnswer {
-        if let answer = notification.approval(by: number) { return answer }
+        if let answer = notification.immediateAnswer(with: decision, number) { return answer }
         if case .number(let choices) = notification.message.kind {
             let offered = choices.map(String.init).joined(separator: ", ")
             throw AuthenticatorError(.wrongNumber, "pick the number that the login page shows: \(offered)")
@@ -112,15 +111,13 @@ extension Authenticator {
     /// - Parameters:
     ///   - id: The notification's id.
     ///   - decision: The decision to store.
-    ///   - immediateAnswer: Returns the answer if it can be made without the user.
-    ///   - makeAnswer: Makes the answer. It may ask the user.
+    ///   - number: The number of an approval, for a notification that asks for a number.
+    ///   - presence: The check of the user's presence, for an approval that asks for one.
     /// - Returns: The notification with the stored decision.
-    /// - Throws: ``AuthenticatorError`` when the notification can't be answered, the account is locked or the server rejects the
-    ///   answer; the errors of `makeAnswer`; `TransportError`; `StoreError`.
+    /// - Throws: ``AuthenticatorError`` when the notification can't be answered, the answer can't be made, the account is locked
+    ///   or the server rejects the answer; `TransportError`; `StoreError`.
     private func respond(
-        to id: String, with decision: PushNotification.Decision,
-        immediateAnswer: @escaping @Sendable (PushNotification) -> PushAnswer?,
-        makeAnswer: (PushNotification) async throws -> PushAnswer
+        to id: String, with decision: PushNotification.Decision, _ number: Int? = nil, _ presence: (any UserPresence)? = nil
     ) async throws -> PushNotification {
         var made: PushAnswer?
         while true {
@@ -138,12 +135,13 @@ extension Authenticator {
                 let (answer, policies) = (made, policies)
                 pending = try await store.perform(
                     .beginAnswer(decision, to: id, clocks: clocks, now: clock.now) { pending in
-                        answer ?? (policies.leaveFree(pending.account) ? immediateAnswer(pending.notification) : nil)
+                        guard answer == nil, policies.leaveFree(pending.account) else { return answer }
+                        return pending.notification.immediateAnswer(with: decision, number)
                     })
                 if let answer = pending.answer { return try await send(answer, decision, to: pending) }
             }
             try await refuseIfLocked(pending.account)
-            made = try await makeAnswer(pending.notification)
+            made = try await makeAnswer(to: pending.notification, with: decision, number, presence)
         }
     }
 
@@ -162,7 +160,9 @@ extension Authenticator {
         answered.decidedAt = clock.now
         pendingWrites.add(answered)
         let stored = try await flush(answered)
-        guard stored.decision == decision else { throw AuthenticatorError.answeredBefore(stored.decision) }
+        guard stored.decision == decision else {
+            throw AuthenticatorError(.alreadyAnswered, "it was \(stored.decision?.rawValue ?? "answered") before")
+        }
         return stored
     }
 
@@ -213,20 +213,17 @@ extension Authenticator {
 }
 
 extension PushNotification {
-    /// Returns the approval with this number, or without one; nil when it isn't one of the numbers offered, or when the
-    /// notification asks for a check of the user's presence.
-    fileprivate func approval(by number: Int?) -> PushAnswer? {
-        switch message.kind {
+    /// Returns the answer with a decision and a number, or without a number.
+    ///
+    /// It's nil for an approval when the number isn't one of those offered, or when the notification asks for a check of the
+    /// user's presence.
+    fileprivate func immediateAnswer(with decision: Decision, _ number: Int?) -> PushAnswer? {
+        guard decision == .approved else { return .deny }
+        return switch message.kind {
         case .tap: .approve
         case .number(let choices): number.flatMap { choices.isEmpty || choices.contains($0) ? .approveNumber($0) : nil }
         case .biometric: nil
         }
-    }
-}
-
-extension AuthenticatorError {
-    fileprivate static func answeredBefore(_ decision: PushNotification.Decision?) -> AuthenticatorError {
-        AuthenticatorError(.alreadyAnswered, "it was \(decision?.rawValue ?? "answered") before")
     }
 }
 

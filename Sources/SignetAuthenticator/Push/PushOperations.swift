@@ -28,16 +28,17 @@ extension AccountQuery where Value == OpenedMessage, Failure == any Error {
     static func opened(_ delivery: PushDelivery, _ platforms: PushPlatforms) -> Self {
         Self { records in
             let message = try platforms.claim(delivery)
-            guard !message.messageID.isEmpty, message.messageID.isSafeToShow else { throw PushMessageError.form }
+            let messageID = delivery.messageId
+            guard !messageID.isEmpty, messageID.isSafeToShow else { throw PushMessageError.form }
             let uid = message.mechanismUID
-            let known = try records.notification(messageID: message.messageID, mechanismUID: uid)
+            let known = try records.notification(messageID: messageID, mechanismUID: uid)
             guard let mechanism = try records.mechanism(uid), let push = mechanism.push, push.platform == message.platform else {
                 throw AuthenticatorError.unknownMechanism(uid)
             }
             let content = try message.open(mechanism)
             guard content.mechanismUID == uid else { throw PushMessageError.claim("u") }
             return OpenedMessage(
-                messageID: message.messageID, message: content, subject: delivery.subject, mechanism: mechanism, known: known)
+                messageID: messageID, message: content, subject: delivery.subject, mechanism: mechanism, known: known)
         }
     }
 }
@@ -142,8 +143,6 @@ extension AccountOperation where Failure == StoreError {
 
 /// A received push message with the platform that can open it.
 struct IncomingMessage: Sendable {
-    /// The server's message id.
-    let messageID: String
     /// The mechanism that the message names, unverified.
     let mechanismUID: String
     /// The name that mechanisms of the platform store; nil for AM's.
