@@ -1,4 +1,4 @@
-// Walk a login journey: answer what the server asks, wait where it waits.
+// Log in with a journey: answer the questions of the server, and wait where the server asks for it.
 import SignetCore
 import SignetJourney
 import SignetNetwork

@@ -1,7 +1,7 @@
 import FRAuth
 import Foundation
 
-/// The samples of the documents on dynamic configuration and on tokens.
+/// The samples of the ForgeRock documentation on dynamic configuration and on tokens.
 enum LoginSamples {
     static func logIn(_ url: String) async throws -> String {
         try start(url)
@@ -30,12 +30,13 @@ enum LoginSamples {
     static func startAgain(_ url: String) async throws -> String {
         try start(url)
         let before = describeUser()
-        let options = FROptions(url: url,
-                                realm: "alpha",
-                                cookieName: "46b42b4229cd7a3",
-                                oauthClientId: "iosClient",
-                                oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
-                                oauthScope: "openid")
+        let options = FROptions(
+            url: url,
+            realm: "alpha",
+            cookieName: "46b42b4229cd7a3",
+            oauthClientId: "iosClient",
+            oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
+            oauthScope: "openid")
         try FRAuth.start(options: options)
         let after = describeUser()
         try await showLogin()
@@ -67,14 +68,15 @@ enum LoginSamples {
     }
 
     private static func start(_ url: String) throws {
-        let options = FROptions(url: url,
-                                realm: "alpha",
-                                cookieName: "46b42b4229cd7a3",
-                                oauthClientId: "iosClient",
-                                oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
-                                oauthScope: "openid profile email address",
-                                authServiceName: "Login",
-                                registrationServiceName: "Register")
+        let options = FROptions(
+            url: url,
+            realm: "alpha",
+            cookieName: "46b42b4229cd7a3",
+            oauthClientId: "iosClient",
+            oauthRedirectUri: "frauth://com.forgerock.ios.frexample",
+            oauthScope: "openid profile email address",
+            authServiceName: "Login",
+            registrationServiceName: "Register")
         try FRAuth.start(options: options)
     }
 

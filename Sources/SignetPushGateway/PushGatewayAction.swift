@@ -56,10 +56,10 @@ package struct PushGatewayAction: Sendable, Hashable {
             let value = form["Attributes.entry.\(number).value"] ?? ""
             switch key {
             case "Enabled":
-                guard let truth = ["true": true, "false": false][value.lowercased()] else {
+                guard let isEnabled = ["true": true, "false": false][value.lowercased()] else {
                     throw .invalidParameter("Attributes", "Enabled must be true or false")
                 }
-                attributes.isEnabled = truth
+                attributes.isEnabled = isEnabled
             case "Token": attributes.token = try Self.token(value)
             case "CustomUserData":
                 guard value.utf8.count <= 2048 else {

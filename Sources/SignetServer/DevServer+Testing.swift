@@ -70,7 +70,7 @@ extension DevServer {
     /// Resets the server to its initial state.
     ///
     /// Users, devices, sessions, tokens, journeys and messages return to their configured state, the clock returns to the
-    /// machine's time, all faults are switched off, and open streams end. The request log, the id_token signing keys and open
+    /// machine's time, all faults are disabled, and open streams end. The request log, the id_token signing keys and open
     /// console logins are kept.
     /// - Throws: `StoreError` when the server's state cannot be written; in that case nothing has changed.
     public func reset() async throws { try await AdminOperations(server: context).reset() }

@@ -137,7 +137,7 @@ public struct DevServer: Sendable {
                 var isEnding = false
                 for await _ in signals {
                     guard !isEnding else {
-                        logger.warning("second signal: open requests are cancelled")
+                        logger.warning("second signal: open requests are canceled")
                         return false
                     }
                     isEnding = true

@@ -242,7 +242,7 @@ extension ServerContext {
         group.add(
             "session", [.post: console.action { if let key = $1["key"] { _ = try await $0.endSession(TokenHash(text: key)) } }])
         group.add("fault", [.post: console.action { try $0.enableFault($1) }])
-        group.add("fault/off", [.post: console.action { if let name = $1["name"] { _ = $0.disable(name) } }])
+        group.add("fault/disable", [.post: console.action { if let name = $1["name"] { _ = $0.disable(name) } }])
     }
 
     private func addAdmin(to group: RouterGroup<AppRequestContext>) {
@@ -251,8 +251,8 @@ extension ServerContext {
         group.add("clock", [.get: admin.clock, .put: admin.setClock, .delete: admin.changeClock(.reset)])
         group.add("clock/advance", [.post: admin.advanceClock])
         group.add("clock/resume", [.post: admin.changeClock(.resume)])
-        group.add("faults", [.get: admin.faults, .post: admin.enableFault, .delete: admin.switchOffFaults])
-        group.add("faults/:name", [.delete: admin.switchOffFault])
+        group.add("faults", [.get: admin.faults, .post: admin.enableFault, .delete: admin.disableFaults])
+        group.add("faults/:name", [.delete: admin.disableFault])
         group.add("request-log", [.get: admin.requestLog, .delete: admin.clearRequestLog])
         group.add("sessions", [.get: admin.sessions, .delete: admin.endSessions])
         group.add("sessions/:key", [.delete: admin.endSession])

@@ -122,7 +122,7 @@ public struct ServerConfiguration: Sendable {
     public var pushGateway: PushGatewayConfiguration?
     /// The idle time after which a push stream sends a comment, so that both ends detect a dead connection; at least 10 ms.
     public var streamKeepAlive: Duration = .seconds(15)
-    /// The bearer token for programs on this machine that use `/admin` to move the clock, switch faults on and read the request
+    /// The bearer token for programs on this machine that use `/admin` to move the clock, enable faults and read the request
     /// log (docs/reference/admin.md).
     ///
     /// It must have 16 bytes or more; a shorter token is never accepted. When nil, `/admin` doesn't exist.

@@ -82,6 +82,9 @@ public struct StoreError: RetryableError, Hashable, CustomStringConvertible {
     /// True when the same call may succeed later without any action by the user or the app.
     public var isRetryable: Bool { code == .busy }
 
+    /// True when the error concerns only one record, so that the rest of the store can still be read.
+    package var isRecordScoped: Bool { code == .corrupt || code == .newerFormat || code == .keyMismatch }
+
     /// The operation, the reason and the platform status.
     public var description: String {
         "\(operation): \(reason)" + (platformStatus.map { " (status \($0))" } ?? "")

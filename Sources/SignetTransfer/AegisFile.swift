@@ -30,7 +30,7 @@ enum AegisFile {
     }
 
     private static func checkVersion(_ value: JSONValue?, newest: Int64, part: String) throws(ImportError) {
-        guard let version = value?.wholeNumber, version > 0 else { throw format.malformed(part, "not a version") }
+        guard let version = value?.lenientInteger, version > 0 else { throw format.malformed(part, "not a version") }
         guard version <= newest else {
             throw ImportError(
                 .newerVersion, format, part,
@@ -43,7 +43,7 @@ enum AegisFile {
     private static func decrypt(_ text: String, header: JSONValue, passphrase: Secret?) throws(ImportError) -> JSONValue {
         guard let ciphertext = try? Base64.decode(text) else { throw format.malformed("db", "not base64") }
         let slots = try format.entries(header["slots"], part: "header.slots").filter {
-            $0["type"]?.wholeNumber == passwordSlot
+            $0["type"]?.lenientInteger == passwordSlot
         }
         guard !slots.isEmpty else {
             throw format.malformed("header.slots", "none opens by a password; export the vault with one")
@@ -79,7 +79,8 @@ enum AegisFile {
             guard let salt = AegisFile.bytes(slot["salt"]), (8...64).contains(salt.count),
                 let key = AegisFile.bytes(slot["key"]), key.count == 32
             else { throw AegisFile.format.malformed("header.slots", "a salt or key is missing or of a wrong length") }
-            guard let rounds = slot["n"]?.wholeNumber, let blockSize = slot["r"]?.wholeNumber, let lanes = slot["p"]?.wholeNumber,
+            guard let rounds = slot["n"]?.lenientInteger, let blockSize = slot["r"]?.lenientInteger,
+                let lanes = slot["p"]?.lenientInteger,
                 let cost = AegisFile.cost(rounds: rounds, blockSize: blockSize, lanes: lanes)
             else { throw ImportError(.tooCostly, AegisFile.format, "header.slots", "the cost of scrypt is out of bounds") }
             self.salt = salt

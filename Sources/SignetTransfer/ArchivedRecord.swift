@@ -29,7 +29,7 @@ extension LegacySDKFile.Record {
             ])
         members["timeAdded"] = try milliseconds(object, "timeAdded")
         // The name of the policy remains when an account is unlocked.
-        members["lock"] = try object.truth("lock").map { .bool($0) }
+        members["lock"] = try object.bool("lock").map { .bool($0) }
         return members
     }
 
@@ -60,7 +60,7 @@ extension LegacySDKFile.Record {
             ])
         members["timeAdded"] = try milliseconds(object, "timeAdded")
         members["ttl"] = try object.number("ttl").flatMap { Int64(exactly: $0.rounded()) }.map { .integer($0) }
-        for name in ["pending", "approved"] { members[name] = try object.truth(name).map { .bool($0) } }
+        for name in ["pending", "approved"] { members[name] = try object.bool(name).map { .bool($0) } }
         return members
     }
 

@@ -23,7 +23,7 @@ enum CotpFile {
             }
             return builder.content
         }
-        guard let version = file["version"]?.wholeNumber, version <= newestVersion else {
+        guard let version = file["version"]?.lenientInteger, version <= newestVersion else {
             throw ImportError(
                 .newerVersion, format, "version", "it is not \(newestVersion) or less, the newest that is known here")
         }

@@ -28,7 +28,7 @@ enum FreeOTPPlusFile {
     }
 
     private static func secret(_ values: [JSONValue]) -> Result<[UInt8], JSONMemberError> {
-        let bytes = values.compactMap { $0.wholeNumber.flatMap { Int8(exactly: $0) } }.map { UInt8(bitPattern: $0) }
+        let bytes = values.compactMap { $0.lenientInteger.flatMap { Int8(exactly: $0) } }.map { UInt8(bitPattern: $0) }
         guard bytes.count == values.count else { return .failure(JSONMemberError(name: "secret", "is not a list of bytes")) }
         return .success(bytes)
     }

@@ -40,16 +40,16 @@ struct ImportedCode {
         }
         algorithm = parameters?[name]?.string
         if let value = parameters?[name], value != .null, algorithm == nil { unreadable.insert("algorithm") }
-        digits = wholeNumber("digits", in: parameters)
-        period = wholeNumber("period", in: parameters)
-        counter = wholeNumber("counter", in: parameters)
+        digits = lenientInteger("digits", in: parameters)
+        period = lenientInteger("period", in: parameters)
+        counter = lenientInteger("counter", in: parameters)
     }
 
-    /// Returns a number of the file; nil when it is missing, null, or not a whole number, which makes the entry invalid.
-    mutating func wholeNumber(_ name: String, in members: JSONValue?) -> Int64? {
+    /// Returns a number of the file; nil when it is missing, null, or not an integer, which makes the entry invalid.
+    mutating func lenientInteger(_ name: String, in members: JSONValue?) -> Int64? {
         guard let value = members?[name], value != .null else { return nil }
-        if value.wholeNumber == nil { unreadable.insert(name.lowercased()) }
-        return value.wholeNumber
+        if value.lenientInteger == nil { unreadable.insert(name.lowercased()) }
+        return value.lenientInteger
     }
 
     /// Adds the entry to the gathered content, or adds the reason why it is skipped.

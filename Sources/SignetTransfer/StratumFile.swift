@@ -26,11 +26,11 @@ enum StratumFile {
     private static func code(_ entry: JSONValue, number: Int) -> ImportedCode {
         var code = ImportedCode(number: number, secret: entry["Secret"], parameters: nil)
         (code.issuer, code.account) = (entry["Issuer"]?.string, entry["Username"]?.string)
-        code.type = entry["Type"]?.wholeNumber.map { types[$0] ?? "unknown" }
-        code.algorithm = code.wholeNumber("Algorithm", in: entry).map { algorithms[$0] ?? "unknown" }
-        code.digits = code.wholeNumber("Digits", in: entry)
-        code.period = code.wholeNumber("Period", in: entry)
-        code.counter = code.wholeNumber("Counter", in: entry)
+        code.type = entry["Type"]?.lenientInteger.map { types[$0] ?? "unknown" }
+        code.algorithm = code.lenientInteger("Algorithm", in: entry).map { algorithms[$0] ?? "unknown" }
+        code.digits = code.lenientInteger("Digits", in: entry)
+        code.period = code.lenientInteger("Period", in: entry)
+        code.counter = code.lenientInteger("Counter", in: entry)
         return code
     }
 }

@@ -19,7 +19,7 @@ enum TwoFASFile {
 
     static func read(_ bytes: [UInt8], passphrase: Secret?) throws(ImportError) -> ImportContent {
         let file = try format.json(bytes)
-        guard let schema = file["schemaVersion"]?.wholeNumber, schema > 0 else {
+        guard let schema = file["schemaVersion"]?.lenientInteger, schema > 0 else {
             throw format.malformed("schemaVersion", "not a version")
         }
         guard schema <= newestSchema else {

@@ -37,7 +37,7 @@ struct BombingAttacks {
                 #expect(answer.types == ["SuspendedTextOutputCallback"] || answer.status == 429, "\(answer.status)")
             }
             let log = try await server.admin("GET", "request-log?kind=email&user=\(AttackedServer.victim)")
-            let sent = try #require(log["count"]?.wholeNumber)
+            let sent = try #require(log["count"]?.lenientInteger)
             #expect((1...15).contains(sent), "\(sent) emails in four minutes")
         }
     }

@@ -65,7 +65,7 @@ struct RequestAttacks {
         ("X y: z\r\nContent-Length: 2", "{}"),
     ]
 
-    @Test("A request that could end in two places is refused, and the request behind it is not carried out")
+    @Test("A request that could end in two places is refused, and the request behind it is not executed")
     func smugglesRequest() async throws {
         try await AttackedServer.with { server in
             for (head, body) in Self.ambiguous {
@@ -78,7 +78,7 @@ struct RequestAttacks {
                 #expect(answer.ranges(of: "HTTP/1.1 ").count == 1, "\(head): \(answer)")
             }
             let log = try await server.admin("GET", "request-log?path=/health/smuggled")
-            #expect(log["count"]?.wholeNumber == 0)
+            #expect(log["count"]?.lenientInteger == 0)
         }
     }
 

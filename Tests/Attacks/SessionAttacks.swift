@@ -10,7 +10,7 @@ import Testing
 /// Sessions and tokens that an attacker got before the user reacted.
 @Suite("Attacks: stolen sessions", .timeLimit(.minutes(5)))
 struct SessionAttacks {
-    @Test("A new password ends the sessions and refresh tokens that a thief has")
+    @Test("A new password ends the sessions and refresh tokens that an attacker has")
     func keepsSessionPastNewPassword() async throws {
         try await AttackedServer.with { server in
             let session = try await server.session()

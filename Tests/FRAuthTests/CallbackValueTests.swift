@@ -107,10 +107,10 @@ struct CallbackValueTests {
         #expect(text.policies != nil && text.failedPolicies == nil && text.getValue() as? String == "s")
         let number = try #require(node.callbacks[1] as? NumberAttributeInputCallback)
         #expect(number.getValue() as? Double == 30 && !number.validateOnly)
-        let truth = try #require(node.callbacks[2] as? BooleanAttributeInputCallback)
-        #expect(truth.getValue() as? Bool == false)
+        let boolean = try #require(node.callbacks[2] as? BooleanAttributeInputCallback)
+        #expect(boolean.getValue() as? Bool == false)
         number.setValue(31.5)
-        truth.setValue(true)
+        boolean.setValue(true)
         #expect(
             inputs(of: try await journey.finish(node)) == [
                 .string("s"), .bool(true), .number(31.5), .bool(false), .bool(true), .bool(false),

@@ -158,8 +158,8 @@ struct BeforeStartTests {
             #expect(try mechanism.generateCode() != first && mechanism.counter == 9)
             // Another mechanism of this type would take the place of the stored one.
             let other = Self.hotp.replacing(#""mechanismUID":"h""#, with: #""mechanismUID":"other""#)
-            let stranger = try #require(try Mechanisms.fromJson(other) as? HOTPMechanism)
-            #expect(throws: (any Error).self) { try stranger.generateCode() }
+            let unstored = try #require(try Mechanisms.fromJson(other) as? HOTPMechanism)
+            #expect(throws: (any Error).self) { try unstored.generateCode() }
             #expect(recording.content.mechanisms.count == 1)
         }
     }

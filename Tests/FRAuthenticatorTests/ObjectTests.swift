@@ -193,7 +193,7 @@ struct ObjectTests {
     }
 
     @Test(
-        "The token's JSON has the original's seconds, and Android's milliseconds are read",
+        "The token's JSON has the seconds of the ForgeRock SDK for iOS, and Android's milliseconds are read",
         arguments: [
             ("1735689600", 1_735_689_600), ("1735689600.25", 1_735_689_600.25), ("1735689600250", 1_735_689_600.25),
             (#""1735689600""#, nil), ("true", nil), ("null", nil),

@@ -108,12 +108,12 @@ struct KeychainServiceTests {
     func storesValues() {
         #expect(service.set("one", key: "text") && service.getString("text") == "one")
         #expect(service.set("two", key: "text") && service.getString("text") == "two")
-        #expect(service.set(true, key: "truth") && service.getBool("truth") == true)
-        #expect(service.set(false, key: "truth") && service.getBool("truth") == false)
+        #expect(service.set(true, key: "bool") && service.getBool("bool") == true)
+        #expect(service.set(false, key: "bool") && service.getBool("bool") == false)
         #expect(service.set(Data([1, 2]), key: "bytes") && service.getData("bytes") == Data([1, 2]))
-        #expect(service.allItems()?.keys.sorted() == ["bytes", "text", "truth"])
-        #expect(service.allItems()?["text"] as? String == "two" && service.allItems()?["truth"] as? Bool == false)
-        for key in ["text", "truth", "bytes", "unknown"] {
+        #expect(service.allItems()?.keys.sorted() == ["bool", "bytes", "text"])
+        #expect(service.allItems()?["text"] as? String == "two" && service.allItems()?["bool"] as? Bool == false)
+        for key in ["text", "bool", "bytes", "unknown"] {
             #expect(service.delete(key))
             #expect(service.getString(key) == nil && service.getBool(key) == nil && service.getData(key) == nil)
         }

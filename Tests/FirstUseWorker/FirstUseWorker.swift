@@ -5,17 +5,17 @@ import PingPush
 import SignetCore
 import SignetStorage
 
-/// `FirstUseWorker VERB ...`: one use of the SDK's default storage, in a process with the home directory of its environment.
+/// `FirstUseWorker COMMAND ...`: one use of the SDK's default storage, in a process with the home directory of its environment.
 ///
 /// Prints one line: `ok VALUE`, or `error CODE REASON`.
 @main
 enum FirstUseWorker {
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        guard let name = arguments.first, let verb = Verb(rawValue: name) else { exit(64) }
+        guard let name = arguments.first, let command = Command(rawValue: name) else { exit(64) }
         var line: String
         do {
-            line = "ok \(try await verb.run(Array(arguments.dropFirst())))"
+            line = "ok \(try await command.run(Array(arguments.dropFirst())))"
         } catch let error as StoreError {
             line = "error \(error.code.rawValue) \(error.reason)"
         } catch {
@@ -26,7 +26,7 @@ enum FirstUseWorker {
     }
 }
 
-private enum Verb: String {
+private enum Command: String {
     /// `save ACCOUNT VALUE`: saves an item.
     case save
     /// `get ACCOUNT`: reads it.

@@ -103,11 +103,11 @@ struct CallbackTests {
         #expect(number.value == 30)
         number.value = 31.5
         #expect(sent(number) == ["31.5"])
-        let truth = try read(BooleanAttributeInputCallback.self, ["name": "news", "value": true])
-        #expect(truth.value)
-        truth.value = false
-        let attribute: AttributeInputCallback = truth
-        #expect(sent(truth) == ["false"] && attribute.name == "news" && !attribute.required)
+        let boolean = try read(BooleanAttributeInputCallback.self, ["name": "news", "value": true])
+        #expect(boolean.value)
+        boolean.value = false
+        let attribute: AttributeInputCallback = boolean
+        #expect(sent(boolean) == ["false"] && attribute.name == "news" && !attribute.required)
     }
 
     @Test("A security question is sent with its answer")

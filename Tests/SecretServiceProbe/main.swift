@@ -1,7 +1,7 @@
 // Uses the keyring of its environment's session bus once, and prints the outcome. libsecret finds the bus in the environment
 // of the process, so each test of the keyring runs this as a process of its own, as real programs would.
 //
-//     SecretServiceProbe TIMEOUT-MS UNLOCK-MS|- VERB [ARGUMENT ...]
+//     SecretServiceProbe TIMEOUT-MS UNLOCK-MS|- COMMAND [ARGUMENT ...]
 //
 // Prints one line: `ok VALUE`, or `error CODE REASON`.
 

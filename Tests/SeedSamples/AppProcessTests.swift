@@ -40,10 +40,11 @@ private struct Machine {
     var hasVault: Bool { FileManager.default.fileExists(atPath: home.file("data/signet")) }
 }
 
-/// The documents' samples in apps that import the other SDKs' modules only, each in a process of its own on a machine that has never seen Signet.
+/// The samples of the vendors' documentation in apps that import the other SDKs' modules only, each in a process of its own on a
+/// machine that has never seen Signet.
 ///
 /// The apps are built in the Swift 5 and in the Swift 6 language mode.
-@Suite("Samples of the documents, as processes with an empty home directory")
+@Suite("Samples of the vendors' documentation, as processes with an empty home directory")
 struct AppProcessTests {
     private static let forgeRock = ["ForgeRockApp", "ForgeRockApp6"]
     private static let ping = ["PingApp", "PingApp6"]

@@ -64,7 +64,7 @@ private final class AppDelegate: Sendable {
 }
 
 /// The samples of the push document, word for word, each inside a test.
-@Suite("Push samples of the documents", OwnProcess())
+@Suite("Push samples of the ForgeRock documentation", OwnProcess())
 struct PushSamples {
     /// The SDK as the storage sample starts it, with the device's token.
     private func started() throws -> (FRAClient, AppDelegate) {

@@ -100,7 +100,7 @@ enum SampleApp {
     }
 }
 
-/// Gives each sample a process state of its own: the documents' client is shared within a process.
+/// Gives each sample a process state of its own: the documentation's client is shared within a process.
 struct OwnProcess: TestTrait, SuiteTrait, TestScoping {
     let isRecursive = true
 
@@ -115,7 +115,7 @@ struct OwnProcess: TestTrait, SuiteTrait, TestScoping {
 struct Missing: Error {}
 
 /// The samples of the storage client document, word for word, each inside a test.
-@Suite("Storage client samples of the documents", OwnProcess())
+@Suite("Storage client samples of the ForgeRock documentation", OwnProcess())
 struct StorageClientSamples {
     /// The app of the document for iOS, which makes no asynchronous call.
     private struct App {

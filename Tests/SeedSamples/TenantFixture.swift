@@ -10,8 +10,8 @@ import TestSupport
 
 import protocol FRCore.RequestInterceptor
 
-/// The server of the documents, `https://tenant.forgeblocks.com/am`: a real one of this machine, to which the requests for that address go, and a
-/// machine with a vault on which programs use it.
+/// The server of the ForgeRock documentation, `https://tenant.forgeblocks.com/am`: a real one of this machine, to which the
+/// requests for that address go, and a machine with a vault on which programs use it.
 struct TenantFixture: Sendable {
     let clock: ManualClock
     let network = TenantNetwork()
@@ -42,7 +42,7 @@ struct TenantFixture: Sendable {
         }
     }
 
-    /// Returns the server's configuration without its address: a user, and the documents' client with these refresh tokens.
+    /// Returns the server's configuration without its address: a user, and the documentation's client with these refresh tokens.
     static func configuration(refreshTokens: RegisteredClient.RefreshTokens = .rotate()) -> ServerConfiguration {
         ServerConfiguration {
             $0.cookieName = "46b42b4229cd7a3"
@@ -112,7 +112,7 @@ final class TenantNetwork: RequestInterceptor {
     }
 }
 
-/// Sends requests for the documents' server to the local server.
+/// Sends requests for the documentation's server to the local server.
 private struct Tunnel: HTTPTransport {
     let connections: AsyncHTTPTransport
     let port: Int

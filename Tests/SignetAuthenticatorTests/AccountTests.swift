@@ -96,7 +96,7 @@ struct AccountTests {
     @Test(
         "A locked account gives no codes and no answers, but still takes messages and can be removed",
         arguments: [true, false])
-    func lockedAccountRefusesUse(byHand: Bool) async throws {
+    func lockedAccountRefusesUse(isManual: Bool) async throws {
         let isMet = Toggle()
         isMet.turnOn()
         let fixture = AuthenticatorFixture(policies: AccountPolicies([SwitchedPolicy(isMet: isMet)]))
@@ -105,7 +105,7 @@ struct AccountTests {
         _ = try await fixture.authenticator.enroll(uri: Sample.totp)
         let push = try await fixture.authenticator.enroll(uri: Sample.push).mechanisms[1]
         let notification = try await fixture.authenticator.receive(try fixture.delivery(to: push))
-        if byHand {
+        if isManual {
             try await fixture.authenticator.lock(Sample.account, policy: "switched")
         } else {
             isMet.turnOff()

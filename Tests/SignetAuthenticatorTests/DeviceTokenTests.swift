@@ -163,7 +163,7 @@ struct DeviceTokenTests {
         #expect(updates.count == 100 && !updates.contains(where: \.isOutstanding))
         let refreshCount = fixture.transport.requests.count { $0.url.hasSuffix("refresh") }
         #expect(refreshCount == 100)
-        let mostAtOnce = load.withLock { $0.most }
-        #expect((2...8).contains(mostAtOnce))
+        let maxConcurrent = load.withLock { $0.most }
+        #expect((2...8).contains(maxConcurrent))
     }
 }

@@ -13,7 +13,7 @@ import Testing
 /// An AM server that pushes to phones only, and a push gateway in place of Amazon SNS: both are real servers on sockets.
 @Suite("Push messages through a push gateway")
 struct PushGatewayTests {
-    private static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("the front's secret".utf8))
+    private static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("the gateway's secret".utf8))
 
     /// Runs `body` with the sending server and the push gateway.
     private func run(

@@ -99,7 +99,7 @@ struct PushTests {
         let fixture = AuthenticatorFixture()
         let mechanism = try await fixture.enrollPush()
         let unregistered = Mechanism(
-            uid: "stranger", account: mechanism.account, kind: mechanism.kind, timeAdded: Sample.start)
+            uid: "unregistered", account: mechanism.account, kind: mechanism.kind, timeAdded: Sample.start)
         let forged = try fixture.delivery(to: mechanism, secret: Secret([UInt8](repeating: 7, count: 32)))
         await #expect(throws: PushMessageError.signature) { try await fixture.authenticator.receive(forged) }
         let foreign = try fixture.delivery(to: unregistered)

@@ -76,7 +76,7 @@ struct PassphrasePromptTests {
         }
     }
 
-    /// Expects a verb to exit with 130, and the terminal to echo again.
+    /// Expects a command to exit with 130, and the terminal to echo again.
     private func isAborted(_ process: TestProcess) async {
         let outcome = await process.end()
         #expect(outcome.status == 130, "\(outcome.output)")

@@ -14,7 +14,7 @@ struct PushGatewayTests {
                 users: [{name: nobody}]
                 push:
                   gateway:
-                    keys: [{accessKey: AKIDGATEWAY, secret: "the front's secret"}]
+                    keys: [{accessKey: AKIDGATEWAY, secret: "the gateway's secret"}]
                 """.utf8, to: "front.yaml")
             try await RunningServer.with(cli, ["--config", gateway, "--state", "memory"]) { gatewayServer in
                 let address = "http://127.0.0.1:\(try Endpoint(unchecked: gatewayServer.url).port)/sns"
@@ -24,7 +24,7 @@ struct PushGatewayTests {
                     push:
                       sns:
                         accessKey: AKIDGATEWAY
-                        secret: "the front's secret"
+                        secret: "the gateway's secret"
                         googleEndpoint: arn:aws:sns:us-east-1:123456789012:app/GCM/signet
                         endpoint: \(address)
                     """.utf8, to: "am.yaml")

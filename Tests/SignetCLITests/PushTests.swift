@@ -37,7 +37,7 @@ struct PushTests {
             let right = try #require(try Browser.step(login).hiddenValue("pushChallengeNumber"))
             let message = try await listenOnce(cli)
             let id = try #require(message["id"]?.string)
-            let numbers = (message["numbers"]?.array ?? []).compactMap(\.wholeNumber).map(String.init)
+            let numbers = (message["numbers"]?.array ?? []).compactMap(\.lenientInteger).map(String.init)
             #expect(message["type"]?.string == "challenge" && numbers.count == 3 && numbers.contains(right))
             let otherNumber = numbers.first { $0 != right }
             let wrong = try #require(otherNumber)

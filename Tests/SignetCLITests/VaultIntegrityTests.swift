@@ -63,7 +63,7 @@ struct VaultIntegrityTests {
             try await cli.signet("backup", "create", path).fails(74, "cannot be read")
             #expect(!FileManager.default.fileExists(atPath: path))
             let doctor = try await cli.signet("doctor", "--json").succeeds().json
-            #expect(doctor["vault"]?["format"]?.wholeNumber == 2 && doctor["vault"]?["lastBackup"] == nil)
+            #expect(doctor["vault"]?["format"]?.lenientInteger == 2 && doctor["vault"]?["lastBackup"] == nil)
         }
     }
 
@@ -83,9 +83,9 @@ struct VaultIntegrityTests {
             #expect(try await cli.signet("doctor").status == 74)
             try await run(["backup", "create", rest] + reading).fails(74, "signet backup create --skip-damaged")
             let made = try await run(["backup", "create", rest, "--skip-damaged", "--json"] + reading).succeeds()
-            let saved = try #require(made.json["accounts"]?.wholeNumber)
-            #expect(saved > 10 && made.json["noted"] == .bool(false))
-            #expect((made.json["damaged"]?.wholeNumber ?? 0) > 0 && made.errors.contains("cannot be read from the file"))
+            let saved = try #require(made.json["accounts"]?.lenientInteger)
+            #expect(saved > 10 && made.json["recorded"] == .bool(false))
+            #expect((made.json["damaged"]?.lenientInteger ?? 0) > 0 && made.errors.contains("cannot be read from the file"))
             let exported = try await cli.signet("export", cli.directory.file("exported"), "--yes")
             #expect(exported.status == 74 && FileManager.default.fileExists(atPath: cli.directory.file("exported")))
             try await run(["backup", "restore", whole] + reading).fails(74, "damaged")

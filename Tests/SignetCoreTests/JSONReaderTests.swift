@@ -145,7 +145,7 @@ struct JSONReaderTests {
             "texts": .array(texts.map { .string($0) }), "numbers": .array(numbers.map { .number($0) }),
             "whole": .array([.integer(Int64.max), .integer(Int64.min), .integer(0)]),
             "members": .object(Dictionary(uniqueKeysWithValues: names.map { ($0, .null) })),
-            "truths": .array([.bool(true), .bool(false), .null, .array([]), .object([:])]),
+            "bools": .array([.bool(true), .bool(false), .null, .array([]), .object([:])]),
         ])
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

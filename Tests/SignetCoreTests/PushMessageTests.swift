@@ -52,8 +52,8 @@ struct PushMessageTests {
         #expect(message.challenge == (try base64("c")))
         let cookieBytes = message.loadBalancerCookie.map { Array($0.utf8) }
         #expect(cookieBytes == (try base64("l")))
-        #expect(Int64(message.timeToLive) == claims["t"]?.wholeNumber ?? 120)
-        let sentAt = claims["i"]?.wholeNumber.map { Date(timeIntervalSince1970: Double($0) / 1000) }
+        #expect(Int64(message.timeToLive) == claims["t"]?.lenientInteger ?? 120)
+        let sentAt = claims["i"]?.lenientInteger.map { Date(timeIntervalSince1970: Double($0) / 1000) }
         #expect(message.sentAt == sentAt)
         #expect(message.text == claims["m"]?.string)
         #expect(message.customPayload == claims["p"]?.string)

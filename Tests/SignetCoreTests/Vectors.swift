@@ -25,7 +25,7 @@ enum Vectors {
 
         func text(_ name: String) throws -> String { try #require(members[name]?.string, "the row has no text \(name)") }
         func number(_ name: String) throws -> Int64 {
-            try #require(members[name]?.wholeNumber, "the row has no whole number \(name)")
+            try #require(members[name]?.lenientInteger, "the row has no integer \(name)")
         }
 
         var testDescription: String {

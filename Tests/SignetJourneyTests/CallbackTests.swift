@@ -343,9 +343,9 @@ struct CallbackTests {
         try number.fill(4.5)
         #expect(number.callback.inputs[""] == .number(4.5))
         #expect(throws: CallbackError.self) { try number.fill(.infinity) }
-        var truth = try #require(BooleanAttributeInputCallback(try Recorded.first("BooleanAttributeInputCallback")))
-        truth.value = true
-        #expect(truth.callback.inputs == ["": .bool(true), "validateOnly": .bool(false)])
+        var boolean = try #require(BooleanAttributeInputCallback(try Recorded.first("BooleanAttributeInputCallback")))
+        boolean.value = true
+        #expect(boolean.callback.inputs == ["": .bool(true), "validateOnly": .bool(false)])
         var text = try #require(StringAttributeInputCallback(try Recorded.first("StringAttributeInputCallback")))
         text.value = "x"
         #expect(text.callback.inputs[""] == .string("x"))

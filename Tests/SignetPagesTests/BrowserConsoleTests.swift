@@ -51,8 +51,8 @@ struct BrowserConsoleTests {
         }
     }
 
-    @Test("A browser switches a fault on in the console and sees it applied in the request log")
-    func switchesFaultInConsole() async throws {
+    @Test("A browser enables a fault in the console and sees it applied in the request log")
+    func enablesFaultInConsole() async throws {
         try await PageServer.run { server, page in
             try await page.open(server.devServer.consoleLink())
             try await page.waitForHeading("Console")
@@ -60,14 +60,14 @@ struct BrowserConsoleTests {
             _ = try await page.evaluate("document.querySelector('#fault-route').value = 'pages'")
             try await page.fill("#fault-times", "2")
             try await page.click("form[action$='/console/fault'] button")
-            try await page.wait(for: "document.querySelector('[aria-label=\"Switch html off\"]')")
+            try await page.wait(for: "document.querySelector('[aria-label=\"Disable html\"]')")
             try await page.look("console-fault")
             let other = try await server.browser.page()
             try await other.open(server.login())
             try await other.waitForHeading("Sign in to the network")
             try await page.open("\(server.url)/console")
             try await page.wait(for: "document.querySelector('section[aria-label=\"Request log\"]').innerText.includes('html')")
-            try await page.click("[aria-label='Switch html off']")
+            try await page.click("[aria-label='Disable html']")
             try await page.wait(for: "document.querySelector('section[aria-label=Faults]').innerText.includes('None')")
             try await other.open(server.login())
             try await other.waitForHeading("Sign In")

@@ -173,7 +173,7 @@ extension ChromiumPage {
             Issue.record("\(page): a \(part.role) without a name: \(part.node)")
         }
         let levels = heard.filter { $0.role == "heading" }.compactMap { part in
-            part.node["properties"]?.array?.first { $0["name"] == "level" }?["value"]?["value"]?.wholeNumber
+            part.node["properties"]?.array?.first { $0["name"] == "level" }?["value"]?["value"]?.lenientInteger
         }
         let leavesNoneOut = zip([0] + levels, levels).allSatisfy { $1 <= $0 + 1 }
         let titleCount = levels.count { $0 == 1 }

@@ -216,7 +216,7 @@ struct QueryAPITests {
             ], "400 InvalidParameter"
         ),
         (
-            "a truth value that is none",
+            "an invalid Boolean value",
             [
                 "Action": "SetEndpointAttributes", "EndpointArn": "arn:aws:sns:us-east-1:1:endpoint/GCM/am/x",
                 "Attributes.entry.1.key": "Enabled", "Attributes.entry.1.value": "1",

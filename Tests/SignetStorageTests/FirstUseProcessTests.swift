@@ -70,10 +70,10 @@ struct FirstUseProcessTests {
 
     @Test(
         "The first account of each default client makes the vault, and the others find it", arguments: ["oath", "authenticator"])
-    func storesAccounts(verb: String) async throws {
+    func storesAccounts(command: String) async throws {
         try await TemporaryDirectory.with { home in
             let machine = Machine(home: home)
-            let stored = try await machine.run(verb)
+            let stored = try await machine.run(command)
             #expect(stored.line.hasPrefix("ok "), "\(stored.line)")
             #expect(machine.vault.holdsVault)
             try await machine.expect("accounts", gives: "ok 1 0 1")

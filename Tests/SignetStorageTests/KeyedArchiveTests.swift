@@ -38,7 +38,7 @@ struct KeyedArchiveTests {
         #expect(try object.text("unicode") == "Zürich 銀行 🏦")
         #expect(try object.text("nothing") == nil && object.text("absent") == nil)
         #expect(try object.number("timeAdded") == 1_735_689_600.25)
-        #expect(try object.truth("lock") == true)
+        #expect(try object.bool("lock") == true)
         #expect(try object.integer("negative") == -7 && object.integer("digits") == 300)
         #expect(try object.date("expires") == Date(timeIntervalSinceReferenceDate: 12.5))
     }
@@ -57,8 +57,8 @@ struct KeyedArchiveTests {
         let object = try #require(root)
         #expect(throws: ArchiveError("issuer", "is not a number")) { try object.number("issuer") }
         #expect(throws: ArchiveError("lock", "is not a text")) { try object.text("lock") }
-        #expect(throws: ArchiveError("timeAdded", "is not a Boolean value")) { try object.truth("timeAdded") }
-        #expect(throws: ArchiveError("timeAdded", "is not a whole number")) { try object.integer("timeAdded") }
+        #expect(throws: ArchiveError("timeAdded", "is not a Boolean value")) { try object.bool("timeAdded") }
+        #expect(throws: ArchiveError("timeAdded", "is not an integer")) { try object.integer("timeAdded") }
         #expect(throws: ArchiveError("digits", "is not a date")) { try object.date("digits") }
     }
 

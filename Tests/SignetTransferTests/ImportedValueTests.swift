@@ -48,7 +48,7 @@ struct ImportedValueTests {
     }
 
     @Test(
-        "A number of digits or a period that is no whole number makes the entry invalid, and never becomes the default",
+        "A number of digits or a period that is not an integer makes the entry invalid, and never becomes the default",
         arguments: formats, ["8.5", "\"eight\"", "true", "[8]", "{}", "\"\""])
     func refusesUnreadableNumber(format: ImportFormat, value: String) throws {
         for (digits, period, name) in [(value, "30", "digits"), ("6", value, "period")] {
@@ -60,8 +60,8 @@ struct ImportedValueTests {
         }
     }
 
-    @Test("A whole number is read as a number and as text, and a null is the default", arguments: formats)
-    func readsWholeNumbers(format: ImportFormat) throws {
+    @Test("An integer is read as a number and as text, and a null is the default", arguments: formats)
+    func readsIntegers(format: ImportFormat) throws {
         for (digits, period, expected) in [("8", "\"60\"", (8, 60)), ("\"8\"", "60", (8, 60)), ("null", "null", (6, 30))] {
             let content = try Self.content(format, digits: digits, period: period)
             guard case .oath(let settings)? = content.accounts.first?.mechanisms.first?.kind else {

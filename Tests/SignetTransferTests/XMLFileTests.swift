@@ -86,6 +86,18 @@ struct XMLFileTests {
         #expect(try ImportFormat.read(deleted).leftOut == ["deleted entry": 1])
     }
 
+    @Test("KeePass: Entries in groups inside the recycle bin are counted and not read")
+    func countsDeletedGroups() throws {
+        let entry = "<Entry><String><Key>otp</Key><Value>\(Self.uri)</Value></String></Entry>"
+        let group = "<Group><UUID>B</UUID>\(entry)<Group><UUID>C</UUID>\(entry)\(entry)</Group></Group>"
+        let text = """
+            <?xml version="1.0"?><KeePassFile><Meta><RecycleBinUUID>A</RecycleBinUUID></Meta><Root><Group><UUID>Z</UUID>\(entry)
+            <Group><UUID>A</UUID>\(entry)\(group)<Group><UUID>D</UUID></Group></Group></Group></Root></KeePassFile>
+            """
+        let content = try ImportFormat.read(Array(text.utf8))
+        #expect(content.accounts.count == 1 && content.leftOut == ["deleted entry": 4])
+    }
+
     @Test("KeePass: A protected value is reported and never taken for a secret")
     func reportsProtectedValue() throws {
         let value = "<String><Key>TimeOtp-Secret-Base64</Key><Value Protected=\"True\">AAAAAAAAAAAAAAAA</Value></String>"

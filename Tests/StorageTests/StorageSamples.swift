@@ -46,10 +46,10 @@ struct MyEncryptor: Encryptor {
     }
 }
 
-/// The storage samples of the documents, word for word, each inside a test.
+/// The storage samples of the Ping documentation, word for word, each inside a test.
 ///
 /// They name one item of the standard keychain, so they run one after another.
-@Suite("Storage samples of the documents", .serialized)
+@Suite("Storage samples of the Ping documentation", .serialized)
 struct StorageSamples {
     private let lucky = Dog(name: "Lucky", breed: "Golden Retriever")
 
@@ -189,7 +189,7 @@ struct StorageSamples {
         await #expect(throws: StoreError.self) { try await unopened.get() }
     }
 
-    @Test("MemoryStorage and KeychainStorage take the properties in the documents' table")
+    @Test("MemoryStorage and KeychainStorage take the properties in the table of the Ping documentation")
     func takesDocumentedProperties() async throws {
         let storages: [any Storage<Dog>] = [
             MemoryStorage<Dog>(account: "myStorageId", encryptor: MyEncryptor(), cacheable: true),

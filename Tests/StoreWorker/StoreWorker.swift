@@ -3,9 +3,9 @@ import SignetAuthenticator
 import SignetCore
 import SignetStorage
 
-/// `StoreWorker VERB ...`: one operation on a store, in a process that a test can kill, or start twice.
+/// `StoreWorker COMMAND ...`: one operation on a store, in a process that a test can kill, or start twice.
 ///
-/// A verb is a line of ``Command``: to have another one killed at every system call, add it there, and to `KilledWork` of the
+/// Each command is a case of ``Command``: to have another one killed at every system call, add it there, and to `KilledWork` of the
 /// tests. The process is killed between ``Marks/begin`` and ``Marks/end``. Exits with 0, or with 1 and the error's code on
 /// standard output.
 @main

@@ -4,7 +4,7 @@ import SignetNetwork
 import SignetOAuth
 import SignetStorage
 
-/// `TokenWorker VERB DIRECTORY SERVER`: a process that asks for tokens, which a test starts several times at once, or kills.
+/// `TokenWorker COMMAND DIRECTORY SERVER`: a process that asks for tokens, which a test starts several times at once, or kills.
 ///
 /// It begins when its input ends.
 ///

@@ -156,15 +156,15 @@ private struct Writer: RecordBackedReader, AccountWriter {
 
     func add(_ notification: PushNotification, _ retention: NotificationRetention, now: Date) throws(StoreError) {
         let entry = NotificationIndex.Entry(notification)
-        let surplus = Surplus(retention, now: now)
-        let gone = try notificationIndex(notification.message.mechanismUID).add(entry, dropping: surplus, in: records)
+        let limit = RetentionLimit(retention, now: now)
+        let gone = try notificationIndex(notification.message.mechanismUID).add(entry, dropping: limit, in: records)
         for entry in gone { try forget(entry) }
         try put(notification, .notification(notification.id))
     }
 
     func retain(_ retention: NotificationRetention, of mechanismUID: String, now: Date) throws(StoreError) -> Int {
         guard retention != .all else { return 0 }
-        let gone = try notificationIndex(mechanismUID).drop(Surplus(retention, now: now), in: records)
+        let gone = try notificationIndex(mechanismUID).drop(RetentionLimit(retention, now: now), in: records)
         for entry in gone { try forget(entry) }
         return gone.count
     }

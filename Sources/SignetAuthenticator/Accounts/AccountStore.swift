@@ -210,13 +210,13 @@ extension AccountWriter {
         _ = try retain(retention, of: notification.message.mechanismUID, now: now)
     }
 
-    /// Reads all notifications of the mechanism and removes the surplus one by one, oldest first.
+    /// Reads all notifications of the mechanism and removes those above the limit one by one, oldest first.
     public func retain(_ retention: NotificationRetention, of mechanismUID: String, now: Date) throws(StoreError) -> Int {
         guard retention != .all else { return 0 }
-        let surplus = Surplus(retention, now: now)
+        let limit = RetentionLimit(retention, now: now)
         let all = try notifications(of: mechanismUID)
         var count = all.count
-        while count > 1, surplus.includes(all[count - 1].receivedAt, of: count) {
+        while count > 1, limit.includes(all[count - 1].receivedAt, of: count) {
             count -= 1
             try remove(notification: all[count].id)
         }

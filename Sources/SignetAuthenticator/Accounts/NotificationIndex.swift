@@ -62,12 +62,14 @@ struct NotificationIndex {
         if try head() == nil { try put(Head(), in: records) }
     }
 
-    /// Adds a notification that has just arrived as the newest entry, regardless of its time, and then drops surplus entries.
+    /// Adds a notification that has just arrived as the newest entry, regardless of its time.
+    ///
+    /// Then it drops the entries above the limit.
     /// - Returns: The dropped entries.
-    func add(_ entry: Entry, dropping surplus: Surplus, in records: any RecordWriter) throws(StoreError) -> [Entry] {
+    func add(_ entry: Entry, dropping limit: RetentionLimit, in records: any RecordWriter) throws(StoreError) -> [Entry] {
         var head = try soundHead(in: records)
         try append(entry, to: &head, in: records)
-        let dropped = try drop(surplus, from: &head, in: records)
+        let dropped = try drop(limit, from: &head, in: records)
         try put(head, in: records)
         return dropped
     }
@@ -97,11 +99,11 @@ struct NotificationIndex {
         head.count += 1
     }
 
-    /// Drops surplus entries.
+    /// Drops the entries above the limit.
     /// - Returns: The dropped entries.
-    func drop(_ surplus: Surplus, in records: any RecordWriter) throws(StoreError) -> [Entry] {
+    func drop(_ limit: RetentionLimit, in records: any RecordWriter) throws(StoreError) -> [Entry] {
         var head = try soundHead(in: records)
-        let dropped = try drop(surplus, from: &head, in: records)
+        let dropped = try drop(limit, from: &head, in: records)
         if !dropped.isEmpty { try put(head, in: records) }
         return dropped
     }
@@ -112,16 +114,16 @@ struct NotificationIndex {
         try rewrite(entries.filter { $0.id != id }, over: head(), in: records)
     }
 
-    /// Drops the oldest entries while they are surplus.
+    /// Drops the oldest entries while they are above the limit.
     ///
     /// The newest entry always stays.
     private func drop(
-        _ surplus: Surplus, from head: inout Head, in records: any RecordWriter
+        _ limit: RetentionLimit, from head: inout Head, in records: any RecordWriter
     ) throws(StoreError) -> [Entry] {
         var dropped: [Entry] = []
-        while head.count > 1, surplus.isPossible(among: head.count) {
+        while head.count > 1, limit.canBeExceeded(among: head.count) {
             let (entry, isLastOfPage) = try oldest(of: &head, without: dropped, in: records)
-            guard let entry, head.count > 1, surplus.includes(entry.receivedAt, of: head.count) else { break }
+            guard let entry, head.count > 1, limit.includes(entry.receivedAt, of: head.count) else { break }
             dropped.append(entry)
             head.count -= 1
             if head.first == head.next {
@@ -253,8 +255,8 @@ struct NotificationIndex {
     }
 }
 
-/// The rule for surplus entries: those above a number, and those older than a time.
-struct Surplus {
+/// The limit on the entries that are kept: by their number, and by their age.
+struct RetentionLimit {
     private let limit: Int?
     private let horizon: Date?
 
@@ -263,12 +265,12 @@ struct Surplus {
         horizon = retention.horizon(at: now)
     }
 
-    /// Returns true when any of `count` entries can be surplus.
+    /// Returns true when any of `count` entries can be above the limit.
     ///
     /// When it returns false, the times of the entries need not be read.
-    func isPossible(among count: Int) -> Bool { limit.map { count > $0 } ?? false || horizon != nil }
+    func canBeExceeded(among count: Int) -> Bool { limit.map { count > $0 } ?? false || horizon != nil }
 
-    /// Returns true when the oldest of `count` entries, which arrived at `oldest`, is surplus.
+    /// Returns true when the oldest of `count` entries, which arrived at `oldest`, is above the limit.
     func includes(_ oldest: Date, of count: Int) -> Bool {
         limit.map { count > $0 } ?? false || horizon.map { oldest < $0 } ?? false
     }

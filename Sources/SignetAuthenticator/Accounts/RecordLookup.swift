@@ -33,8 +33,3 @@ package enum RecordLookup<Value> {
     /// True when there is a record that cannot be read.
     package var isUnreadable: Bool { if case .unreadable = self { true } else { false } }
 }
-
-extension StoreError {
-    /// True when the error concerns a single record and not the rest of the store.
-    package var isRecordScoped: Bool { [.corrupt, .keyMismatch, .newerFormat].contains(code) }
-}

@@ -17,7 +17,7 @@ extension JSONMembers {
     /// Returns a time that is stored as milliseconds since 1970, as a number or a string.
     fileprivate func date(_ name: String) -> Date? {
         if case .number(let milliseconds) = self[name] { return Date(timeIntervalSince1970: milliseconds / 1000) }
-        return self[name]?.wholeNumber.map { Date(timeIntervalSince1970: Double($0) / 1000) }
+        return self[name]?.lenientInteger.map { Date(timeIntervalSince1970: Double($0) / 1000) }
     }
 
     /// Returns a text that is safe to show; nil when the member is absent or empty.
@@ -34,10 +34,10 @@ extension JSONMembers {
         return text
     }
 
-    /// Returns a whole number, which may be written as a string.
-    fileprivate func wholeNumber(_ name: String) throws(JSONMemberError) -> Int64? {
+    /// Returns an integer, which may be written as a string.
+    fileprivate func lenientInteger(_ name: String) throws(JSONMemberError) -> Int64? {
         guard let value = self[name] else { return nil }
-        guard let number = value.wholeNumber else { throw JSONMemberError(name: name, "is not a whole number") }
+        guard let number = value.lenientInteger else { throw JSONMemberError(name: name, "is not an integer") }
         return number
     }
 
@@ -92,7 +92,7 @@ extension Account {
         // The SDKs write the names of the enrollment when the user chose no others.
         let (displayIssuer, displayName) = (try members.safeText("displayIssuer"), try members.safeText("displayAccountName"))
         // A locked account stays locked, even when the policy's name is missing.
-        let lock = try members.optionalTruth("lock") == true ? try members.safeText("lockingPolicy") ?? "unknown" : nil
+        let lock = try members.optionalBool("lock") == true ? try members.safeText("lockingPolicy") ?? "unknown" : nil
         self.init(
             id: id, displayIssuer: displayIssuer == id.issuer ? nil : displayIssuer,
             displayAccountName: displayName == id.accountName ? nil : displayName,
@@ -154,8 +154,8 @@ extension OATHSettings {
         }
         try self.init(
             type: type, secret: try members.bytes("secret") { text throws(InvalidEncoding) in try Base32.decode(text) },
-            algorithm: try members.optionalText("algorithm"), digits: try members.wholeNumber("digits"),
-            period: try members.wholeNumber("period"), counter: counter)
+            algorithm: try members.optionalText("algorithm"), digits: try members.lenientInteger("digits"),
+            period: try members.lenientInteger("period"), counter: counter)
     }
 
     /// Returns the counter, an unsigned 64-bit number.
@@ -163,8 +163,8 @@ extension OATHSettings {
     /// Above the signed range only a string is exact: JSON readers round numbers.
     private static func counter(_ members: JSONMembers) throws(JSONMemberError) -> UInt64? {
         guard let value = members["counter"] else { return nil }
-        let counter = value.string.map { UInt64($0) } ?? value.wholeNumber.flatMap { UInt64(exactly: $0) }
-        guard let counter else { throw JSONMemberError(name: "counter", "is not an exact whole number of 0 or more") }
+        let counter = value.string.map { UInt64($0) } ?? value.lenientInteger.flatMap { UInt64(exactly: $0) }
+        guard let counter else { throw JSONMemberError(name: "counter", "is not an exact integer of 0 or more") }
         return counter
     }
 
@@ -244,8 +244,8 @@ extension PushNotification {
         }
         guard message.mechanismUID == uid else { throw JSONMemberError(name: "claims", "name another mechanism") }
         var decision: Decision?
-        if try members.optionalTruth("pending") == false {
-            decision = try members.optionalTruth("approved") == true ? .approved : .denied
+        if try members.optionalBool("pending") == false {
+            decision = try members.optionalBool("approved") == true ? .approved : .denied
         }
         let offset = try members.optionalNumber("clockOffset")
         guard abs(offset ?? 0) <= Self.maxClockOffset else {
@@ -271,7 +271,7 @@ extension PushNotification {
             "m": try members.optionalText("message"), "n": try members.optionalText("numbersChallenge"),
             "p": try members.optionalText("customPayload"), "x": try members.optionalText("contextInfo"), "l": cookie,
         ])
-        claims["t"] = try members.wholeNumber("ttl").map { .integer($0) }
+        claims["t"] = try members.lenientInteger("ttl").map { .integer($0) }
         claims["i"] = Int64(exactly: (sentAt.timeIntervalSince1970 * 1000).rounded()).map { .integer($0) }
         return claims
     }

@@ -47,10 +47,10 @@ struct QRDrawingBoard: Sendable {
     }
 
     private mutating func drawAlignments() {
-        let centres = layout.alignments
-        guard let last = centres.last else { return }
-        for row in centres {
-            for column in centres where !([(6, 6), (6, last), (last, 6)].contains { $0 == (column, row) }) {
+        let centers = layout.alignments
+        guard let last = centers.last else { return }
+        for row in centers {
+            for column in centers where !([(6, 6), (6, last), (last, 6)].contains { $0 == (column, row) }) {
                 for down in -2...2 {
                     for right in -2...2 { fix(column + right, row + down, max(abs(down), abs(right)) != 1) }
                 }

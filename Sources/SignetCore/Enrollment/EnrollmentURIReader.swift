@@ -149,7 +149,7 @@ struct EnrollmentURIReader {
     private func number<N: FixedWidthInteger>(_ name: String, in range: ClosedRange<N>) throws(EnrollmentError) -> N? {
         guard let text = parts[name] else { return nil }
         guard let number = N(text), range.contains(number) else {
-            throw EnrollmentError(.invalid, name, "not a whole number of \(range.lowerBound) or more, or too large")
+            throw EnrollmentError(.invalid, name, "not an integer of \(range.lowerBound) or more, or too large")
         }
         return number
     }

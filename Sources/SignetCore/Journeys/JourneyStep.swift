@@ -50,7 +50,7 @@ public struct JourneyStep: Sendable, Hashable {
     ///
     /// It is never negative.
     public var waitMilliseconds: Int? {
-        callback("PollingWaitCallback")?.output("waitTime")?.wholeNumber.map { Int(clamping: max(0, $0)) }
+        callback("PollingWaitCallback")?.output("waitTime")?.lenientInteger.map { Int(clamping: max(0, $0)) }
     }
 }
 

@@ -154,6 +154,6 @@ extension PushClaims.Answer: JSONObject {
     package init(_ members: JSONMembers) throws {
         response = try members.text("response")
         challengeResponse = try members.optionalText("challengeResponse")
-        deny = try members.optionalTruth("deny")
+        deny = try members.optionalBool("deny")
     }
 }

@@ -69,7 +69,7 @@ public enum PushKind: Sendable, Hashable {
     /// compares with the one that it shows.
     private static func choices(_ numbers: JSONValue?) -> [Int] {
         let items = numbers?.array ?? numbers?.string?.split(separator: ",").map { .string($0.trimmingWhitespace()) } ?? []
-        return items.compactMap { $0.wholeNumber.map { Int($0) } }
+        return items.compactMap { $0.lenientInteger.map { Int($0) } }
     }
 }
 

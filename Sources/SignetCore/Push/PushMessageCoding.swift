@@ -20,11 +20,11 @@ extension PushMessage {
         self.mechanismUID = mechanismUID
 
         let seconds = claim("t") ?? .integer(Int64(Self.defaultTimeToLive))
-        guard let timeToLive = seconds.wholeNumber, (1...86_400).contains(timeToLive) else { throw .claim("t") }
+        guard let timeToLive = seconds.lenientInteger, (1...86_400).contains(timeToLive) else { throw .claim("t") }
         self.timeToLive = Int(timeToLive)
 
         // As in the SDKs, a sending time that isn't a number counts as absent: the time of the arrival takes its place.
-        sentAt = claim("i")?.wholeNumber.flatMap { $0 < 0 ? nil : Date(timeIntervalSince1970: Double($0) / 1000) }
+        sentAt = claim("i")?.lenientInteger.flatMap { $0 < 0 ? nil : Date(timeIntervalSince1970: Double($0) / 1000) }
         if let cookie = claim("l")?.string, !cookie.isEmpty {
             guard let text = LoadBalancerCookie.text(from: cookie) else { throw .claim("l") }
             loadBalancerCookie = text

@@ -74,7 +74,7 @@ package struct JSONMembers {
     package func optionalInteger(_ name: String) throws(JSONMemberError) -> Int? { try optional(name) { $0.integer } }
     package func number(_ name: String) throws(JSONMemberError) -> Double { try required(name, optional(name) { $0.double }) }
     package func optionalNumber(_ name: String) throws(JSONMemberError) -> Double? { try optional(name) { $0.double } }
-    package func optionalTruth(_ name: String) throws(JSONMemberError) -> Bool? { try optional(name) { $0.bool } }
+    package func optionalBool(_ name: String) throws(JSONMemberError) -> Bool? { try optional(name) { $0.bool } }
     package func object(_ name: String) throws(JSONMemberError) -> JSONMembers { try required(name, optionalObject(name)) }
     package func optionalObject(_ name: String) throws(JSONMemberError) -> JSONMembers? {
         guard let index = index(of: name) else { return nil }

@@ -121,7 +121,7 @@ struct JSONReader {
     private mutating func number() throws(JSONSyntaxError) -> JSONValue {
         let start = position
         let isNegative = take(UInt8(ascii: "-"))
-        // Short whole numbers are the most frequent. Their value is known without a second pass.
+        // Short integers are the most frequent. Their value is known without a second pass.
         let whole = take(UInt8(ascii: "0")) ? 0 : try digits()
         var isWhole = true
         if take(UInt8(ascii: ".")) {

@@ -12,7 +12,7 @@ extension JSONValue {
         case let value as any NullableValue where value.isNull: self = .null
         case let value as JSONValue: self = value
         case let text as String: self = .string(text)
-        case let truth as Bool where Self.isBoolean(value): self = .bool(truth)
+        case let bool as Bool where Self.isBoolean(value): self = .bool(bool)
         case let whole as any BinaryInteger:
             guard let whole = Int64(exactly: whole) else { return nil }
             self = .integer(whole)

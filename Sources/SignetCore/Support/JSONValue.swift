@@ -7,9 +7,9 @@ public enum JSONValue: Sendable, Hashable {
     case null
     /// `true` or `false`
     case bool(Bool)
-    /// A whole number.
+    /// An integer.
     case integer(Int64)
-    /// A number with a fraction, or a whole number that does not fit 64 bits.
+    /// A number with a fraction, or an integer that does not fit 64 bits.
     case number(Double)
     /// A string.
     case string(String)
@@ -40,10 +40,10 @@ extension JSONValue {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The whole number when this value is one, or a string that contains one; otherwise nil.
+    /// The integer when this value is one, or a string that contains one; otherwise nil.
     ///
     /// Existing servers and SDKs send numbers in both forms.
-    public var wholeNumber: Int64? {
+    public var lenientInteger: Int64? {
         switch self {
         case .integer(let value): value
         case .string(let text): Int64(text)
@@ -80,8 +80,8 @@ extension JSONValue: Codable {
         let single = try decoder.singleValueContainer()
         if single.decodeNil() {
             self = .null
-        } else if let truth = try? single.decode(Bool.self) {
-            self = .bool(truth)
+        } else if let bool = try? single.decode(Bool.self) {
+            self = .bool(bool)
         } else if let whole = try? single.decode(Int64.self) {
             self = .integer(whole)
         } else {

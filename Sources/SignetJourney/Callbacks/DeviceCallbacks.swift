@@ -10,9 +10,9 @@ public struct DeviceProfileCallback: TypedCallback {
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// True when the server requests a description of the device.
-    public var wantsMetadata: Bool { callback.truth("metadata") }
+    public var wantsMetadata: Bool { callback.bool("metadata") }
     /// True when the server requests the device's location.
-    public var wantsLocation: Bool { callback.truth("location") }
+    public var wantsLocation: Bool { callback.bool("location") }
     /// The message to show while the app collects the data.
     public var message: String { callback.text("message") }
 
@@ -105,7 +105,7 @@ public struct DeviceBindingCallback: DeviceKeyCallback {
         DeviceAuthenticationType(rawValue: callback.text("authenticationType"))
     }
     /// True when the server requires a hardware attestation of the key.
-    public var wantsAttestation: Bool { callback.truth("attestation") }
+    public var wantsAttestation: Bool { callback.bool("attestation") }
 
     /// Enters the signature, the device ID and the device name.
     public mutating func fill(jws: String, deviceID: String, deviceName: String) {
@@ -214,7 +214,7 @@ public struct PingOneProtectEvaluationCallback: TypedCallback {
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// True when PingOne Protect must pause the collection of behavioral data from now on.
-    public var pausesBehavioralData: Bool { callback.truth("pauseBehavioralData") }
+    public var pausesBehavioralData: Bool { callback.bool("pauseBehavioralData") }
 
     /// Enters the collected signals.
     public mutating func fill(signals: String) {
@@ -237,23 +237,23 @@ public struct ProtectSettings: Sendable, Hashable {
     /// The ID of the PingOne environment.
     public var environmentID: String { all["envId"]?.string ?? "" }
     /// True when PingOne Protect logs to the console.
-    public var logsToConsole: Bool { all["consoleLogEnabled"]?.truth ?? false }
+    public var logsToConsole: Bool { all["consoleLogEnabled"]?.lenientBool ?? false }
     /// The device attributes that PingOne Protect must not collect.
     public var ignoredAttributes: [String] { all["deviceAttributesToIgnore"]?.array?.compactMap(\.string) ?? [] }
     /// The host that replaces the default host; empty for the default host.
     public var customHost: String { all["customHost"]?.string ?? "" }
     /// True when PingOne Protect collects device metadata only on request.
-    public var isLazy: Bool { all["lazyMetadata"]?.truth ?? false }
+    public var isLazy: Bool { all["lazyMetadata"]?.lenientBool ?? false }
     /// True when PingOne Protect collects data about the user's typing and movements.
     ///
     /// The default is true.
-    public var collectsBehavioralData: Bool { all["behavioralDataCollection"]?.truth ?? true }
+    public var collectsBehavioralData: Bool { all["behavioralDataCollection"]?.lenientBool ?? true }
     /// The number of days between two synchronizations of the device key.
     ///
     /// The default is 14.
-    public var keySyncDays: Int { all["deviceKeyRsyncIntervals"]?.wholeNumber.flatMap { Int(exactly: $0) } ?? 14 }
+    public var keySyncDays: Int { all["deviceKeyRsyncIntervals"]?.lenientInteger.flatMap { Int(exactly: $0) } ?? 14 }
     /// True when PingOne Protect uses the device key.
-    public var usesTrust: Bool { all["enableTrust"]?.truth ?? false }
+    public var usesTrust: Bool { all["enableTrust"]?.lenientBool ?? false }
 }
 
 /// A request of a step to PingOne Protect, from a dedicated callback or from metadata (protocol/journey.md section 2.7).

@@ -91,7 +91,7 @@ public struct ChoiceCallback: TypedCallback {
     ///
     /// In a step of a ``Journey``, the initial value is ``defaultChoice``.
     public var selectedIndex: Int? {
-        callback.value()?.wholeNumber.flatMap { Int(exactly: $0) }.flatMap { choices.indices.contains($0) ? $0 : nil }
+        callback.value()?.lenientInteger.flatMap { Int(exactly: $0) }.flatMap { choices.indices.contains($0) ? $0 : nil }
     }
 
     /// Selects a choice by its index, from 0.
@@ -158,7 +158,7 @@ public struct ConfirmationCallback: TypedCallback {
     /// Servers fill in 100 to indicate that no button is pressed. When a server fills in 0 instead, the value also means that the
     /// first button is pressed.
     public var selectedIndex: Int? {
-        callback.value()?.wholeNumber.flatMap { Int(exactly: $0) }.flatMap { allowed.firstIndex(of: $0) }
+        callback.value()?.lenientInteger.flatMap { Int(exactly: $0) }.flatMap { allowed.firstIndex(of: $0) }
     }
 
     /// Presses a button by its index, from 0.

@@ -65,7 +65,7 @@ extension JourneyStep {
             switch data["_action"]?.string {
             case "protect_initialize": return .initialize(ProtectSettings(data.object ?? [:]))
             case "protect_risk_evaluation":
-                return .evaluate(pausesBehavioralData: data["pauseBehavioralData"]?.truth ?? false)
+                return .evaluate(pausesBehavioralData: data["pauseBehavioralData"]?.lenientBool ?? false)
             default: continue
             }
         }

@@ -83,7 +83,7 @@ public struct PollingWaitCallback: TypedCallback {
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// The time to wait; zero when the server sends no valid number.
-    public var waitTime: Duration { .milliseconds(max(0, callback.output("waitTime")?.wholeNumber ?? 0)) }
+    public var waitTime: Duration { .milliseconds(max(0, callback.output("waitTime")?.lenientInteger ?? 0)) }
     /// The message to show during the wait, in the user's language; may be empty.
     public var message: String { callback.text("message") }
 }
@@ -123,7 +123,7 @@ public struct ConsentMappingCallback: TypedCallback {
     /// The extent of the shared data, for example `Actual Profile`.
     public var accessLevel: String { callback.text("accessLevel") }
     /// True when the journey can't continue without consent.
-    public var isRequired: Bool { callback.truth("isRequired") }
+    public var isRequired: Bool { callback.bool("isRequired") }
     /// The prompt, in the user's language.
     public var message: String { callback.text("message") }
     /// The names of the shared fields.
@@ -131,7 +131,7 @@ public struct ConsentMappingCallback: TypedCallback {
 
     /// True when the user agrees.
     public var isAccepted: Bool {
-        get { callback.value()?.truth ?? false }
+        get { callback.value()?.lenientBool ?? false }
         set { callback.set(.bool(newValue)) }
     }
 }
@@ -154,7 +154,7 @@ public struct TermsAndConditionsCallback: TypedCallback {
 
     /// True when the user agrees.
     public var isAccepted: Bool {
-        get { callback.value()?.truth ?? false }
+        get { callback.value()?.lenientBool ?? false }
         set { callback.set(.bool(newValue)) }
     }
 }

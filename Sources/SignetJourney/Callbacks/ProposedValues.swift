@@ -28,7 +28,7 @@ extension JourneyCallback {
         case TextInputCallback.type where isEmpty: optionalText("defaultText").map { .string($0) }
         case StringAttributeInputCallback.type where isEmpty: optionalText("value").map { .string($0) }
         case NumberAttributeInputCallback.type where isEmpty: output("value").flatMap { $0.double == nil ? nil : $0 }
-        case BooleanAttributeInputCallback.type where isEmpty: .bool(truth("value"))
+        case BooleanAttributeInputCallback.type where isEmpty: .bool(bool("value"))
         default: nil
         }
     }

@@ -68,7 +68,7 @@ public struct IdPCallback: TypedCallback {
     public var requestURI: String { callback.text("requestUri") }
     /// True when ``fill(token:type:)`` accepts JSON that contains the token and the provider's data about the user, as Apple
     /// supplies it.
-    public var acceptsJSON: Bool { callback.truth("acceptsJSON") }
+    public var acceptsJSON: Bool { callback.bool("acceptsJSON") }
 
     /// The kind of credential that a provider returns.
     public enum TokenType: String, Sendable, CaseIterable {
@@ -107,7 +107,7 @@ public struct RedirectCallback: TypedCallback {
     /// The form data to send with `POST`.
     public var data: [String: JSONValue] { callback.output("redirectData")?.object ?? [:] }
     /// True when the server identifies the journey by a cookie when the user returns.
-    public var hasTrackingCookie: Bool { callback.truth("trackingCookie") }
+    public var hasTrackingCookie: Bool { callback.bool("trackingCookie") }
 }
 
 /// A callback that asks for a CAPTCHA token from reCAPTCHA or hCaptcha.

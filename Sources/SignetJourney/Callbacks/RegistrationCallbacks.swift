@@ -17,7 +17,7 @@ extension ValidatedCallback {
     }
 
     /// True when the server must only validate the value and return the same step, for validation while the user types.
-    public var isValidatedOnly: Bool { (callback.value("validateOnly") ?? callback.output("validateOnly"))?.truth ?? false }
+    public var isValidatedOnly: Bool { (callback.value("validateOnly") ?? callback.output("validateOnly"))?.lenientBool ?? false }
 
     /// Sets whether the server only validates the value.
     /// - Throws: ``CallbackError/Code/noSuchInput`` when the server doesn't support this.
@@ -52,7 +52,7 @@ public struct ValidatedCreatePasswordCallback: ValidatedCallback {
     public init(unchecked callback: JourneyCallback) { self.callback = callback }
 
     /// True when the password may be visible while the user types.
-    public var echoesInput: Bool { callback.truth("echoOn") }
+    public var echoesInput: Bool { callback.bool("echoOn") }
 
     /// Enters a password, which is UTF-8 text.
     public mutating func fill(_ password: Secret) {
@@ -72,7 +72,7 @@ extension AttributeInputCallback {
     /// The name of the property on the server, for example `givenName`.
     public var name: String { callback.text("name") }
     /// True when the journey can't continue without a value.
-    public var isRequired: Bool { callback.truth("required") }
+    public var isRequired: Bool { callback.bool("required") }
 }
 
 /// A callback that asks for a user property of type string.
@@ -128,7 +128,7 @@ public struct BooleanAttributeInputCallback: AttributeInputCallback {
     ///
     /// In a step of a ``Journey``, the initial value is the server's current value.
     public var value: Bool {
-        get { callback.value()?.truth ?? false }
+        get { callback.value()?.lenientBool ?? false }
         set { callback.set(.bool(newValue)) }
     }
 }
@@ -151,7 +151,7 @@ public struct KbaCreateCallback: TypedCallback {
     /// True when the user may enter their own question.
     ///
     /// A server that doesn't send this output accepts any question.
-    public var allowsOwnQuestion: Bool { callback.output("allowUserDefinedQuestions")?.truth ?? true }
+    public var allowsOwnQuestion: Bool { callback.output("allowUserDefinedQuestions")?.lenientBool ?? true }
 
     /// The question; empty while none is entered.
     public var question: String { callback.value("question")?.string ?? "" }

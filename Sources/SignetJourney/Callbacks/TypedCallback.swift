@@ -131,8 +131,8 @@ extension JourneyCallback {
     package func optionalText(_ name: String) -> String? { output(name)?.string.flatMap { $0.isEmpty ? nil : $0 } }
 
     package func texts(_ name: String) -> [String] { output(name)?.array?.compactMap(\.string) ?? [] }
-    package func number(_ name: String) -> Int? { output(name)?.wholeNumber.flatMap { Int(exactly: $0) } }
-    package func truth(_ name: String) -> Bool { output(name)?.truth ?? false }
+    package func number(_ name: String) -> Int? { output(name)?.lenientInteger.flatMap { Int(exactly: $0) } }
+    package func bool(_ name: String) -> Bool { output(name)?.lenientBool ?? false }
 
     /// Returns the value of an input: the one that the app entered, or the one that the server filled in.
     package func value(_ ending: String = "") -> JSONValue? { inputIndex(ending).flatMap { input?[$0].value } }
@@ -162,7 +162,7 @@ extension JSONValue {
     /// The Boolean value; nil for other values.
     ///
     /// Strings and numbers that represent one are accepted, because older servers send strings.
-    package var truth: Bool? {
+    package var lenientBool: Bool? {
         switch self {
         case .bool(let value): value
         case .string("true"), .integer(1): true

@@ -139,7 +139,7 @@ extension WebAuthnAuthentication {
         allowedCredentials = allowed
         userVerification = WebAuthnMembers.verification(data["userVerification"])
         timeout = WebAuthnMembers.timeout(data["timeout"])
-        acceptsJSON = data["supportsJsonResponse"]?.truth ?? false
+        acceptsJSON = data["supportsJsonResponse"]?.lenientBool ?? false
     }
 }
 
@@ -158,11 +158,12 @@ extension WebAuthnRegistration {
         algorithms = WebAuthnMembers.algorithms(data)
         attestation = data["attestationPreference"]?.string ?? "none"
         userVerification = WebAuthnMembers.verification(selection["userVerification"] ?? data["userVerification"])
-        residentKey = selection["residentKey"]?.string ?? (selection["requireResidentKey"]?.truth == true ? "required" : nil)
+        residentKey =
+            selection["residentKey"]?.string ?? (selection["requireResidentKey"]?.lenientBool == true ? "required" : nil)
         attachment = selection["authenticatorAttachment"]?.string
         excludedCredentials = excluded
         timeout = WebAuthnMembers.timeout(data["timeout"])
-        acceptsJSON = data["supportsJsonResponse"]?.truth ?? false
+        acceptsJSON = data["supportsJsonResponse"]?.lenientBool ?? false
     }
 }
 
@@ -200,7 +201,7 @@ private enum WebAuthnMembers {
     static func algorithms(_ data: [String: JSONValue]) -> [Int] {
         let listed =
             data["_pubKeyCredParams"]?.array ?? (try? JSON.value(of: (data["pubKeyCredParams"]?.string ?? "").utf8))?.array
-        let numbers = listed?.compactMap { $0["alg"]?.wholeNumber.flatMap { Int(exactly: $0) } } ?? []
+        let numbers = listed?.compactMap { $0["alg"]?.lenientInteger.flatMap { Int(exactly: $0) } } ?? []
         if !numbers.isEmpty { return numbers }
         let written = ScriptText(data["pubKeyCredParams"]?.string ?? "").numbers(after: "alg")
         return written.isEmpty ? [-7] : written
@@ -217,14 +218,14 @@ private enum WebAuthnMembers {
 
     /// Reads a time in milliseconds, from a string or a number.
     static func timeout(_ value: JSONValue?) -> Duration {
-        guard let milliseconds = value?.wholeNumber, milliseconds > 0 else { return .seconds(60) }
+        guard let milliseconds = value?.lenientInteger, milliseconds > 0 else { return .seconds(60) }
         return .milliseconds(milliseconds)
     }
 
     /// Reads bytes from numbers between -128 and 127, or between 0 and 255 in other servers.
     static func bytes(_ numbers: [JSONValue]) -> [UInt8]? {
         let bytes = numbers.compactMap {
-            $0.wholeNumber.flatMap { (-128...255).contains($0) ? UInt8(truncatingIfNeeded: $0) : nil }
+            $0.lenientInteger.flatMap { (-128...255).contains($0) ? UInt8(truncatingIfNeeded: $0) : nil }
         }
         return bytes.count == numbers.count && !bytes.isEmpty ? bytes : nil
     }

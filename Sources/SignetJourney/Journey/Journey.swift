@@ -338,5 +338,5 @@ extension JourneyStep {
 }
 
 extension JourneyCallback {
-    var isScript: Bool { type == "TextOutputCallback" && output("messageType")?.wholeNumber == 4 }
+    var isScript: Bool { type == "TextOutputCallback" && output("messageType")?.lenientInteger == 4 }
 }

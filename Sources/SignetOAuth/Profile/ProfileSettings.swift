@@ -56,7 +56,7 @@ struct ProfileSettings {
         if let timeout = try duration(.timeout) { profile.timeout = timeout }
         if let threshold = try duration(.refreshThreshold) { profile.refreshThreshold = threshold }
         if let pins = try list(.pins) { profile.pins = Set(try pins.map { pin throws(ProfileError) in try Self.pin(pin) }) }
-        if let keeps = try truth(.keepsCookies) { profile.keepsCookies = keeps }
+        if let keeps = try bool(.keepsCookies) { profile.keepsCookies = keeps }
         profile.client = try client()
         if let service = try text(.authenticationService) { profile.authenticationService = service }
         if let service = try text(.registrationService) { profile.registrationService = service }
@@ -88,10 +88,10 @@ struct ProfileSettings {
         }
     }
 
-    private func truth(_ setting: ProfileSetting) throws(ProfileError) -> Bool? {
+    private func bool(_ setting: ProfileSetting) throws(ProfileError) -> Bool? {
         switch value(setting.rawValue) {
         case nil, .null?: return nil
-        case .bool(let truth)?: return truth
+        case .bool(let bool)?: return bool
         case .string("true")?: return true
         case .string("false")?: return false
         default: throw ProfileError(setting.rawValue, .type(expected: "true or false"))

@@ -50,12 +50,12 @@ public struct DeviceLogin: Sendable {
                 let uri = members["verification_uri"]?.string ?? members["verification_url"]?.string,
                 code.isSafeToShow, uri.isSafeToShow
             else { throw OAuthError(.unreadable, status: 200, explanation: "the answer has no code to show") }
-            let lifetime = members["expires_in"]?.wholeNumber ?? 600
+            let lifetime = members["expires_in"]?.lenientInteger ?? 600
             return Invitation(
                 userCode: code, verificationURI: uri,
                 completeURI: members["verification_uri_complete"]?.string.flatMap { $0.isSafeToShow ? $0 : nil },
                 end: tokens.server.clock.now + Double(max(0, min(lifetime, 86_400))), deviceCode: Secret(text: device),
-                verifier: verifier, interval: members["interval"]?.wholeNumber.map { .seconds(max(0, min($0, 3600))) })
+                verifier: verifier, interval: members["interval"]?.lenientInteger.map { .seconds(max(0, min($0, 3600))) })
         } catch {
             throw TokenError(error)
         }

@@ -104,7 +104,7 @@ package struct LegacyTokens: Sendable, Hashable {
         return Cookie(
             name: name, value: Secret(text: value), domain: String(domain.lowercased().drop { $0 == "." }),
             isHostOnly: !domain.hasPrefix("."), path: try object.text("path") ?? "/",
-            isSecure: try object.truth("isSecure") ?? false,
-            isHTTPOnly: try object.truth("isHTTPOnly") ?? false, expiry: try object.date("expiresDate"), created: now)
+            isSecure: try object.bool("isSecure") ?? false,
+            isHTTPOnly: try object.bool("isHTTPOnly") ?? false, expiry: try object.date("expiresDate"), created: now)
     }
 }

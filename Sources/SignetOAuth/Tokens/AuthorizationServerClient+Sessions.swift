@@ -46,7 +46,7 @@ extension AuthorizationServerClient {
     ///
     /// The error of a proxy in front of AM has another form.
     private func isSessionGone(_ response: HTTPResponse) -> Bool {
-        (try? JSON.value(of: response.body))?["code"]?.wholeNumber == 401
+        (try? JSON.value(of: response.body))?["code"]?.lenientInteger == 401
     }
 
     /// Sends a request to the sessions resource.

@@ -42,7 +42,7 @@ extension AdminController {
     func changeUser(_ request: Request, context: AppRequestContext) async throws -> Response {
         let user = try await user(request, context)
         var body = try await AdminBody(request, context)
-        let isLocked = try body.truth("locked")
+        let isLocked = try body.bool("locked")
         let password = try body.text("password")
         try body.end()
         _ = try await operations.change(user, isLocked: isLocked, password: password.map { Secret($0.utf8) })

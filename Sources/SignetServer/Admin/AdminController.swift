@@ -56,7 +56,7 @@ struct AdminController: Sendable {
         _ = try AdminQuery(request)
         var body = try await AdminBody(request, context)
         let date = try body.date("now")
-        let stops = try body.truth("stopped")
+        let stops = try body.bool("stopped")
         try body.end()
         guard date != nil || stops != nil else { throw APIError(.badRequest, "'now' or 'stopped' is missing.") }
         if let date { try await operations.setClock(to: date) }
@@ -105,16 +105,16 @@ struct AdminController: Sendable {
         return try reply(entry.map { AdminJSON.fault($0) } ?? .object([:]), .created)
     }
 
-    func switchOffFaults(_ request: Request, context: AppRequestContext) async throws -> Response {
+    func disableFaults(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try AdminQuery(request)
         server.faults.disableAll()
         return try reply(.object([:]))
     }
 
-    func switchOffFault(_ request: Request, context: AppRequestContext) async throws -> Response {
+    func disableFault(_ request: Request, context: AppRequestContext) async throws -> Response {
         _ = try AdminQuery(request)
         guard operations.disable(try context.parameter("name")) else {
-            throw APIError(.notFound, "No fault of this name is on.")
+            throw APIError(.notFound, "No fault with this name is enabled.")
         }
         return try reply(.object([:]))
     }

@@ -14,7 +14,7 @@ struct AdminBody: Sendable {
     }
 
     mutating func text(_ name: String) throws(APIError) -> String? { try take(name, "a text") { $0.string } }
-    mutating func truth(_ name: String) throws(APIError) -> Bool? { try take(name, "true or false") { $0.bool } }
+    mutating func bool(_ name: String) throws(APIError) -> Bool? { try take(name, "true or false") { $0.bool } }
     mutating func object(_ name: String) throws(APIError) -> [String: JSONValue]? { try take(name, "an object") { $0.object } }
 
     mutating func number(_ name: String) throws(APIError) -> Double? {
@@ -28,7 +28,7 @@ struct AdminBody: Sendable {
     }
 
     mutating func integer(_ name: String) throws(APIError) -> Int? {
-        try take(name, "a whole number") { value in if case .integer(let number) = value { Int(exactly: number) } else { nil } }
+        try take(name, "an integer") { value in if case .integer(let number) = value { Int(exactly: number) } else { nil } }
     }
 
     /// Reads a time: seconds since 1970, or `2026-01-31T12:00:00Z`.
@@ -177,8 +177,8 @@ extension FaultRule {
         guard extents.count <= 1 else {
             throw FaultError.parameter("times", "excludes 'seconds' and 'until', and each of those the others")
         }
-        self.init(kind, name: name, at: route, for: client, extents.first ?? .untilSwitchedOff)
-        isCarriedOut = try body.truth("carriedOut")
+        self.init(kind, name: name, at: route, for: client, extents.first ?? .untilDisabled)
+        isExecuted = try body.bool("executed")
     }
 }
 

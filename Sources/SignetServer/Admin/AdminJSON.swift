@@ -23,7 +23,7 @@ enum AdminJSON {
         if let client = rule.client { members["client"] = .object([client.kind.rawValue: .string(client.value)]) }
         members["remaining"] = entry.remaining.map { .integer(Int64($0)) }
         if case .until(let end) = rule.extent { members["until"] = .string(end.ISO8601Format()) }
-        members["carriedOut"] = rule.isCarriedOut.map { .bool($0) }
+        members["executed"] = rule.isExecuted.map { .bool($0) }
         switch rule.kind {
         case .latency(let duration): members["milliseconds"] = .integer(Int64(duration / .milliseconds(1)))
         case .status(let status, let retryAfter):

@@ -37,13 +37,13 @@ struct AdminOperations: Sendable {
 
     func enable(_ rule: FaultRule) throws(FaultError) {
         try server.faults.enable(rule)
-        server.logger.notice("a fault was switched on", metadata: ["name": "\(rule.name)", "kind": "\(rule.kind.name)"])
+        server.logger.notice("a fault was enabled", metadata: ["name": "\(rule.name)", "kind": "\(rule.kind.name)"])
     }
 
     func disable(_ name: String) -> Bool {
-        let wasOn = server.faults.disable(name)
-        if wasOn { server.logger.notice("a fault was switched off", metadata: ["name": "\(name)"]) }
-        return wasOn
+        let wasEnabled = server.faults.disable(name)
+        if wasEnabled { server.logger.notice("a fault was disabled", metadata: ["name": "\(name)"]) }
+        return wasEnabled
     }
 
     // MARK: Sessions
@@ -119,7 +119,7 @@ struct AdminOperations: Sendable {
 
     // MARK: State
 
-    /// Resets the state and the clock, and switches all faults off.
+    /// Resets the state and the clock, and disables all faults.
     ///
     /// The request log continues.
     func reset() async throws {

@@ -63,15 +63,15 @@ public enum FaultKind: Sendable, Hashable {
     /// True when the fault affects messages on a push stream instead of responses.
     var isOfDeliveries: Bool { home == .pushStream }
 
-    /// True when the request is carried out by default.
-    var carriesOut: Bool {
+    /// True when the request is executed by default.
+    var executesRequest: Bool {
         switch self {
         case .status, .html: false
         default: true
         }
     }
 
-    /// True when a rule can choose if the request is carried out.
+    /// True when a rule can choose if the request is executed.
     var leavesChoice: Bool {
         switch self {
         case .status, .html, .cut: true
@@ -96,7 +96,7 @@ public enum FaultKind: Sendable, Hashable {
     private static var sizes: ClosedRange<Int> { 0...(1 << 24) }
 }
 
-/// The reason that a fault cannot be switched on.
+/// The reason that a fault cannot be enabled.
 public enum FaultError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind is unknown.
     case unknownKind(String)

@@ -41,13 +41,13 @@ private struct FaultInjector: Sendable {
             guard case .latency(let duration) = entry.rule.kind, take(entry) else { continue }
             try await Task.sleep(for: duration)
         }
-        if let tampered = entries.first(where: { !$0.rule.carriesOut && take($0) }) {
+        if let tampered = entries.first(where: { !$0.rule.executesRequest && take($0) }) {
             let answer = Response(status: .ok)
-            // A fault that isn't carried out replaces the whole response.
+            // A fault that prevents the request replaces the whole response.
             return try await tamper(answer, tampered.rule, request.method) ?? answer
         }
         var answer = try await handle(request)
-        for entry in entries where entry.rule.carriesOut && !entry.rule.kind.isLatency {
+        for entry in entries where entry.rule.executesRequest && !entry.rule.kind.isLatency {
             guard server.faults.take(entry) else { continue }
             if let tampered = try await tamper(answer, entry.rule, request.method) {
                 answer = tampered
@@ -153,7 +153,7 @@ extension FaultInjector {
         let status = HTTPResponse.Status(code: code, reasonPhrase: HTTPResponseStatus(statusCode: code).reasonPhrase)
         var headers: HTTPFields = [:]
         if let retryAfter { headers.set("Retry-After", String(retryAfter)) }
-        return try APIError(status, "A fault is switched on.", headers: headers).response(for: context, method, at: server)
+        return try APIError(status, "A fault is enabled.", headers: headers).response(for: context, method, at: server)
     }
 
     private static var portal: Response {

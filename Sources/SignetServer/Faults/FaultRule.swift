@@ -15,13 +15,13 @@ public struct FaultRule: Sendable, Hashable {
         case times(Int)
         /// The fault lasts until a time of the server's clock.
         case until(Date)
-        /// The fault lasts until it is switched off.
-        case untilSwitchedOff
+        /// The fault lasts until it is disabled.
+        case untilDisabled
     }
 
     /// The name in the request log.
     ///
-    /// Switching on a rule replaces the rule with the same name.
+    /// Enabling a rule replaces the rule with the same name.
     public var name: String
     /// The kind of fault.
     public var kind: FaultKind
@@ -31,12 +31,11 @@ public struct FaultRule: Sendable, Hashable {
     public var client: ClientMatch?
     /// The duration of the fault.
     public var extent: Extent
-    /// True when the request is carried out before its response is replaced, so that the client gets no confirmation of its
-    /// effect.
+    /// True when the request is executed before its response is replaced, so that the client gets no confirmation of its effect.
     ///
-    /// The kinds `status`, `html` and `cut` allow a choice; the others are always carried out. The default is true for `cut`,
+    /// The kinds `status`, `html` and `cut` allow a choice; the others are always executed. The default is true for `cut`,
     /// false for `status` and `html`.
-    public var isCarriedOut: Bool?
+    public var isExecuted: Bool?
 
     /// Creates a rule.
     /// - Parameters:
@@ -47,7 +46,7 @@ public struct FaultRule: Sendable, Hashable {
     ///   - extent: The duration of the fault.
     public init(
         _ kind: FaultKind, name: String? = nil, at route: FaultRoute = .everywhere, for client: ClientMatch? = nil,
-        _ extent: Extent = .untilSwitchedOff
+        _ extent: Extent = .untilDisabled
     ) {
         self.name = name ?? kind.name
         self.kind = kind
@@ -56,7 +55,7 @@ public struct FaultRule: Sendable, Hashable {
         self.extent = extent
     }
 
-    var carriesOut: Bool { isCarriedOut ?? kind.carriesOut }
+    var executesRequest: Bool { isExecuted ?? kind.executesRequest }
 
     /// Validates the rule.
     /// - Throws: The error in the rule.
@@ -72,7 +71,7 @@ public struct FaultRule: Sendable, Hashable {
         if case .until(let end) = extent, !(end > now && end.timeIntervalSince(now) <= Self.maxTime) {
             throw .parameter("until", "is later than now, by ten years at most")
         }
-        if isCarriedOut != nil, !kind.leavesChoice { throw .parameter("carriedOut", "cannot be chosen for \(kind.name)") }
+        if isExecuted != nil, !kind.leavesChoice { throw .parameter("executed", "cannot be chosen for \(kind.name)") }
         try route.check(contextPath: contextPath, realms: realms)
         if route.text == Route.gateway.rawValue, !hasPushGateway {
             throw .parameter("route", "is the push gateway, which this server does not have")
@@ -94,7 +93,7 @@ public struct FaultRoute: Sendable, Hashable, ExpressibleByStringLiteral {
 
     /// Creates a route from a name or a path.
     ///
-    /// It is validated when the fault is switched on.
+    /// It is validated when the fault is enabled.
     public init(_ text: String) { self.text = text }
 
     /// Creates a route from a string literal.

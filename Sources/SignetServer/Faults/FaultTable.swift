@@ -2,14 +2,14 @@ import Foundation
 import SignetCore
 import Synchronization
 
-/// The faults that are switched on.
+/// The enabled faults.
 ///
 /// They are in the memory of one process: servers that share their state have separate faults.
 public final class FaultTable: Sendable {
-    /// The maximum number of faults that can be on.
+    /// The maximum number of enabled faults.
     public static let size = 100
 
-    /// A fault that is on, with its counts.
+    /// An enabled fault, with its counts.
     public struct Entry: Sendable, Hashable {
         /// The rule of the fault.
         public let rule: FaultRule
@@ -42,7 +42,7 @@ public final class FaultTable: Sendable {
         self.clock = clock
     }
 
-    /// Sets the closure to call whenever a delivery fault is switched on or off.
+    /// Sets the closure to call whenever a delivery fault is enabled or disabled.
     func onDeliveryChange(_ tell: @escaping @Sendable () -> Void) { listener.withLock { $0 = tell } }
 
     private func change<R>(_ body: (inout Table) -> R) -> R {
@@ -57,16 +57,16 @@ public final class FaultTable: Sendable {
         return result
     }
 
-    /// The faults that are on, in the order in which they were switched on, without those that have ended.
+    /// The enabled faults, in the order in which they were enabled, without those that have ended.
     public var entries: [Entry] {
         let now = clock.now
-        return table.withLock { table in table.entries.filter { $0.isOn(at: now) } }
+        return table.withLock { table in table.entries.filter { $0.isEnabled(at: now) } }
     }
 
     /// The names of the routes at which faults are possible on this server.
     var routes: [String] { FaultRoute.names.filter { hasPushGateway || $0 != Route.gateway.rawValue } }
 
-    /// Switches a fault on.
+    /// Enables a fault.
     ///
     /// It replaces a fault with the same name.
     /// - Throws: The error in the rule, for example ``FaultError/unknownRoute(_:)``.
@@ -76,35 +76,35 @@ public final class FaultTable: Sendable {
         var rule = rule
         rule.route = rule.route.below(contextPath)
         let isFull = change { table in
-            table.entries.removeAll { !$0.isOn(at: now) || $0.rule.name == rule.name }
+            table.entries.removeAll { !$0.isEnabled(at: now) || $0.rule.name == rule.name }
             guard table.entries.count < Self.size else { return true }
             table.lastID += 1
             let remaining: Int? = if case .times(let count) = rule.extent { count } else { nil }
             table.entries.append(Entry(rule: rule, remaining: remaining, id: table.lastID))
             return false
         }
-        if isFull { throw .parameter("name", "would be that of one fault more than the \(Self.size) that can be on") }
+        if isFull { throw .parameter("name", "would be that of one fault more than the \(Self.size) that can be enabled") }
     }
 
-    /// Switches a fault off.
-    /// - Returns: True if a fault with this name was on.
+    /// Disables a fault.
+    /// - Returns: True if a fault with this name was enabled.
     @discardableResult
     public func disable(_ name: String) -> Bool {
         let now = clock.now
         return change { table in
-            let wasOn = table.entries.contains { $0.rule.name == name && $0.isOn(at: now) }
+            let wasEnabled = table.entries.contains { $0.rule.name == name && $0.isEnabled(at: now) }
             table.entries.removeAll { $0.rule.name == name }
-            return wasOn
+            return wasEnabled
         }
     }
 
-    /// Switches all faults off.
+    /// Disables all faults.
     public func disableAll() { change { $0.entries = [] } }
 
     /// True when the table is empty, so that a server without faults can skip their handling.
     var isIdle: Bool { table.withLock { $0.entries.isEmpty } }
 
-    /// Returns the faults that are on and match a condition.
+    /// Returns the enabled faults that match a condition.
     func candidates(where isMeant: (FaultRule) -> Bool) -> [Entry] { entries.filter { isMeant($0.rule) } }
 
     /// Uses one of the times of a fault.
@@ -133,7 +133,7 @@ public final class FaultTable: Sendable {
 }
 
 extension FaultTable.Entry {
-    fileprivate func isOn(at now: Date) -> Bool {
+    fileprivate func isEnabled(at now: Date) -> Bool {
         if remaining == 0 { return false }
         if case .until(let end) = rule.extent { return now < end }
         return true

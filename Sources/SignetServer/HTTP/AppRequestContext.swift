@@ -35,7 +35,7 @@ struct AppRequestContext: RequestContext {
     /// True for a request to the console or the administration API.
     ///
     /// A tester that reads the request log doesn't need the tester's own requests in it, unless they failed. Faults don't apply
-    /// to them, so that a fault can always be switched off.
+    /// to them, so that a fault can always be disabled.
     var isForTesters: Bool { family == .console || family == .admin }
 
     /// Returns a parameter of the path, decoded.

@@ -26,12 +26,12 @@ final class RequestStart: ChannelInboundHandler {
     }
 }
 
-/// A request that was rejected before its head was complete.
-struct HeadRefusal: Sendable {
+/// The error of a request that was rejected before its head was complete.
+struct HeadError: Sendable {
     /// The status of the response: 408, 431 or 400.
     let status: HTTPResponse.Status
     /// The reason for the metric; nil for a head that is not HTTP.
-    let reason: MetricEvent.RefusalReason?
+    let reason: MetricEvent.RejectionReason?
     /// The problem, as text for the log.
     let message: String
     /// The time since the request's first byte.
@@ -53,7 +53,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let headTime: TimeAmount
     private let bodyTime: TimeAmount
-    private let onHeadRefusal: @Sendable (HeadRefusal, any Channel) -> Void
+    private let onHeadError: @Sendable (HeadError, any Channel) -> Void
     private let onSlowBody: @Sendable () -> Void
     private var start: RequestStart?
     private var began = ContinuousClock.now
@@ -67,20 +67,20 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     /// Everything after it is ignored.
     private var isRefused = false
     /// A rejected head that waits until the requests before it are answered.
-    private var waiting: HeadRefusal?
+    private var waiting: HeadError?
 
     /// Creates the handler.
     /// - Parameters:
     ///   - limits: The longest times for the head and the body of a request.
-    ///   - onHeadRefusal: The closure to call for each head that this handler answers, with its connection.
+    ///   - onHeadError: The closure to call for each head that this handler answers, with its connection.
     ///   - onSlowBody: The closure to call for each body that took too long.
     init(
-        _ limits: ServerLimits, onHeadRefusal: @escaping @Sendable (HeadRefusal, any Channel) -> Void,
+        _ limits: ServerLimits, onHeadError: @escaping @Sendable (HeadError, any Channel) -> Void,
         onSlowBody: @escaping @Sendable () -> Void
     ) {
         headTime = .seconds(Int64(max(1, limits.headerTimeout)))
         bodyTime = .seconds(Int64(max(1, limits.bodyTimeout)))
-        self.onHeadRefusal = onHeadRefusal
+        self.onHeadError = onHeadError
         self.onSlowBody = onSlowBody
     }
 
@@ -170,21 +170,21 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func refuseHead(
-        _ status: HTTPResponse.Status, _ reason: MetricEvent.RefusalReason?, _ message: String, _ context: ChannelHandlerContext
+        _ status: HTTPResponse.Status, _ reason: MetricEvent.RejectionReason?, _ message: String, _ context: ChannelHandlerContext
     ) {
         deadline?.cancel()
         isRefused = true
-        let refusal = HeadRefusal(status: status, reason: reason, message: message, duration: .now - began)
-        onHeadRefusal(refusal, context.channel)
-        if unanswered == 0 { answer(refusal, context) } else { waiting = refusal }
+        let error = HeadError(status: status, reason: reason, message: message, duration: .now - began)
+        onHeadError(error, context.channel)
+        if unanswered == 0 { answer(error, context) } else { waiting = error }
     }
 
     /// Responds and closes the connection.
     ///
     /// The write half closes at once, the read half 5 seconds later, so that the client can read the response. Closing both at
     /// once could discard the response for a client that is still sending.
-    private func answer(_ refusal: HeadRefusal, _ context: ChannelHandlerContext) {
-        let head = HTTPResponse(status: refusal.status, headerFields: [.connection: "close", .contentLength: "0"])
+    private func answer(_ error: HeadError, _ context: ChannelHandlerContext) {
+        let head = HTTPResponse(status: error.status, headerFields: [.connection: "close", .contentLength: "0"])
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         context.close(mode: .output, promise: nil)

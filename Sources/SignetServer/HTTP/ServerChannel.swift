@@ -54,16 +54,16 @@ extension ServerContext {
     /// - Throws: ``ServerTLSError`` when TLS is configured and there isn't a certificate.
     func channel(_ responder: @escaping HTTPChannelHandler.Responder) throws -> ServerChannel {
         let (limits, telemetry, clock, requestLog) = (configuration.limits, telemetry, clock, requestLog)
-        let onHeadRefusal: @Sendable (HeadRefusal, any Channel) -> Void = { refusal, channel in
-            if let reason = refusal.reason { telemetry.count([.refused(reason)]) }
-            requestLog.add(refusal, from: ClientConnection(channel).address, at: clock.now)
+        let onHeadError: @Sendable (HeadError, any Channel) -> Void = { error, channel in
+            if let reason = error.reason { telemetry.count([.refused(reason)]) }
+            requestLog.add(error, from: ClientConnection(channel).address, at: clock.now)
         }
         let http = HTTP1Channel(
             responder: responder,
             configuration: HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
                     DateHandler(clock),
-                    RequestPace(limits, onHeadRefusal: onHeadRefusal) { telemetry.count([.refused(.bodyTooSlow)]) },
+                    RequestPace(limits, onHeadError: onHeadError) { telemetry.count([.refused(.bodyTooSlow)]) },
                     IgnoredUpgrade(),
                 ],
                 idleTimeout: .seconds(Int64(max(1, limits.idleTimeout))),

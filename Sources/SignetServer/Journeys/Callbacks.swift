@@ -190,16 +190,16 @@ struct Answers: Sendable {
 
     /// Returns the text of an input.
     ///
-    /// A whole number is converted to its decimal digits.
+    /// An integer is converted to its decimal digits.
     func text(_ index: Int, _ suffix: String = "") -> String {
         guard let value = value(index, suffix) else { return "" }
-        return value.string ?? value.wholeNumber.map { String($0) } ?? ""
+        return value.string ?? value.lenientInteger.map { String($0) } ?? ""
     }
 
-    /// Returns the whole number in an input.
+    /// Returns the integer in an input.
     ///
     /// It also accepts a number in a string, which one SDK sends.
-    func number(_ index: Int) -> Int? { value(index)?.wholeNumber.flatMap { Int(exactly: $0) } }
+    func number(_ index: Int) -> Int? { value(index)?.lenientInteger.flatMap { Int(exactly: $0) } }
 
     /// Returns the Boolean value of an input.
     ///

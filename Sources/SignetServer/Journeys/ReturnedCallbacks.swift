@@ -68,7 +68,7 @@ struct ReturnedCallbacks: Sendable, Hashable {
     /// Throws an error unless the callback has one input with a text, or a number in place of it.
     private static func checkText(_ callback: JSONValue, at index: Int) throws(APIError) {
         guard let inputs = callback["input"]?.array, inputs.count == 1 else { throw .noInput }
-        guard let value = inputs[0]["value"], value.string ?? value.wholeNumber.map({ String($0) }) != nil else {
+        guard let value = inputs[0]["value"], value.string ?? value.lenientInteger.map({ String($0) }) != nil else {
             throw .noText(at: index)
         }
     }

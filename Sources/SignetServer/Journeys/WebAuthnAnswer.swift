@@ -174,7 +174,7 @@ extension WebAuthnAnswer {
         else { return nil }
         // A counter that does not increase indicates a cloned authenticator (WebAuthn section 6.1.1). Two zeros mean that the
         // authenticator has no counter.
-        let last = device.details["signCount"]?.wholeNumber ?? 0
+        let last = device.details["signCount"]?.lenientInteger ?? 0
         guard data.counter == 0 && last == 0 || Int64(data.counter) > last else { return nil }
         device.details["signCount"] = .integer(Int64(data.counter))
         return device

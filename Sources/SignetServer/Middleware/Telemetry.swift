@@ -40,7 +40,7 @@ enum MetricEvent: Sendable, Hashable {
     case push(PushEvent)
     /// Tokens were issued.
     case tokens(TokenController.GrantType)
-    case refused(RefusalReason)
+    case refused(RejectionReason)
     /// Wrong passwords locked an account, or wrong answers or codes locked a factor.
     case lockedOut
 
@@ -55,7 +55,7 @@ enum MetricEvent: Sendable, Hashable {
         case refused
     }
 
-    enum RefusalReason: String, Sendable {
+    enum RejectionReason: String, Sendable {
         case tooManyRequests
         case tooManyGuesses
         case tooManyMessages

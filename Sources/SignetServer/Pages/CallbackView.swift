@@ -89,7 +89,7 @@ struct CallbackView: Sendable {
 
     private func texts(_ name: String) -> [String] { (callback.output(name)?.array ?? []).compactMap(\.string) }
 
-    private func number(_ name: String) -> Int { callback.output(name)?.wholeNumber.flatMap { Int(exactly: $0) } ?? 0 }
+    private func number(_ name: String) -> Int { callback.output(name)?.lenientInteger.flatMap { Int(exactly: $0) } ?? 0 }
 
     private var errorInput: String? { callback.inputIndex("clientError").flatMap { callback.input?[$0].name } }
 

@@ -4,11 +4,11 @@ import SignetCore
 // The fault injection and the request log in the console.
 
 extension AdminOperations {
-    /// Switches on the fault that a form of the console describes.
+    /// Enables the fault that a form of the console describes.
     func enableFault(_ form: Parameters) throws {
         func number(_ name: String) throws(APIError) -> Int? {
             guard let text = form[name] else { return nil }
-            guard let number = Int(text) else { throw APIError(.badRequest, "\(name) is a whole number.") }
+            guard let number = Int(text) else { throw APIError(.badRequest, "\(name) is an integer.") }
             return number
         }
         guard var kind = FaultKind.examples.first(where: { $0.name == form["kind"] }) else {
@@ -22,7 +22,7 @@ extension AdminOperations {
         case .truncated: kind = .truncated(after: value)
         default: break
         }
-        let extent = try number("times").map { FaultRule.Extent.times($0) } ?? .untilSwitchedOff
+        let extent = try number("times").map { FaultRule.Extent.times($0) } ?? .untilDisabled
         let route = FaultRoute(form["route"] ?? "")
         do {
             try enable(FaultRule(kind, name: unusedName(kind, at: route), at: route, extent))
@@ -43,12 +43,12 @@ extension AdminOperations {
 
 extension ConsoleView {
     var faults: Markup {
-        table(.faults, "Faults", ["Name", "", "Kind", "Where", "Whom", "Applied", "Left"], facts.faults) { row in
+        table(.faults, "Faults", ["Name", "", "Kind", "Where", "Client", "Applied", "Left"], facts.faults) { row in
             cell { tag("code") { row.rule.name } }
             cell {
-                form("fault/off") {
+                form("fault/disable") {
                     PagePart.hidden("name", row.rule.name)
-                    tag("button", ["class": "plain", "aria-label": "Switch \(row.rule.name) off"]) { "Off" }
+                    tag("button", ["class": "plain", "aria-label": "Disable \(row.rule.name)"]) { "Disable" }
                 }
             }
             cell { row.rule.kind.name }
@@ -57,16 +57,16 @@ extension ConsoleView {
             cell { String(row.applied) }
             cell { row.remaining.map { String($0) } ?? "" }
         }
-            + section("Switch a fault on") {
+            + section("Enable a fault") {
                 form("fault") {
                     list("Kind", "kind", FaultKind.examples.map { ($0.name, $0.name) })
                     list("Where", "route", [("", "everywhere")] + facts.routes.map { ($0, $0) })
                     field("Times", "times")
                     field("Value", "value")
-                    PagePart.button("Switch on", isMain: false)
+                    PagePart.button("Enable", isMain: false)
                 }
                 tag("p", ["class": "quiet"]) {
-                    "Without times it stays until it is switched off. The value is the milliseconds of latency, the status, or after "
+                    "Without times it stays until it is disabled. The value is the milliseconds of latency, the status, or after "
                         + "how many bytes an answer is cut or truncated."
                 }
             }

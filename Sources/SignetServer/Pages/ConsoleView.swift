@@ -46,7 +46,7 @@ struct ConsoleFacts: Sendable {
     let journeys: [(realm: RealmPath, names: [String])]
     let entries: TablePage<RequestLogEntry>
     let faults: TablePage<FaultTable.Entry>
-    /// The routes at which faults can be switched on.
+    /// The routes at which faults can be enabled.
     let routes: [String]
 
     /// Reads the data.
@@ -125,9 +125,9 @@ struct ConsoleView: Sendable {
                 PagePart.button("Move", isMain: false)
             }
             form(facts.isStopped ? "clock/resume" : "clock/stop") {
-                PagePart.button(facts.isStopped ? "Let it run" : "Stop it", isMain: false)
+                PagePart.button(facts.isStopped ? "Resume" : "Stop", isMain: false)
             }
-            form("clock/reset") { PagePart.button("Back to the machine's time", isMain: false) }
+            form("clock/reset") { PagePart.button("Use the machine's time", isMain: false) }
         }
     }
 

@@ -181,7 +181,7 @@ struct OtherView: Sendable {
                     "input",
                     [
                         "id": input.name, "name": input.name, "autocomplete": "off",
-                        "value": input.value.string ?? input.value.wholeNumber.map { String($0) },
+                        "value": input.value.string ?? input.value.lenientInteger.map { String($0) },
                     ])
             }
         }

@@ -353,7 +353,7 @@ extension APIError {
         .badRequest, "The return address belongs neither to this server nor to a client that is registered in the realm.")
     /// The error for a form that was created for a different browser.
     static let foreignForm = APIError(
-        .forbidden, "The form was not made for this browser. Cookies must be allowed to sign in here.")
+        .forbidden, "This form has expired or belongs to another browser. Allow cookies for this site and start again.")
 
     var isTimeout: Bool { detail?["errorCode"] == .string("110") }
 }

@@ -38,7 +38,7 @@ struct WebAuthnRequest: Sendable, Hashable {
         let ids = data["_\(known)"]?.array.map { $0.map { $0["id"] ?? .null } } ?? ids(in: legacy)
         var options: [String: JSONValue] = [
             "creates": .bool(isNew), "challenge": .array(numbers(ofBase64: data["challenge"]?.string ?? "")),
-            "timeout": .integer(data["timeout"]?.wholeNumber ?? data["timeout"]?.string.flatMap { Int64($0) } ?? 60_000),
+            "timeout": .integer(data["timeout"]?.lenientInteger ?? data["timeout"]?.string.flatMap { Int64($0) } ?? 60_000),
             "credentials": .array(ids), "wrapped": .bool(data["supportsJsonResponse"]?.bool ?? false),
             "userVerification": .string(data["userVerification"]?.string ?? "preferred"),
         ]

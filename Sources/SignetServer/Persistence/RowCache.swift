@@ -123,7 +123,7 @@ final class RowCache {
             _ = try read(key, Value.self)
             return false
         } catch {
-            guard error.isOfOneRow else { throw error }
+            guard error.isRecordScoped else { throw error }
             return true
         }
     }
@@ -186,7 +186,7 @@ final class RowCache {
             slots[key] = slot
             return slot
         } catch {
-            guard error.isOfOneRow else { throw error }
+            guard error.isRecordScoped else { throw error }
             broken.report(key, error)
             guard skipsUnreadableRows else { throw error }
             return Slot()

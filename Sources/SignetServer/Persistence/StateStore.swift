@@ -255,7 +255,7 @@ final class ClockReader: Sendable {
                 return try await engine.readClock()
             } catch {
                 logger.error("the clock that another server has set could not be read", metadata: ["error": "\(error)"])
-                guard (error as? StoreError)?.isOfOneRow != true else { return }
+                guard (error as? StoreError)?.isRecordScoped != true else { return }
             }
             guard (try? await Task.sleep(for: pause)) != nil else { return }
             pause = min(pause * 2, Self.pauses.max)

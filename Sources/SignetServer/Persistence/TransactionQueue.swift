@@ -174,7 +174,7 @@ final class TransactionQueue: Sendable {
             } catch let work as PasswordMemory.Work {
                 transaction.revert()
                 outcome.postponed.append((job, work))
-            } catch let error as StoreError where !error.isOfOneRow {
+            } catch let error as StoreError where !error.isRecordScoped {
                 // A failure of the store fails the whole batch. A row that cannot be read fails only the transaction that reads it.
                 throw error
             } catch {
@@ -223,7 +223,4 @@ extension StoreError {
     /// The error of a transaction whose password computations do not complete.
     static let noMemoryForPasswords = StoreError(
         .failed, "work out a password", "there is no memory for scrypt, or no end to it")
-
-    /// True when the error concerns only one row and the store as a whole works.
-    var isOfOneRow: Bool { code == .corrupt || code == .newerFormat || code == .keyMismatch }
 }

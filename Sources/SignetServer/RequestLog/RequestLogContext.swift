@@ -110,13 +110,13 @@ extension RequestLog {
     }
 
     /// Adds a request whose head was incomplete, so that its method and path are unknown.
-    func add(_ refusal: HeadRefusal, from address: String?, at date: Date) {
+    func add(_ error: HeadError, from address: String?, at date: Date) {
         var client = RequestLogEntry.Client()
         client.address = address
         let entry = RequestLogEntry.Request(
             method: RequestLogEntry.Request.unknown, path: RequestLogEntry.Request.unknown, resource: nil,
-            status: refusal.status.code,
-            duration: refusal.duration, parameters: [], problem: refusal.message, client: client)
+            status: error.status.code,
+            duration: error.duration, parameters: [], problem: error.message, client: client)
         add(.request(entry), at: date)
     }
 

@@ -31,10 +31,10 @@ struct SignedStatement: Sendable {
     /// Returns true when the statement is for this challenge and this user, and is valid at this time.
     func answers(_ challenge: [UInt8], userID: String, at now: Date) -> Bool {
         guard claims["sub"]?.string == userID, let text = claims["challenge"]?.string, let answered = try? Base64.decode(text),
-            ConstantTime.areEqual(answered, challenge), let end = claims["exp"]?.wholeNumber
+            ConstantTime.areEqual(answered, challenge), let end = claims["exp"]?.lenientInteger
         else { return false }
         let seconds = now.timeIntervalSince1970
-        let begin = claims["nbf"]?.wholeNumber ?? claims["iat"]?.wholeNumber ?? 0
+        let begin = claims["nbf"]?.lenientInteger ?? claims["iat"]?.lenientInteger ?? 0
         return seconds < Double(end) + Self.tolerance && Double(begin) - Self.tolerance <= seconds
     }
 }

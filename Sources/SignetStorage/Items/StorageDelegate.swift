@@ -14,7 +14,7 @@ import SignetCore
 /// - The cache only ever holds the last item that the wrapped storage returned. A save or a delete empties it first. It therefore
 ///   stays empty after a save or delete that failed or was interrupted, and the next `get` reads the storage.
 /// - A missing item is not cached: the next `get` reads the storage again.
-/// - A call whose task was canceled is still carried out, unless the wrapped storage stops. For example, a logout is completed
+/// - A call whose task was canceled is still executed, unless the wrapped storage stops. For example, a logout is completed
 ///   although the window was closed.
 /// - Two delegates with the same storage are independent. Without a cache, each sees every change. With a cache, each sees the
 ///   changes of the other one after its own next save or delete.

@@ -99,12 +99,12 @@ package struct ArchivedObject: Sendable {
         return text
     }
 
-    /// Returns a whole number; nil when it is absent.
+    /// Returns an integer; nil when it is absent.
     package func integer(_ name: String) throws(ArchiveError) -> Int64? {
         switch try plain(name) {
         case nil: return nil
         case .integer(let value)?: return value
-        default: throw ArchiveError(name, "is not a whole number")
+        default: throw ArchiveError(name, "is not an integer")
         }
     }
 
@@ -119,7 +119,7 @@ package struct ArchivedObject: Sendable {
     }
 
     /// Returns a Boolean value; nil when it is absent.
-    package func truth(_ name: String) throws(ArchiveError) -> Bool? {
+    package func bool(_ name: String) throws(ArchiveError) -> Bool? {
         switch try plain(name) {
         case nil: return nil
         case .bool(let value)?: return value

@@ -67,7 +67,7 @@ extension Vault {
     }
 
     static func header(from bytes: [UInt8]) throws(StoreError) -> VaultHeader {
-        guard let json = try? JSON.value(of: bytes), let format = json["format"]?.wholeNumber else {
+        guard let json = try? JSON.value(of: bytes), let format = json["format"]?.lenientInteger else {
             throw StoreError(.corrupt, "open vault", "the header is damaged")
         }
         guard format <= VaultHeader.currentFormat else {

@@ -92,8 +92,8 @@ struct Accounts: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        @Option(help: "What to show as the reason.")
-        var policy = "byHand"
+        @Option(help: "The reason to show.")
+        var policy = "manual"
 
         func run() async throws { try await target.change { try await $0.lock($1, policy: policy) } }
     }

@@ -35,7 +35,7 @@ struct Backup: ParsableCommand {
         @OptionGroup var filePassphrase: FilePassphraseOptions
         @OptionGroup var options: VaultOptions
 
-        @Flag(help: "Print JSON: file, accounts, mechanisms, notifications, damaged, bytes, noted.")
+        @Flag(help: "Print JSON: file, accounts, mechanisms, notifications, damaged, bytes, recorded.")
         var json = false
 
         func run() async throws {
@@ -77,7 +77,7 @@ struct Backup: ParsableCommand {
                 try session.vault.recordBackup(at: Int(session.now.timeIntervalSince1970))
             } catch {
                 Console.error(
-                    "signet: \(file) is whole, but the vault could not take note of it, and 'signet doctor' will not show it")
+                    "signet: \(file) is whole, but the vault could not record it, and 'signet doctor' will not show it")
                 throw error
             }
         }
@@ -88,13 +88,13 @@ struct Backup: ParsableCommand {
                 members["file"] = .string(file)
                 members["damaged"] = .integer(Int64(damaged))
                 members["bytes"] = .integer(Int64(byteCount))
-                members["noted"] = .bool(isRecorded)
+                members["recorded"] = .bool(isRecorded)
                 return [JSONText.line(.object(members))]
             }
             let destination = file == TransferFile.standardStream ? "standard output" : file
             var lines: [TerminalText] = ["Wrote a backup of \(archive.countsText) to \(destination)"]
             if damaged > 0 { lines.append("\(damaged.of("record")) could not be read and are not in it.") }
-            if !isRecorded { lines.append("It is not noted as a backup.") }
+            if !isRecorded { lines.append("It is not recorded as the newest backup.") }
             return lines + ["It can't be read without its passphrase. Check it: signet backup verify"]
         }
     }

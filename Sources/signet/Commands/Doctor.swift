@@ -57,7 +57,7 @@ private struct Diagnosis {
 
     private static func owner() -> String {
         do {
-            guard let owner = try SecretServiceProtector().owner() else { return "nobody" }
+            guard let owner = try SecretServiceProtector().owner() else { return "no program" }
             return "\(owner)"
         } catch {
             return "unknown: \(error.reason)"
@@ -108,7 +108,7 @@ extension Diagnosis {
         ["vault            \(path)"] + headerLines + placeLines
             + ["", "key protectors on this machine, in order of preference:"]
             + protectors.map { "  \($0.protection.rawValue.padded)\($0.availability.text)" }
-            + ["  the Secret Service is answered for by \(secretServiceOwner)"]
+            + ["  provider of the Secret Service: \(secretServiceOwner)"]
     }
 
     private var headerLines: [TerminalText] {

@@ -82,7 +82,7 @@ struct Import: AsyncParsableCommand {
     private static func format(_ name: String) throws -> ImportFormat {
         guard let format = ImportFormat(rawValue: name.lowercased()) else {
             throw ValidationError(
-                "'\(name)' is no format; one of " + ImportFormat.allCases.map(\.rawValue).joined(separator: ", "))
+                "'\(name)' is not an import format; use one of " + ImportFormat.allCases.map(\.rawValue).joined(separator: ", "))
         }
         return format
     }

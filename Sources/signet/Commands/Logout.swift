@@ -30,7 +30,7 @@ struct Logout: NetworkedCommand {
 
     func validate() throws {
         if all, profile.name != nil {
-            throw ValidationError("--all is every login, and --profile one of them: say one of the two.")
+            throw ValidationError("--all and --profile exclude each other: use one of them.")
         }
     }
 

@@ -83,7 +83,7 @@ struct Serve: NetworkedCommand {
 
     @Flag(
         help:
-            "Print one line of JSON when ready: url, users with the password that was made up, clients, realms, console, admin, authority."
+            "Print one line of JSON when ready: url, users with generated passwords, clients, realms, console, admin, authority."
     )
     var json = false
 

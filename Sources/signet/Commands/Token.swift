@@ -29,7 +29,7 @@ struct Token: NetworkedCommand {
     var json = false
 
     func validate() throws {
-        if refresh, offline { throw ValidationError("--refresh asks the server, and --offline does not: say one of them.") }
+        if refresh, offline { throw ValidationError("--refresh asks the server, and --offline does not: use one of them.") }
     }
 
     func run() async throws {

@@ -74,7 +74,7 @@ struct DemoPush {
     private func wrongNumber(_ message: String, _ right: Int) async throws -> Int {
         let lines = try await environment.signet("push", "list", "--json").split(separator: "\n")
         let messages = lines.compactMap { try? JSON.value(of: $0.utf8) }
-        let numbers = messages.first { $0["id"]?.string == message }?["numbers"]?.array?.compactMap(\.wholeNumber) ?? []
+        let numbers = messages.first { $0["id"]?.string == message }?["numbers"]?.array?.compactMap(\.lenientInteger) ?? []
         guard let wrong = numbers.first(where: { $0 != right }) else { throw DemoFailure("the message offers no other number") }
         return Int(wrong)
     }

@@ -6,7 +6,7 @@ import SignetServer
 struct ServeTLSOptions: ParsableArguments {
     @Flag(
         name: .customLong("tls"),
-        help: "Speak https, with an authority of the server's own that is made once and kept. What to trust is told.")
+        help: "Use https with the server's own certificate authority, created once; its certificate is named at the start.")
     var isOn = false
 
     @Option(

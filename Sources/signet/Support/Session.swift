@@ -22,7 +22,7 @@ struct Session {
     /// Returns the default directory of the vault.
     static func directory() throws -> VaultDirectory {
         guard let directory = VaultDirectory(environment: ProcessInfo.processInfo.environment) else {
-            throw Failure(.noVault, "noHome", "no place for a vault is known: set SIGNET_HOME")
+            throw Failure(.noVault, "noHome", "no directory for the vault is known: set SIGNET_HOME")
         }
         return directory
     }
@@ -43,7 +43,7 @@ struct Session {
     ///   - acceptingRollback: True to accept an older copy of the vault.
     ///   - anyLevel: True for a command that can raise the protection, which the operator's requirement must not prevent.
     /// - Returns: The open vault.
-    /// - Throws: `StoreError`; ``Failure`` when no place for a vault is known.
+    /// - Throws: `StoreError`; ``Failure`` when no directory for the vault is known.
     static func open(
         _ options: VaultOptions? = nil, trust: TrustOptions? = nil, acceptingRollback: Bool = false, anyLevel: Bool = false
     ) throws -> Session {

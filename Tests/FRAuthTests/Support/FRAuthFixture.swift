@@ -77,7 +77,7 @@ struct FRAuthFixture: Sendable {
         (self.url, self.server, self.keychain, self.directory, self.clock) = (url, server, keychain, directory, clock)
     }
 
-    /// The documents' settings, with this server's address.
+    /// The ForgeRock documentation's settings, with this server's address.
     var options: FROptions {
         FROptions(
             url: url, realm: "alpha", cookieName: "iPlanetDirectoryPro", oauthClientId: "iosClient",
@@ -107,7 +107,7 @@ struct FRAuthFixture: Sendable {
         }
     }
 
-    /// Runs a program that has started the SDK with the documents' settings.
+    /// Runs a program that has started the SDK with the ForgeRock documentation's settings.
     @discardableResult
     func started<R>(_ body: () async throws -> R) async throws -> R {
         try await program {

@@ -58,15 +58,15 @@ final class FakeOpenAM: Sendable {
         }
     }
 
-    private let book: Book
+    private let records: Records
     private let server: RawServer
 
     /// Starts a server whose journeys are all the same.
     init(_ step: Step = .none) throws {
-        let book = Book(step)
-        self.book = book
+        let records = Records(step)
+        self.records = records
         server = try RawServer { connection in
-            while let request = connection.request() { book.answer(request, connection) }
+            while let request = connection.request() { records.answer(request, connection) }
         }
     }
 
@@ -80,16 +80,16 @@ final class FakeOpenAM: Sendable {
     /// The query parameters of these requests.
     var authenticateQueries: [[String: String]] { read(\.authenticateQueries) }
     /// The number of callbacks in each answer to a step, in order.
-    var callbackCounts: [Int] { authenticateBodies.compactMap { Book.callbacks(of: $0)?.count } }
+    var callbackCounts: [Int] { authenticateBodies.compactMap { Records.callbacks(of: $0)?.count } }
 
-    func read<Value: Sendable>(_ path: KeyPath<State, Value>) -> Value { book.state.withLock { $0[keyPath: path] } }
+    func read<Value: Sendable>(_ path: KeyPath<State, Value>) -> Value { records.state.withLock { $0[keyPath: path] } }
 
-    func change(_ body: (inout State) -> Void) { book.state.withLock { body(&$0) } }
+    func change(_ body: (inout State) -> Void) { records.state.withLock { body(&$0) } }
 
     /// Answers each logout with this status from now on and ends no session.
     func refuseLogout(_ status: String) { change { $0.logoutStatus = status } }
 
-    private final class Book: Sendable {
+    private final class Records: Sendable {
         let step: Step
         let state = Mutex(State())
 

@@ -6,15 +6,15 @@ import Testing
 
 /// A stand-in for a push server: it registers every device, and its push stream sends the messages that a test gives it.
 final class FakePushServer: Sendable {
-    private let book: Book
+    private let records: Records
     private let server: RawServer
 
     /// Starts a server that shares `secret` with the devices that enroll at it.
     init(port: ReservedPort? = nil, secret: Secret = PushInvitation.sampleSecret) throws {
-        let book = Book(secret: secret)
-        self.book = book
+        let records = Records(secret: secret)
+        self.records = records
         server = try RawServer(port: port) { connection in
-            while let request = connection.request() { book.answer(request, connection) }
+            while let request = connection.request() { records.answer(request, connection) }
         }
     }
 
@@ -22,24 +22,24 @@ final class FakePushServer: Sendable {
     /// The URI that enrolls at this server; each number is another registration.
     func uri(_ number: Int = 1, oath: OATHSettings? = nil) throws -> String {
         var invitation = try PushInvitation.sample(port: port)
-        invitation.secret = book.secret
+        invitation.secret = records.secret
         invitation.messageID = "REGISTER:\(number)"
         return invitation.uri(oath: oath)
     }
     /// The number of registrations that the server has accepted.
-    var registrations: Int { book.state.withLock { $0.registrations } }
+    var registrations: Int { records.state.withLock { $0.registrations } }
     /// The id under which the authenticator registered.
-    var mechanismUID: String { book.state.withLock { $0.mechanismUID } }
+    var mechanismUID: String { records.state.withLock { $0.mechanismUID } }
     /// The claims of the answers that arrived.
-    var answers: [JSONValue] { book.state.withLock { $0.answers } }
+    var answers: [JSONValue] { records.state.withLock { $0.answers } }
     /// The `Last-Event-ID` of every stream that was opened.
-    var lastEventIDs: [String?] { book.state.withLock { $0.lastEventIDs } }
+    var lastEventIDs: [String?] { records.state.withLock { $0.lastEventIDs } }
 
     /// Sends an event to every listener, connected now or later.
     func send(_ event: ServerSentEvent) {
-        book.state.withLock { state in
+        records.state.withLock { state in
             state.events.append(event.encoded)
-            for stream in state.streams { stream.send(Book.chunk(event.encoded)) }
+            for stream in state.streams { stream.send(Records.chunk(event.encoded)) }
         }
     }
 
@@ -57,24 +57,24 @@ final class FakePushServer: Sendable {
             mechanismUID: mechanismUID ?? self.mechanismUID, challenge: [1, 2, 3], kind: kind, timeToLive: timeToLive,
             sentAt: sentAt,
             text: text)
-        return PushDelivery(messageId: id, message: message.sealed(with: secret ?? book.secret), subject: subject)
+        return PushDelivery(messageId: id, message: message.sealed(with: secret ?? records.secret), subject: subject)
     }
 
     /// Refuses each registration with this status from now on.
-    func refuseRegistrations(with status: String) { book.state.withLock { $0.refusal = status } }
+    func refuseRegistrations(with status: String) { records.state.withLock { $0.refusal = status } }
 
     /// Responds to answers with this status from now on.
-    func answer(with status: String) { book.state.withLock { $0.status = status } }
+    func answer(with status: String) { records.state.withLock { $0.status = status } }
 
     /// Stops the server: open streams end, and the port is closed.
     func stop() {
         server.stop()
-        book.state.withLock { state in
+        records.state.withLock { state in
             for stream in state.streams { stream.cut() }
         }
     }
 
-    private final class Book: Sendable {
+    private final class Records: Sendable {
         struct State {
             var mechanismUID = ""
             var answers: [JSONValue] = []

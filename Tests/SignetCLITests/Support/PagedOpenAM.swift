@@ -26,15 +26,15 @@ final class PagedOpenAM: Sendable {
         var registrations: [String] = []
     }
 
-    private let book: Book
+    private let records: Records
     private let server: RawServer
 
     /// Starts a server with the pages that a closure returns, given the server's address.
     init(_ pages: @escaping @Sendable (_ url: String) -> [Page]) throws {
-        let book = Book(pages)
-        self.book = book
+        let records = Records(pages)
+        self.records = records
         server = try RawServer { connection in
-            while let request = connection.request() { book.answer(request, connection) }
+            while let request = connection.request() { records.answer(request, connection) }
         }
     }
 
@@ -44,19 +44,19 @@ final class PagedOpenAM: Sendable {
 
     var url: String { "http://127.0.0.1:\(server.port)/openam" }
     /// The lines of the requests that started a journey.
-    var starts: [String] { book.state.withLock { $0.starts } }
+    var starts: [String] { records.state.withLock { $0.starts } }
     /// The bodies of the requests that registered a device for push.
-    var registrations: [String] { book.state.withLock { $0.registrations } }
+    var registrations: [String] { records.state.withLock { $0.registrations } }
 
     /// The values of the inputs in the answers to a page, from 0, by their names; empty for a page without an answer.
     func inputs(ofPage page: Int) -> [String: JSONValue] {
-        let answer = book.state.withLock { $0.answers.last { $0["authId"]?.string == "page-\(page)" } }
+        let answer = records.state.withLock { $0.answers.last { $0["authId"]?.string == "page-\(page)" } }
         let inputs = answer?["callbacks"]?.array?.flatMap { $0["input"]?.array ?? [] } ?? []
         let values = inputs.map { ($0["name"]?.string ?? "", $0["value"] ?? .null) }
         return Dictionary(values, uniquingKeysWith: { first, _ in first })
     }
 
-    private final class Book: Sendable {
+    private final class Records: Sendable {
         let pages: @Sendable (String) -> [Page]
         let state = Mutex(State())
 

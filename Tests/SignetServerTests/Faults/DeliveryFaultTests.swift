@@ -93,7 +93,8 @@ struct DeliveryFaultTests {
     }
 
     @Test(
-        "A message that was answered before the stream opened is replayed as soon as the fault is on", arguments: [false, true])
+        "A message that was answered before the stream opened is replayed as soon as the fault is enabled",
+        arguments: [false, true])
     func replaysMessageAnsweredEarlier(isOnFirst: Bool) async throws {
         try await TestServer.run(Self.withoutSigns) { server in
             try await server.serve { port in
@@ -134,7 +135,7 @@ struct DeliveryFaultTests {
         }
     }
 
-    @Test("A message that the fault reordering holds back is delivered as soon as the fault is off")
+    @Test("A message that the fault reordering holds back is delivered as soon as the fault is disabled")
     func deliversHeldMessageWhenFaultEnds() async throws {
         try await TestServer.run(Self.withoutSigns) { server in
             try await server.serve { port in

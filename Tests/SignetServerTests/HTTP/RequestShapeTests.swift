@@ -58,7 +58,7 @@ struct RequestShapeTests {
                     #expect(members[expected] != nil, "\(expected) in \(reply.text)")
                 } else {
                     let actual = members[parts[0]]
-                    #expect(actual?.string ?? actual?.wholeNumber.map(String.init) == parts[1], "\(expected) in \(reply.text)")
+                    #expect(actual?.string ?? actual?.lenientInteger.map(String.init) == parts[1], "\(expected) in \(reply.text)")
                 }
             }
             // The ForgeRock SDK for iOS refuses a response that is neither empty nor a JSON object.
@@ -150,7 +150,7 @@ struct RequestShapeTests {
             let step = try await server.logIn(journey).step
             let actual = step.callbacks.map { callback in
                 let kind = callback.output("id") ?? callback.output("messageType")
-                return ([callback.type] + [kind?.string ?? kind?.wholeNumber.map(String.init)].compactMap { $0 }).joined(
+                return ([callback.type] + [kind?.string ?? kind?.lenientInteger.map(String.init)].compactMap { $0 }).joined(
                     separator: " ")
             }
             #expect(actual == callbacks)

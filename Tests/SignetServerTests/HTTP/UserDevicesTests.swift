@@ -25,7 +25,7 @@ struct UserDevicesTests {
             let phone = try await server.registeredPhone("CombinedRegistration")
             let push = try #require(try await list(server, session, "2fa/push").json["result"]?.array?.first)
             #expect(push["deviceName"] == "Test phone")
-            let createdDate = try #require(push["createdDate"]?.wholeNumber)
+            let createdDate = try #require(push["createdDate"]?.lenientInteger)
             #expect(createdDate >= 1_735_689_600_000)
             #expect(push["_id"] == push["uuid"])
             let oath = try await list(server, session, "2fa/oath")

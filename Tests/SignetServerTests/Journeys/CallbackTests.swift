@@ -306,9 +306,9 @@ struct SuspensionTests {
     func linkBelongsToRealmAndHidesUnknownUsers() async throws {
         try await TestServer.run { server in
             let step = try await suspended(server)
-            let unknownUser = try await suspended(server, name: "stranger")
+            let unknownUser = try await suspended(server, name: "unknown")
             #expect(unknownUser.callbacks == step.callbacks)
-            #expect(try await server.devServer.emailLinks(to: "stranger").isEmpty)
+            #expect(try await server.devServer.emailLinks(to: "unknown").isEmpty)
             let elsewhere = try await server.send(.post, "/am/json/alpha/authenticate?\(try await query(server))", body: "{}")
             #expect(elsewhere.status == 401)
             #expect(try await server.send(.post, "\(TestServer.authenticate)?\(try await query(server))").status == 200)

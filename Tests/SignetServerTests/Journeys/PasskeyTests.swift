@@ -98,7 +98,7 @@ struct PasskeyTests {
             switch fault {
             case .otherUser: handle = "noa"
             case .noHandle: handle = ""
-            case .unknownUser: handle = "stranger"
+            case .unknownUser: handle = "unknown"
             case .otherKey: authenticator.rsa = try _RSA.Signing.PrivateKey(keySize: .bits2048)
             case .otherCredential: authenticator = try self.authenticator("RS256")
             }

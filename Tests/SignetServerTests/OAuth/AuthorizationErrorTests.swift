@@ -9,7 +9,7 @@ import Testing
 @Suite("Errors of the authorization endpoint that cannot be sent to a client")
 struct AuthorizationErrorTests {
     /// A request that OpenAM 16.0.5 answered with status 400 and its error page.
-    struct Refusal: Sendable, CustomTestStringConvertible {
+    struct RejectedRequest: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var changes: [String: String?] = [:]
         /// The text after the query.
@@ -21,17 +21,17 @@ struct AuthorizationErrorTests {
         var description: String?
     }
 
-    static let refusals = [
-        Refusal(
+    static let rejectedRequests = [
+        RejectedRequest(
             testDescription: "wrong redirect", changes: ["redirect_uri": "http://127.0.0.1:19190/evil"],
             error: "redirect_uri_mismatch",
             description: "The redirection URI provided does not match a pre-registered value."),
-        Refusal(
+        RejectedRequest(
             testDescription: "unknown client", changes: ["client_id": "nosuch"], error: "invalid_client",
             description: "Client authentication failed"),
-        Refusal(testDescription: "wrong csrf", decision: ["decision": "allow", "csrf": "wrong"], error: "bad_request"),
-        Refusal(testDescription: "no csrf", decision: ["decision": "allow"], error: "bad_request"),
-        Refusal(testDescription: "duplicate parameter", addition: "&state=st-2", error: "invalid_request"),
+        RejectedRequest(testDescription: "wrong csrf", decision: ["decision": "allow", "csrf": "wrong"], error: "bad_request"),
+        RejectedRequest(testDescription: "no csrf", decision: ["decision": "allow"], error: "bad_request"),
+        RejectedRequest(testDescription: "duplicate parameter", addition: "&state=st-2", error: "invalid_request"),
     ]
 
     private static func sample(_ configure: (inout ServerConfiguration) -> Void = { _ in }) -> ServerConfiguration {
@@ -43,48 +43,48 @@ struct AuthorizationErrorTests {
         }
     }
 
-    private static func send(_ refusal: Refusal, to server: TestServer) async throws -> Reply {
+    private static func send(_ request: RejectedRequest, to server: TestServer) async throws -> Reply {
         let session = try await server.session()
         var parameters: [String: String?] = [
             "response_type": "code", "client_id": "a-ask", "redirect_uri": "http://127.0.0.1:19190/cb",
             "scope": "openid profile email", "state": "st-1", "nonce": "n-1",
             "code_challenge": ProofKey.challenge(for: TestServer.verifier), "code_challenge_method": "S256",
         ]
-        parameters.merge(refusal.changes) { $1 }
-        let query = TestServer.form(parameters) + refusal.addition
+        parameters.merge(request.changes) { $1 }
+        let query = TestServer.form(parameters) + request.addition
         let headers = [
             "Accept": "application/json", "Cookie": "iPlanetDirectoryPro=\(session)",
             "Content-Type": "application/x-www-form-urlencoded",
         ]
         return try await server.send(
-            refusal.decision == nil ? .get : .post, "\(TestServer.oauth)/authorize?\(query)", headers: headers,
-            body: refusal.decision.map { TestServer.form($0) })
+            request.decision == nil ? .get : .post, "\(TestServer.oauth)/authorize?\(query)", headers: headers,
+            body: request.decision.map { TestServer.form($0) })
     }
 
     @Test(
-        "S8: An unverified client or redirect URI, a repeated parameter and a wrong csrf are 400 with a page", arguments: refusals
-    )
-    func answersWithPage(refusal: Refusal) async throws {
+        "S8: An unverified client or redirect URI, a repeated parameter and a wrong csrf are 400 with a page",
+        arguments: rejectedRequests)
+    func answersWithPage(request: RejectedRequest) async throws {
         try await TestServer.run(Self.sample()) { server in
-            let reply = try await Self.send(refusal, to: server)
+            let reply = try await Self.send(request, to: server)
             #expect(reply.status == 400 && reply.header("Location") == nil)
             #expect(reply.header("Content-Type") == "text/html; charset=UTF-8")
             #expect(reply.header("Content-Security-Policy")?.contains("default-src 'none'; script-src 'self'") == true)
             let error = try #require(reply.pageError)
-            #expect(error.code == refusal.error)
-            #expect(error.description == refusal.description ?? error.description)
+            #expect(error.code == request.error)
+            #expect(error.description == request.description ?? error.description)
             // The page shows both.
-            #expect(reply.text.contains("<code>\(refusal.error)</code>"))
+            #expect(reply.text.contains("<code>\(request.error)</code>"))
             #expect(reply.text.contains("<p>\(error.description)</p>"))
         }
     }
 
-    @Test("S8: The same errors are JSON on a setting", arguments: refusals)
-    func answersWithJSON(refusal: Refusal) async throws {
+    @Test("S8: The same errors are JSON on a setting", arguments: rejectedRequests)
+    func answersWithJSON(request: RejectedRequest) async throws {
         try await TestServer.run(Self.sample { $0.authorizeErrors = .json }) { server in
-            let reply = try await Self.send(refusal, to: server)
+            let reply = try await Self.send(request, to: server)
             #expect(reply.status == 400 && reply.header("Location") == nil)
-            #expect(reply.json["error"]?.string == refusal.error)
+            #expect(reply.json["error"]?.string == request.error)
             #expect(reply.json["error_description"]?.string?.isEmpty == false)
         }
     }

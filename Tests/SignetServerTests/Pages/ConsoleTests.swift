@@ -221,8 +221,8 @@ struct ConsoleTests {
         }
     }
 
-    @Test("The console switches faults on and off and reports the errors of an invalid fault")
-    func consoleSwitchesFaults() async throws {
+    @Test("The console enables and disables faults and reports the errors of an invalid fault")
+    func consoleEnablesFaults() async throws {
         try await TestServer.run { server in
             let (browser, page) = try await open(server)
             let fault = ["kind": "status", "route": "accessToken", "times": "1", "value": "500"]
@@ -233,7 +233,7 @@ struct ConsoleTests {
             try server.devServer.faults.enable(FaultRule(.html, name: "portal"))
             let requestLog = try await browser.get("/am/console")
             #expect(requestLog.text.contains("portal"))
-            _ = try await browser.post("/am/console/fault/off", page.hiddenFields.merging(["name": "portal"]) { $1 })
+            _ = try await browser.post("/am/console/fault/disable", page.hiddenFields.merging(["name": "portal"]) { $1 })
             #expect(server.devServer.faults.entries.isEmpty)
             for bad in [
                 ["kind": "x"], ["kind": "status", "value": "200"], ["kind": "status", "times": "x"],

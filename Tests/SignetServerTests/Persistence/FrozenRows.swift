@@ -60,7 +60,7 @@ struct FrozenRows: Sendable {
         rows = try #require(value["rows"]?.array).map { row in
             let members = try #require(row.array)
             let bytes = try Base64.decode(try #require(members[4].string))
-            let end = try #require(members[3].wholeNumber)
+            let end = try #require(members[3].lenientInteger)
             let key = RowKey(kind: try #require(members[0].string), name: try #require(members[1].string))
             return (key, StoredRow(group: try #require(members[2].string), expiresAt: end, bytes: bytes))
         }

@@ -10,7 +10,7 @@ import Testing
 
 /// A sender that signs as AWS does, for a server that is a push gateway.
 struct Sender: Sendable {
-    static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("the front's secret".utf8))
+    static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("the gateway's secret".utf8))
     static let application = "arn:aws:sns:us-east-1:123456789012:app/GCM/am"
 
     var credentials = key

@@ -114,7 +114,7 @@ struct SNSMotoTests {
     "Amazon's client at the push gateway", .serialized,
     .enabled(if: Moto.isPossible, "boto3, which comes with moto, is not installed: scripts/setup installs it"))
 struct AmazonClientTests {
-    private static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("the front's secret/+=".utf8))
+    private static let key = AWSCredentials(accessKey: "AKIDGATEWAY", secret: Secret("the gateway's secret/+=".utf8))
 
     private func run(_ body: @Sendable (_ server: DevServer, _ url: String, _ address: String) async throws -> Void) async throws
     {

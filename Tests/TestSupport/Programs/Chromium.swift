@@ -87,7 +87,7 @@ package actor Chromium {
     private func read() {
         bytes += process.takeOutput()
         while let end = bytes.firstIndex(of: 0) {
-            if let message = try? JSON.value(of: bytes[..<end]), let id = message["id"]?.wholeNumber { replies[id] = message }
+            if let message = try? JSON.value(of: bytes[..<end]), let id = message["id"]?.lenientInteger { replies[id] = message }
             bytes.removeSubrange(...end)
         }
     }

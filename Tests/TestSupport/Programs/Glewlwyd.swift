@@ -138,14 +138,14 @@ package enum Glewlwyd {
 
     private static func plugin(_ url: String, key: String) throws -> String {
         let texts = try [key, "\(key).pub"].map { try String(contentsOfFile: $0, encoding: .utf8) }
-        let truths = [
+        let flags = [
             "refresh-token-rolling", "allow-non-oidc", "auth-type-code-enabled", "auth-type-token-enabled",
             "auth-type-id-token-enabled", "auth-type-none-enabled", "auth-type-password-enabled", "auth-type-client-enabled",
             "auth-type-device-enabled", "auth-type-refresh-enabled", "pkce-allowed", "pkce-required",
             "introspection-revocation-allowed", "introspection-revocation-allow-target-client", "session-management-allowed",
             "jwks-show",
         ]
-        var parameters = Dictionary(uniqueKeysWithValues: truths.map { ($0, JSONValue.bool(true)) })
+        var parameters = Dictionary(uniqueKeysWithValues: flags.map { ($0, JSONValue.bool(true)) })
         parameters["pkce-method-plain-allowed"] = .bool(false)
         let numbers: [String: Int64] = [
             "access-token-duration": 3600, "refresh-token-duration": 1_209_600, "code-duration": 600,

@@ -220,6 +220,8 @@ FAULTS = [
     ("words", {STORE: "/// A store.\n///\n/// Nobody else has it.\nlet a = 1\n"}, f"{STORE}:3:", "name the actor"),
     ("words", {STORE: "/// Whether it is\n/// no store.\nlet a = 1\n", WORDS: f"3 {STORE}\n"}, f"{STORE}:1:", "1 places"),
     ("words", {STORE: "final class Desk {}\n"}, f"{STORE}:1:", "`Desk` is an old term"),
+    ("words", {RULE_TESTS: "let byHand = true\n"}, f"{RULE_TESTS}:1:", "`byHand` is an old term"),
+    ("words", {PAGE: "# 1\n\nNobody else has it.\n"}, f"{PAGE}:3:", "name the actor"),
     ("words", {WORDS: f"1 {STORE}\n"}, f"{STORE}:1:", "0 places"),
     ("words", {WORDS: "1 Sources/Gone.swift\n"}, f"{WORDS}:1:", "there is no file"),
     ("language", manifest('NonsendingByDefault")', 'Sending")'), "Package.swift:17:", "NonisolatedNonsendingByDefault"),
@@ -283,6 +285,18 @@ class Rules(unittest.TestCase):
                     (Path(root) / path).write_text(text)
             done = subprocess.run([LINT / rule, root], capture_output=True, text=True)
             return done.returncode, done.stdout + done.stderr
+
+    def test_an_empty_list_of_old_terms_takes_no_new_one(self):
+        with tempfile.TemporaryDirectory() as root:
+            source, words = Path(root) / STORE, Path(root) / WORDS
+            for file, text in ((source, "final class Desk {}\n"), (words, "")):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            subprocess.run([LINT / "words", "--shrink", root], check=True)
+            self.assertEqual(words.read_text(), "")
+            words.write_text(f"3 {STORE}\n")
+            subprocess.run([LINT / "words", "--shrink", root], check=True)
+            self.assertEqual(words.read_text(), f"1 {STORE}\n")
 
     def test_a_good_tree_passes_every_rule(self):
         for rule in STRICT_RULES + RULES + ["all"]:

@@ -126,7 +126,7 @@ struct PasskeyMembers {
     func text(_ name: String) throws(AuthError) -> String { try callback.required(members[name]?.string, name) }
 
     func milliseconds() throws(AuthError) -> Int {
-        try callback.required(members["timeout"]?.wholeNumber.flatMap { Int(exactly: $0) }, "timeout")
+        try callback.required(members["timeout"]?.lenientInteger.flatMap { Int(exactly: $0) }, "timeout")
     }
 
     func value<Value>(_ value: Value?, _ name: String) throws(AuthError) -> Value { try callback.required(value, name) }

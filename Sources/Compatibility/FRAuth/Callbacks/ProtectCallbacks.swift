@@ -114,20 +114,20 @@ open class PingOneProtectInitializeCallback: ProtectCallback {
     /// True when the device's key is used.
     public final var enableTrust: Bool { settings.usesTrust }
     /// True when tags are disabled.
-    public final var disableTags: Bool { truth("disableTags") }
+    public final var disableTags: Bool { bool("disableTags") }
     /// True when the hub is disabled.
-    public final var disableHub: Bool { truth("disableHub") }
+    public final var disableHub: Bool { bool("disableHub") }
     /// True when an agent on the device identifies the device.
-    public final var agentIdentification: Bool { truth("agentIdentification") }
+    public final var agentIdentification: Bool { bool("agentIdentification") }
     /// The timeout for the agent, in milliseconds; nil when the server does not say.
-    public final var agentTimeout: Int? { settings.all["agentTimeout"]?.wholeNumber.flatMap { Int(exactly: $0) } }
+    public final var agentTimeout: Int? { settings.all["agentTimeout"]?.lenientInteger.flatMap { Int(exactly: $0) } }
     /// The port of the agent; nil when the server does not say.
     public final var agentPort: String? {
         let port = settings.all["agentPort"]
-        return port?.string ?? port?.wholeNumber.map { String($0) }
+        return port?.string ?? port?.lenientInteger.map { String($0) }
     }
 
-    private func truth(_ name: String) -> Bool { settings.all[name]?.truth ?? false }
+    private func bool(_ name: String) -> Bool { settings.all[name]?.lenientBool ?? false }
 }
 
 /// Asks for the data that PingOne Protect has collected.

@@ -137,7 +137,7 @@ public class IdPCallback: MultipleValuesCallback {
             scopes: callback.output("scopes").map { _ in callback.texts("scopes") }, nonce: callback.output("nonce")?.string,
             acrValues: callback.output("acrValues").map { _ in callback.texts("acrValues") },
             request: callback.output("request")?.string, requestUri: callback.output("requestUri")?.string,
-            acceptsJSON: callback.truth("acceptsJSON"))
+            acceptsJSON: callback.bool("acceptsJSON"))
         inputs = (try callback.inputName("token"), try callback.inputName("token_type"))
         try super.init(json: json)
     }

@@ -51,7 +51,7 @@ open class AbstractValidatedCallback: SingleValueCallback {
             : try failed.map { policy in
                 FailedPolicy(try callback.required(SignetJourney.FailedPolicy(policy), "failedPolicies"), of: property)
             }
-        validateOnly = callback.truth("validateOnly")
+        validateOnly = callback.bool("validateOnly")
         validateOnlyName = callback.inputIndex("validateOnly").flatMap { callback.input?[$0].name }
         try super.init(json: json)
         if value == nil || value as? String == "", let proposed = callback.output("value") {
@@ -66,7 +66,7 @@ open class AbstractValidatedCallback: SingleValueCallback {
 
     override func enter(_ value: JSONValue, as name: String) {
         guard name == validateOnlyName else { return super.enter(value, as: name) }
-        validateOnly = value.truth ?? false
+        validateOnly = value.lenientBool ?? false
     }
 }
 
@@ -81,7 +81,7 @@ public class ValidatedCreatePasswordCallback: AbstractValidatedCallback {
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)``, as in ``AbstractValidatedCallback/init(json:)``.
     public required init(json: [String: Any]) throws {
-        echoOn = try JourneyCallback(untyped: json).truth("echoOn")
+        echoOn = try JourneyCallback(untyped: json).bool("echoOn")
         try super.init(json: json)
     }
 }
@@ -98,7 +98,7 @@ open class AttributeInputCallback: AbstractValidatedCallback {
     public required init(json: [String: Any]) throws {
         let callback = try JourneyCallback(untyped: json)
         name = callback.output("name")?.string
-        required = callback.truth("required")
+        required = callback.bool("required")
         try super.init(json: json)
     }
 }
@@ -153,7 +153,7 @@ public class KbaCreateCallback: MultipleValuesCallback {
         let view = SignetJourney.KbaCreateCallback(unchecked: callback)
         (predefinedQuestions, allowUserDefinedQuestions) = (view.predefinedQuestions, view.allowsOwnQuestion)
         inputs = (try callback.inputName("question"), try callback.inputName("answer"))
-        let mayWriteOne = callback.truth("allowUserDefinedQuestions")
+        let mayWriteOne = callback.bool("allowUserDefinedQuestions")
         _ = try callback.required(mayWriteOne ? "" : view.predefinedQuestions.first, "predefinedQuestions")
         try super.init(json: json)
     }

@@ -60,7 +60,7 @@ open class WebAuthnRegistrationCallback: WebAuthnCallback {
         challenge = try members.base64("challenge")
         relyingPartyId = try members.relyingParty("id")
         let selection = try members.authenticatorSelection()
-        requireResidentKey = selection["requireResidentKey"]?.truth ?? false
+        requireResidentKey = selection["requireResidentKey"]?.lenientBool ?? false
         userVerification = selection["userVerification"]?.string.flatMap(WAUserVerification.init) ?? .preferred
         authenticatorAttachment =
             selection["authenticatorAttachment"]?.string.flatMap(WAAuthenticatorAttachment.init) ?? .unspecified
@@ -269,7 +269,7 @@ extension PasskeyMembers {
             let array = (try? JSON.value(of: text.utf8))?.array
             listed = try value(array?.isEmpty == false ? array : nil, "pubKeyCredParams")
         }
-        let isValid = listed.allSatisfy { $0["type"]?.string == "public-key" && ($0["alg"]?.wholeNumber ?? 0) < 0 }
+        let isValid = listed.allSatisfy { $0["type"]?.string == "public-key" && ($0["alg"]?.lenientInteger ?? 0) < 0 }
         guard isValid else { throw .invalidCallbackResponse("Invalid pubKeyCredParams format") }
         return listed.map { $0.object?.mapValues(\.any) ?? [:] }
     }

@@ -86,15 +86,15 @@ extension FRSettings {
         guard value != .null else { return }
         switch key {
         case .enableCookie:
-            guard case .bool(let truth) = value else { throw .invalidConfiguration("\(key.rawValue) must be true or false") }
-            enableCookie = truth
+            guard case .bool(let bool) = value else { throw .invalidConfiguration("\(key.rawValue) must be true or false") }
+            enableCookie = bool
         case .sslPinningPublicKeyHashes:
             guard let elements = value.array, elements.allSatisfy({ $0.string != nil }) else {
                 throw .invalidConfiguration("\(key.rawValue) must be an array of texts")
             }
             sslPinningPublicKeyHashes = elements.compactMap(\.string)
         default:
-            guard let text = value.string ?? value.wholeNumber.map({ String($0) }) else {
+            guard let text = value.string ?? value.lenientInteger.map({ String($0) }) else {
                 throw .invalidConfiguration("\(key.rawValue) must be a text")
             }
             if let path = key.text { self[keyPath: path] = text }

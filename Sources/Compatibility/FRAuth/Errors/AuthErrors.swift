@@ -14,8 +14,8 @@ public enum AuthError: CodedFRError, Hashable {
     /// The server's answer lacks a token, or has an ID token that fails validation (code 1000006). The payload has the reason, and
     /// no token.
     case invalidTokenResponse(ErrorPayload?)
-    /// A callback doesn't match its type, with a description of the callback (code 1000007). A class of the app may throw this
-    /// error; a plain ``Callback`` then takes its place.
+    /// A callback doesn't match its type, with a description of the callback (code 1000007). The class of a
+    /// callback throws this error when it refuses the callback; the journey then ends with the error instead of a node.
     case invalidCallbackResponse(String)
     /// No class is registered for a callback, with its type (code 1000008). This SDK never throws it, because a plain
     /// ``Callback`` stands for such a callback. It exists for programs that switch over the ForgeRock SDK's errors.

@@ -36,7 +36,7 @@ public final class UserInfo: NSObject, NSSecureCoding, Sendable {
     /// The email address.
     public var email: String? { text("email") }
     /// True when the server has verified that the email address is the user's.
-    public var emailVerified: Bool { truth("email_verified") }
+    public var emailVerified: Bool { bool("email_verified") }
     /// The gender, as the server writes it.
     public var gender: String? { text("gender") }
     /// The date of birth, at midnight UTC.
@@ -50,15 +50,15 @@ public final class UserInfo: NSObject, NSSecureCoding, Sendable {
     /// The telephone number.
     public var phoneNumber: String? { text("phone_number") }
     /// True when the server has verified that the phone number is the user's.
-    public var phoneNumberVerified: Bool { truth("phone_number_verified") }
+    public var phoneNumberVerified: Bool { bool("phone_number_verified") }
     /// The time at which the claims last changed.
-    public var updatedAt: Date? { claims["updated_at"]?.wholeNumber.map { Date(timeIntervalSince1970: Double($0)) } }
+    public var updatedAt: Date? { claims["updated_at"]?.lenientInteger.map { Date(timeIntervalSince1970: Double($0)) } }
     /// The postal address.
     public var address: Address? { claims["address"]?.object.map(Address.init) }
 
     private func text(_ name: String) -> String? { claims[name]?.string }
     private func address(_ name: String) -> URL? { text(name).flatMap { URL(string: $0) } }
-    private func truth(_ name: String) -> Bool { claims[name]?.bool ?? text(name).flatMap { Bool($0) } ?? false }
+    private func bool(_ name: String) -> Bool { claims[name]?.bool ?? text(name).flatMap { Bool($0) } ?? false }
 
     /// The claims, with their values.
     override public var debugDescription: String { "UserInfo \(JSON.text(of: .object(claims)))" }

@@ -19,7 +19,7 @@ struct LegacyArchive: Sendable {
     }
 
     private enum Form: Sendable {
-        case text, integer, number, truth
+        case text, integer, number, bool
         /// A member of any type, as JSON text.
         case json
         /// A time: seconds since 1970 in the archive, and milliseconds in the JSON.
@@ -31,7 +31,7 @@ struct LegacyArchive: Sendable {
         Key("displayAccountName", nil, .text),
         Key("imageUrl", "imageURL", .text), Key("backgroundColor", nil, .text), Key("timeAdded", nil, .seconds),
         Key("policies", nil, .text),
-        Key("lockingPolicy", nil, .text), Key("lock", nil, .truth),
+        Key("lockingPolicy", nil, .text), Key("lock", nil, .bool),
     ])
 
     static let mechanism = LegacyArchive(keys: [
@@ -51,8 +51,8 @@ struct LegacyArchive: Sendable {
     static let notification = LegacyArchive(keys: [
         Key("messageId", nil, .text), Key("challenge", nil, .text), Key("loadBalanceKey", "amlbCookie", .text),
         Key("ttl", nil, .number),
-        Key("mechanismUUID", "mechanismUID", .text), Key("timeAdded", nil, .seconds), Key("pending", nil, .truth),
-        Key("approved", nil, .truth), Key("customPayload", nil, .text), Key("message", nil, .text), Key("pushType", nil, .text),
+        Key("mechanismUUID", "mechanismUID", .text), Key("timeAdded", nil, .seconds), Key("pending", nil, .bool),
+        Key("approved", nil, .bool), Key("customPayload", nil, .text), Key("message", nil, .text), Key("pushType", nil, .text),
         Key("numbersChallenge", nil, .text), Key("contextInfo", nil, .text),
         Key("receivedAt", nil, .number), Key("claims", nil, .json), Key("clockOffset", nil, .number),
     ])
@@ -60,7 +60,7 @@ struct LegacyArchive: Sendable {
     static let deviceToken = LegacyArchive(keys: [
         Key("tokenId", nil, .text), Key("timeAdded", nil, .number), Key("outstanding", nil, .json),
         Key("unsupported", nil, .json),
-        Key("untold", nil, .truth),
+        Key("untold", nil, .bool),
     ])
 
     /// Archives the members of a model; a member that is null or absent has no value.
@@ -73,9 +73,10 @@ struct LegacyArchive: Sendable {
             guard let value = members[key.member], value != .null else { continue }
             switch key.form {
             case .text: if let text = value.string { coder.encode(text as NSString, forKey: key.name) }
-            case .integer: if let number = value.wholeNumber, value.string == nil { coder.encode(Int(number), forKey: key.name) }
+            case .integer:
+                if let number = value.lenientInteger, value.string == nil { coder.encode(Int(number), forKey: key.name) }
             case .number: if let number = value.amount { coder.encode(number, forKey: key.name) }
-            case .truth: if let truth = value.bool { coder.encode(truth, forKey: key.name) }
+            case .bool: if let bool = value.bool { coder.encode(bool, forKey: key.name) }
             case .json: coder.encode(JSON.text(of: value) as NSString, forKey: key.name)
             case .seconds: continue
             }
@@ -91,7 +92,7 @@ struct LegacyArchive: Sendable {
             case .text: members[key.member] = text(key.name, coder).map { .string($0) }
             case .integer: members[key.member] = .integer(Int64(coder.decodeInteger(forKey: key.name)))
             case .number: members[key.member] = .number(coder.decodeDouble(forKey: key.name))
-            case .truth: members[key.member] = .bool(coder.decodeBool(forKey: key.name))
+            case .bool: members[key.member] = .bool(coder.decodeBool(forKey: key.name))
             case .json: members[key.member] = text(key.name, coder).flatMap { try? JSON.value(of: $0.utf8) }
             case .seconds: members[key.member] = .number(coder.decodeDouble(forKey: key.name) * 1000)
             }

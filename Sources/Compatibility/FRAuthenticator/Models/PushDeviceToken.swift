@@ -55,7 +55,7 @@ public final class PushDeviceToken: NSObject, NSSecureCoding, Codable, Sendable 
         var stored = StoredDeviceToken(
             token: try members.text("tokenId"), timeAdded: Date(timeIntervalSince1970: seconds),
             outstanding: uids("outstanding"), unsupported: uids("unsupported"))
-        stored.isUnsent = try members.optionalTruth("untold") ?? false
+        stored.isUnsent = try members.optionalBool("untold") ?? false
         return stored
     }
 

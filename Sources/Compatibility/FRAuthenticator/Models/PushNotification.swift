@@ -27,7 +27,7 @@ public final class PushNotification: NSObject, NSSecureCoding, Codable, Sendable
     public var identifier: String { core.legacyIdentifier }
     /// The number of seconds that the server waits for the answer.
     ///
-    /// A new value changes this object only, and is rounded to a whole number. A value outside 1 to 86,400 changes nothing.
+    /// A new value changes this object only, and is rounded to an integer. A value outside 1 to 86,400 changes nothing.
     public var ttl: Double {
         get { Double(core.message.timeToLive) }
         set { if let seconds = Int64(exactly: newValue.rounded()) { change("t", to: .integer(seconds)) } }

@@ -58,7 +58,7 @@ public struct KeychainService: Sendable {
     /// Stores a Boolean value.
     /// - Returns: True when it is stored.
     @discardableResult
-    public func set(_ val: Bool, key: String) -> Bool { set(.truth, Data([val ? 1 : 0]), key) }
+    public func set(_ val: Bool, key: String) -> Bool { set(.bool, Data([val ? 1 : 0]), key) }
 
     /// Stores bytes.
     /// - Returns: True when they are stored.
@@ -105,7 +105,7 @@ public struct KeychainService: Sendable {
             guard let value = open(item) else { return nil }
             return switch item.kind {
             case .text: String(data: value, encoding: .utf8)
-            case .truth: value.first == 1
+            case .bool: value.first == 1
             case .bytes: value
             }
         }
@@ -139,7 +139,11 @@ public struct KeychainService: Sendable {
 
     /// An item as it is stored.
     private struct Item: Codable, Sendable {
-        enum Kind: String, Codable, Sendable { case text, truth, bytes }
+        enum Kind: String, Codable, Sendable {
+            case text, bytes
+            /// A Boolean value, whose stored name is `truth`.
+            case bool = "truth"
+        }
 
         let kind: Kind
         let value: Data

@@ -46,7 +46,7 @@ public final class ChoiceCallback: AbstractCallback {
     public var defaultChoice: Int { callback.number("defaultChoice") ?? 0 }
     /// The index of the selected choice, at first ``defaultChoice``.
     public var selectedIndex: Int {
-        get { callback.value()?.wholeNumber.map { Int(clamping: $0) } ?? 0 }
+        get { callback.value()?.lenientInteger.map { Int(clamping: $0) } ?? 0 }
         set { callback.set(.integer(Int64(newValue))) }
     }
 }
@@ -122,7 +122,7 @@ public final class KbaCreateCallback: AbstractCallback {
     /// The questions that the server proposes.
     public var predefinedQuestions: [String] { callback.texts("predefinedQuestions") }
     /// True when the user may enter a question.
-    public var allowUserDefinedQuestions: Bool { callback.truth("allowUserDefinedQuestions") }
+    public var allowUserDefinedQuestions: Bool { callback.bool("allowUserDefinedQuestions") }
     /// The question.
     public var selectedQuestion: String {
         get { callback.value("question")?.string ?? "" }
@@ -145,7 +145,7 @@ public final class TermsAndConditionsCallback: AbstractCallback {
     public var terms: String { callback.text("terms") }
     /// True when the user accepts the terms.
     public var accepted: Bool {
-        get { callback.value()?.truth ?? false }
+        get { callback.value()?.lenientBool ?? false }
         set { callback.set(.bool(newValue)) }
     }
 
@@ -164,14 +164,14 @@ public final class ConsentMappingCallback: AbstractCallback {
     /// The level of access.
     public var accessLevel: String { callback.text("accessLevel") }
     /// True when the journey can't continue without consent.
-    public var isRequired: Bool { callback.truth("isRequired") }
+    public var isRequired: Bool { callback.bool("isRequired") }
     /// The names of the shared properties.
     public var fields: [String] { callback.texts("fields") }
     /// The message, in the user's language.
     public var message: String { callback.text("message") }
     /// True when the user consents.
     public var accepted: Bool {
-        get { callback.value()?.truth ?? false }
+        get { callback.value()?.lenientBool ?? false }
         set { callback.set(.bool(newValue)) }
     }
 

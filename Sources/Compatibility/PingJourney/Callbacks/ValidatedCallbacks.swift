@@ -13,7 +13,7 @@ open class AbstractValidatedCallback: AbstractCallback {
     }
     /// True when the server must only validate the value and return the same step.
     public final var validateOnly: Bool {
-        get { (callback.value("validateOnly") ?? callback.output("validateOnly"))?.truth ?? false }
+        get { (callback.value("validateOnly") ?? callback.output("validateOnly"))?.lenientBool ?? false }
         set { callback.set("validateOnly", .bool(newValue)) }
     }
 }
@@ -48,7 +48,7 @@ public final class ValidatedUsernameCallback: AbstractValidatedCallback {
 /// A callback that asks for the password of a new account.
 public final class ValidatedPasswordCallback: AbstractValidatedCallback {
     /// True when the password may be visible while the user types.
-    public var echoOn: Bool { callback.truth("echoOn") }
+    public var echoOn: Bool { callback.bool("echoOn") }
     /// The password.
     public var password: String {
         get { callback.value()?.string ?? "" }
@@ -61,7 +61,7 @@ public class AttributeInputCallback: AbstractValidatedCallback {
     /// The name of the property on the server, for example `givenName`.
     public final var name: String { callback.text("name") }
     /// True when the journey can't continue without a value.
-    public final var required: Bool { callback.truth("required") }
+    public final var required: Bool { callback.bool("required") }
 }
 
 /// A callback that asks for a property of the user that is text.
@@ -90,7 +90,7 @@ public final class NumberAttributeInputCallback: AttributeInputCallback {
 public final class BooleanAttributeInputCallback: AttributeInputCallback {
     /// The value, at first that of the server.
     public var value: Bool {
-        get { callback.value()?.truth ?? false }
+        get { callback.value()?.lenientBool ?? false }
         set { callback.set(.bool(newValue)) }
     }
 }

@@ -164,7 +164,7 @@ struct PushGatewayStore {
     private static func lifetime(of delivery: PushDelivery) -> Double {
         let payload = try? CompactJWS(delivery.message).unverifiedPayload()
         let claim = payload.flatMap { try? JSON.value(of: $0) }?["t"]
-        let seconds = claim?.wholeNumber.map { Double($0) } ?? claim?.string.flatMap(Double.init) ?? standardLifetime
+        let seconds = claim?.lenientInteger.map { Double($0) } ?? claim?.string.flatMap(Double.init) ?? standardLifetime
         return min(max(seconds.isFinite ? seconds : standardLifetime, 1), 86_400)
     }
 

@@ -34,7 +34,7 @@ struct PushStreamController: Sendable {
     }
 }
 
-/// The messages for a device with a push stream, after the delivery faults that a tester has switched on.
+/// The messages for a device with a push stream, after the delivery faults that a tester has enabled.
 private struct PushStreamInbox: StreamInbox {
     let server: ServerContext
     let mechanismUID: String
