@@ -65,19 +65,16 @@ enum PrivateFiles {
         guard !status.isLink else {
             throw ServerTLSError("\(directory) is a symbolic link: name the directory itself")
         }
-        guard status.isDirectory else { throw ServerTLSError("\(directory) is no directory") }
+        guard status.isDirectory else { throw ServerTLSError("\(directory) is not a directory") }
         guard status.isOwn, status.permissions & 0o022 == 0 else {
             throw ServerTLSError(
                 "\(directory) belongs to another user or can be written by others, so keys can't be stored there: "
                     + "name another directory, or run chmod 700 on your own")
         }
-        let lock = open("\(directory)/.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)
-        guard lock >= 0 else { throw failure(directory, "cannot be used") }
-        // Closing the file releases the lock.
-        defer { close(lock) }
-        while flock(lock, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw failure(directory, "cannot be locked") }
+        let lock = try attempt(directory, "cannot be locked") { () throws(StoreError) in
+            try DirectoryLock(directory, timeout: 60)
         }
+        defer { lock.release() }
         return try body()
     }
 

@@ -122,19 +122,19 @@ package final class FileLock: Sendable {
 /// A lock on a directory that allows one process at a time to create or reset what is in it.
 ///
 /// The system releases it when the process ends.
-struct DirectoryLock {
+package struct DirectoryLock {
     private let descriptor: Int32
 
     /// Waits at most `timeout` seconds for other holders, and takes the lock.
     /// - Throws: ``StoreError/Code/busy`` when another process still holds the lock.
-    init(_ path: String, timeout: Double) throws(StoreError) {
+    package init(_ path: String, timeout: Double) throws(StoreError) {
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw PrivateFile.failure("open \(path)") }
         let end = ContinuousClock.now + .seconds(timeout)
         do throws(StoreError) {
             while try !FileLock.tryLock(descriptor, path) {
                 guard ContinuousClock.now < end else {
-                    throw StoreError(.busy, "lock \(path)", "another process is creating a vault or a key in it")
+                    throw StoreError(.busy, "lock \(path)", "another process is creating files in it")
                 }
                 usleep(10_000)
             }
@@ -144,7 +144,8 @@ struct DirectoryLock {
         }
     }
 
-    func release() { close(descriptor) }
+    /// Releases the lock.
+    package func release() { close(descriptor) }
 
     /// True when the directory at `path` is the locked one: it was not removed while this process waited.
     func isHeld(at path: String) -> Bool {
