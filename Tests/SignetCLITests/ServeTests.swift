@@ -174,6 +174,8 @@ struct ServeTests {
         (#"{"mira":"horse"}"#, 0o644, 77, "chmod 600"), (#"{"mira":"horse""#, 0o600, 65, "JSON"),
         (#"["mira"]"#, 0o600, 65, "JSON"),
         (#"{"mira":7}"#, 0o600, 65, "JSON"), ("{}", 0o600, 65, "JSON"), ("", 0o600, 65, "JSON"),
+        (#"{"mira\u202e":"horse"}"#, 0o600, 65, "mira\\u{202E}"), (#"{"ada":"horse","a/b":"horse"}"#, 0o600, 65, "'a/b'"),
+        (#"{" mira":"horse"}"#, 0o600, 65, "' mira'"), (#"{"":"horse"}"#, 0o600, 65, "''"),
     ]
 
     @Test("A users file that is invalid or readable by other users is refused", arguments: badUserFiles)

@@ -22,7 +22,7 @@ extension AdminController {
         let place = try body.text("realm").map { RealmPath($0) } ?? realm ?? .root
         let claims = try body.object("claims") ?? [:]
         try body.end()
-        guard !name.isEmpty, !name.contains("/"), name.isSafeName, !name.hasOuterSpaces else {
+        guard name.isUserName else {
             throw APIError(
                 .badRequest,
                 "'name' is a text without slashes, control characters, text direction marks and invisible characters, and without "

@@ -234,7 +234,7 @@ struct ConfigurationReader {
         // The name is a path segment in the URLs of `/admin`.
         if user.name.isSafeName {
             reader.check("name", user.name, "a string without slashes and without spaces at its ends, and not empty") {
-                !$0.isEmpty && !$0.contains("/") && !$0.hasOuterSpaces
+                $0.isNameOfPath
             }
         } else {
             reader.report(

@@ -12,13 +12,16 @@ extension String {
             }
     }
 
-    /// True when a space is at an end of the text.
+    /// True when the text can be a segment of a path in `/admin`, and a login finds the user with this name.
     ///
-    /// A login trims the name that was typed, so it does not find a user with such a name.
-    var hasOuterSpaces: Bool { first == " " || last == " " }
+    /// It's not empty and has no slash. A login trims the name that was typed, so no space is at an end.
+    var isNameOfPath: Bool { !isEmpty && !contains("/") && first != " " && last != " " }
 
-    /// The text with the characters that ``isSafeName`` forbids as escapes, for example `\u{1B}`.
-    var escapedName: String {
+    /// True when an operator can give a user this name, in a file or with `/admin`.
+    package var isUserName: Bool { isSafeName && isNameOfPath }
+
+    /// The text with the characters that a user name can't have as escapes, for example `\u{1B}`.
+    package var escapedName: String {
         unicodeScalars.map { scalar in
             String(scalar).isSafeName ? String(scalar) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
         }.joined()

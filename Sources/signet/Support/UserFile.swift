@@ -13,6 +13,12 @@ enum UserFile {
         guard let users = (try? JSON.decode([String: String].self, from: bytes)), !users.isEmpty else {
             throw Failure(.badInput, "users", "\(path) is not a JSON object of user names and passwords")
         }
+        if let name = users.keys.sorted().first(where: { !$0.isUserName }) {
+            throw Failure(
+                .badInput, "users",
+                "\(path) has the user name '\(name.escapedName)': names are not empty and have no slashes, spaces at their ends, "
+                    + "control characters, text direction marks or invisible characters")
+        }
         return users.sorted { $0.key < $1.key }.map { User(name: $0.key, password: Secret($0.value.utf8)) }
     }
 }
