@@ -215,17 +215,23 @@ extension ServerConfiguration {
     /// True when other machines can reach the address that the server listens on.
     var isExposed: Bool { !EndpointPolicy.isLoopback(host) }
 
-    /// True when other machines can reach the server, directly or through a proxy with the public address.
+    /// True when other machines can reach the server: directly, or through a proxy, which sends the host of the public address or
+    /// one of the allowed hosts.
     var isReachable: Bool {
-        isExposed || publicURL.flatMap { try? Endpoint(unchecked: $0) }.map { !HostPolicy.isLoopbackName($0.host) } ?? false
+        let publicHost = publicURL.flatMap { try? Endpoint(unchecked: $0) }?.host
+        return isExposed || ([publicHost].compactMap { $0 } + allowedHosts).contains { !HostPolicy.isLoopbackName($0) }
     }
 
     /// The rate limits in effect.
     ///
     /// Behind a proxy all clients have its address, so only the limits per user have a default.
     var rateLimits: RateLimits {
-        limits.rateLimits ?? (isExposed ? .default : isReachable ? RateLimits(perUser: RateLimits.default.perUser) : .none)
+        let ofUsers = RateLimits(perUser: RateLimits.default.perUser, userCode: RateLimits.default.userCode)
+        return limits.rateLimits ?? (isExposed ? .default : isReachable ? ofUsers : .none)
     }
+
+    /// True when wrong user codes count for the address of a client too, and not only for the user.
+    var limitsUserCodesOfAddress: Bool { isExposed || limits.rateLimits != nil }
 
     /// The lockout rule in effect.
     var lockoutRule: Lockout { limits.lockout ?? (isReachable ? .default : .never) }

@@ -85,6 +85,7 @@ private struct UserCodeGuess: Sendable {
     ) async throws -> Found? {
         guard let limit = server.configuration.rateLimits.userCode else { return try await server.store.write(look) }
         let now = server.clock.now
+        let address = server.configuration.limitsUserCodesOfAddress ? address : nil
         if let address, let wait = server.rates.withLock({ $0.wait(address, limit, at: now) }) {
             server.telemetry.count([.refused(.tooManyGuesses)])
             throw APIError.tooMany(waiting: wait)

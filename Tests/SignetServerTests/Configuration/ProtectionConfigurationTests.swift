@@ -125,17 +125,23 @@ struct ProtectionConfigurationTests {
     @Test(
         "Behind a proxy, the guesses and messages of each user are limited by default, and the requests of an address are not",
         arguments: [
-            ("https://login.example.test/am", true), ("http://10.0.2.2:8080/am", true), ("http://localhost:8080/am", false),
-            ("https://[::1]/am", false),
-        ])
-    func guessLimitsDependOnPublicHost(publicURL: String, isReachable: Bool) {
-        let configuration = ServerConfiguration { $0.publicURL = publicURL }
+            ("https://login.example.test/am", [], true), ("http://10.0.2.2:8080/am", [], true),
+            ("http://localhost:8080/am", [], false), ("https://[::1]/am", [], false), (nil, [], false),
+            (nil, ["login.example.test"], true), ("http://localhost:8080/am", ["app.localhost", "10.0.2.2"], true),
+            (nil, ["app.localhost"], false),
+        ] as [(String?, [String], Bool)])
+    func guessLimitsDependOnHosts(publicURL: String?, allowedHosts: [String], isReachable: Bool) {
+        let configuration = ServerConfiguration {
+            $0.publicURL = publicURL
+            $0.allowedHosts = allowedHosts
+        }
         #expect(configuration.lockoutRule == (isReachable ? .default : .never))
         #expect(configuration.factorLockoutRule == (isReachable ? .default : .never))
         #expect(configuration.messageLimits == (isReachable ? .default : .none))
         #expect(configuration.rateLimits.perUser == (isReachable ? RateLimits.default.perUser : nil))
         #expect(configuration.rateLimits.authenticate == nil)
-        #expect(configuration.rateLimits.userCode == nil)
+        #expect(configuration.rateLimits.userCode == (isReachable ? RateLimits.default.userCode : nil))
+        #expect(!configuration.limitsUserCodesOfAddress)
     }
 
     @Test(
