@@ -2,6 +2,7 @@ import FRAuth
 import FRCore
 import Foundation
 import SignetNetwork
+import SignetServer
 import SignetTesting
 import Synchronization
 import Testing
@@ -194,6 +195,80 @@ struct PolicyTests {
             }
             await network.close()
         }
+    }
+
+    /// The reason of `NetworkError.invalidRequest`; nil for an answer and for another error.
+    private static func refusal(_ answer: Swift.Result<HTTPResponse, any Error>) -> String? {
+        guard case .failure(let error) = answer, case NetworkError.invalidRequest(let reason) = error else { return nil }
+        return reason
+    }
+
+    @Test("A request in plain http is refused with the setting that allows it: nothing is sent, and no token is read")
+    func refusesPlainHTTP() async throws {
+        var lifetimes = TokenLifetimes()
+        lifetimes.accessToken = 60
+        try await FRAuthFixture.with(lifetimes: lifetimes) { fixture in
+            let network = AsyncHTTPTransport()
+            let transport = ScriptedTransport { (request) throws(TransportError) in
+                guard request.url.contains("//api.example.com") else { return try await network.send(request) }
+                let isRedirect = request.url.contains("/step")
+                return isRedirect ? HTTPResponse(status: 307, headers: ["Location": Self.redirect]) : HTTPResponse(status: 401)
+            }
+            try await fixture.program {
+                $0.transport = transport
+            } _: {
+                try FRAuth.start(options: fixture.options)
+                let user = try await logIn()
+                let token = try #require(user.token)
+                // The next call that reads the token renews it.
+                fixture.clock.advance(by: 61)
+                let addresses = ["http://api.example.com/a", "https://api.example.com/step", "https://api.example.com/a"]
+                let urls = addresses.compactMap { URL(string: $0) }
+                let delegate = Delegate()
+                FRURLProtocol.tokenManagementPolicy = TokenManagementPolicy(validatingURL: urls, delegate: delegate)
+                let exchange = PolicyExchange(process: .current)
+                let sent = transport.requests.count
+                let refused = try await exchange.answer(to: request("http://api.example.com/a?x=1"))
+                let reason = try #require(Self.refusal(refused))
+                #expect(reason.contains("FRAuth.allowPlainHTTP(to:)") && reason.contains("api.example.com"))
+                #expect(transport.requests.count == sent && delegate.names.isEmpty && user.token == token)
+
+                // A request of the authorization policy's delegate, and one with a token by that of the token policy.
+                FRURLProtocol.tokenManagementPolicy = nil
+                FRURLProtocol.authorizationPolicy = AuthorizationPolicy(validatingURL: urls, delegate: Downgrade())
+                let repeated = try await exchange.answer(to: request("https://api.example.com/step"))
+                #expect(Self.refusal(repeated) != nil)
+                FRURLProtocol.authorizationPolicy = nil
+                FRURLProtocol.tokenManagementPolicy = TokenManagementPolicy(validatingURL: urls, delegate: Downgrade())
+                let updated = try await exchange.answer(to: request("https://api.example.com/a"))
+                #expect(Self.refusal(updated) != nil)
+                let inPlain = transport.requests.filter { $0.url.hasPrefix("http://api.example.com") }
+                #expect(inPlain.isEmpty)
+
+                FRAuth.allowPlainHTTP(to: ["api.example.com"])
+                FRURLProtocol.tokenManagementPolicy = TokenManagementPolicy(validatingURL: urls)
+                let allowed = try await exchange.answer(to: request("http://api.example.com/a")).get()
+                #expect(allowed.status == 401)
+                #expect(transport.requests.last?.headers["Authorization"] == user.buildAuthHeader())
+            }
+            await network.close()
+        }
+    }
+
+    /// A delegate that moves requests to plain http.
+    private final class Downgrade: AuthorizationPolicyDelegate, TokenManagementPolicyDelegate {
+        private func downgraded(_ request: URLRequest) -> URLRequest {
+            var request = request
+            request.url = URL(string: "http://api.example.com/a")
+            return request
+        }
+
+        func onPolicyAdviseReceived(policyAdvice: PolicyAdvice, completion: @escaping FRCompletionResultCallback) {
+            completion(true)
+        }
+
+        func updateRequest(originalRequest: URLRequest, txId: String?) -> URLRequest { downgraded(originalRequest) }
+        func updateRequest(originalRequest: URLRequest, token: AccessToken) -> URLRequest { downgraded(originalRequest) }
     }
 
     /// A delegate that sends the token in a header of its own.

@@ -1,3 +1,4 @@
+import FRCore
 import SignetCore
 package import SignetNetwork
 import SignetOAuth
@@ -17,7 +18,9 @@ public import Foundation
 ///     configuration.protocolClasses = [FRURLProtocol.self]
 ///
 /// The requests for the policies' addresses are sent over the SDK's transport, which follows no redirect. The token goes only to
-/// the addresses of the policy. ``FRAuth/authorizedTransport(for:)`` does the same without `URLSession`.
+/// the addresses of the policy. A request in plain `http` to another host than this machine fails with
+/// `NetworkError.invalidRequest` unless ``FRAuth/allowPlainHTTP(to:)`` names the host. ``FRAuth/authorizedTransport(for:)`` does
+/// the same without `URLSession`.
 public final class FRURLProtocol: URLProtocol {
     /// The rule for requests that carry the access token; nil for none.
     public static var tokenManagementPolicy: TokenManagementPolicy? {
@@ -69,7 +72,11 @@ package struct PolicyExchange: Sendable {
     package init(process: FRAuthProcess) { self.process = process }
 
     /// Sends a request, after a renewal of the token or a journey again, and returns the last answer.
+    ///
+    /// For an address that the process's policy does not permit, it sends nothing, reads no token and returns
+    /// `NetworkError.invalidRequest`.
     package func answer(to request: URLRequest) async -> Swift.Result<HTTPResponse, any Error> {
+        if let refusal = refusal(of: request) { return .failure(refusal) }
         let policies = process.state.withLock { ($0.tokenPolicy, $0.authorizationPolicy) }
         let tokens = policies.0.flatMap { $0.validateURL(request: request) ? $0 : nil }
         let authorization = policies.1.flatMap { $0.validateURL(request: request) ? $0 : nil }
@@ -91,9 +98,12 @@ package struct PolicyExchange: Sendable {
     private var user: FRUser? { process.started.flatMap { $0.session.contents.hasUser ? FRUser(process) : nil } }
 
     private func send(_ request: URLRequest, _ policy: TokenManagementPolicy?) async -> Swift.Result<HTTPResponse, any Error> {
+        if let refusal = refusal(of: request) { return .failure(refusal) }
         var request = request
         if let policy, let token = try? await user?.getAccessToken().token {
             request = policy.updateRequest(originalRequest: request, token: token)
+            // The app's delegate may have changed the address.
+            if let refusal = refusal(of: request) { return .failure(refusal) }
         }
         var message = HTTPRequest(
             request.httpMethod ?? "GET", request.url?.absoluteString ?? "", body: Array(request.httpBody ?? Data()),
@@ -103,6 +113,19 @@ package struct PolicyExchange: Sendable {
         }
         let final = message
         return await Swift.Result(of: { try await process.transport.deliver(final) })
+    }
+
+    /// Returns the error for a request to an address that the process's policy does not permit; nil for a permitted address.
+    private func refusal(of request: URLRequest) -> NetworkError? {
+        do throws(EndpointError) {
+            _ = try Endpoint(request.url?.absoluteString ?? "", policy: process.policy)
+            return nil
+        } catch {
+            // The address may contain a password, so the error has the host only.
+            let host = request.url?.host(percentEncoded: true) ?? "no host"
+            let remedy = error.code == .plainHTTP ? "; FRAuth.allowPlainHTTP(to:) allows it in a test network" : ""
+            return .invalidRequest("\(request.httpMethod ?? "GET") to \(host): \(error)\(remedy)")
+        }
     }
 
     private func evaluates(
