@@ -87,6 +87,27 @@ struct BrowserTests {
         }
     }
 
+    @Test("A user whose token can't be renewed can log in again in the browser before it expires")
+    func replacesTokenThatRequiresLogin() async throws {
+        try await FRAuthFixture.with(refreshTokens: .none) { fixture in
+            let session = try await browserSession(fixture)
+            try await fixture.program {
+                $0.openBrowser = Self.person(with: session, log: Log())
+            } _: {
+                try FRAuth.start(options: options(fixture))
+                let browser = try #require(FRUser.browser())
+                let user = try await browser.build().login()
+                let token = try #require(user.token)
+                await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { try await browser.build().login() }
+                await #expect(throws: AuthError.userAuthenticationRequired) { try await user.refresh() }
+                #expect(user.token == token && FRSession.currentSession == nil)
+                try await browser.build().login()
+                #expect(user.token != nil && user.token != token)
+                await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { try await browser.build().login() }
+            }
+        }
+    }
+
     @Test("An app can cancel a browser login, and only one login runs at a time")
     func cancelsBrowserLogin() async throws {
         try await FRAuthFixture.with { fixture in

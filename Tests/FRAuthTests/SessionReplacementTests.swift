@@ -103,6 +103,46 @@ struct SessionReplacementTests {
         }
     }
 
+    @Test("After the error of an empty session a login is possible, until a token was got")
+    func allowsLoginAfterEmptySession() async throws {
+        try await FRAuthFixture.with { fixture in
+            let network = AsyncHTTPTransport()
+            let isEmpty = Mutex(false)
+            let transport = ScriptedTransport { (request) throws(TransportError) in
+                guard isEmpty.withLock({ $0 }), request.url.contains("/authenticate") else {
+                    return try await network.send(request)
+                }
+                return HTTPResponse(status: 200, body: Array(#"{"tokenId":"","successUrl":"/console","realm":"/alpha"}"#.utf8))
+            }
+            try await fixture.program {
+                $0.transport = transport
+            } _: {
+                try FRAuth.start(options: fixture.options)
+                let user = try await logIn()
+                let token = try #require(user.token)
+                await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { _ = try await FRUser.login() }
+                isEmpty.withLock { $0 = true }
+                await #expect(throws: AuthError.userAuthenticationRequired) {
+                    _ = try await FRSession.authenticate(FRUser.self, authIndexValue: "Login")
+                }
+                // The journeys of a login and of a registration end with an empty session too.
+                await #expect(throws: AuthError.userAuthenticationRequired) { _ = try await FRUser.login() }
+                await #expect(throws: AuthError.userAuthenticationRequired) { _ = try await FRUser.register() }
+                try await user.getAccessToken()
+                #expect(user.token == token)
+                await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { _ = try await FRUser.login() }
+                await #expect(throws: AuthError.userAuthenticationRequired) {
+                    _ = try await FRSession.authenticate(AccessToken.self, authIndexValue: "Login")
+                }
+                isEmpty.withLock { $0 = false }
+                let again = try await logIn()
+                #expect(again.token != nil)
+                await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { _ = try await FRUser.login() }
+            }
+            await network.close()
+        }
+    }
+
     @Test("A revocation that fails removes the tokens, and its completion gets the user and the error")
     func reportsFailedRevocation() async throws {
         try await FRAuthFixture.with { fixture in

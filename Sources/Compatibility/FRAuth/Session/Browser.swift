@@ -100,7 +100,8 @@ public final class Browser: NSObject, Sendable {
     public var isInProgress: Bool { process.browser === self }
 
     /// Opens the browser, waits until the user finishes, and stores the tokens.
-    /// - Throws: ``AuthError/userAlreadyAuthenticated(_:)`` when a token that has not expired is stored; ``BrowserError``;
+    /// - Throws: ``AuthError/userAlreadyAuthenticated(_:)`` when a token that has not expired is stored, but not after
+    ///   ``AuthError/userAuthenticationRequired``; ``BrowserError``;
     ///   ``OAuth2Error``, with ``OAuth2Error/missingOrInvalidRedirectURI(_:)`` for a redirect URI that this process can't listen
     ///   on; `NetworkError`; ``ConfigError``.
     @discardableResult
@@ -174,10 +175,10 @@ public final class Browser: NSObject, Sendable {
         guard let started = process.started else { throw ConfigError.invalidSDKState }
         if let missing = started.session.options.missingClient { throw missing }
         let stored = try await started.session.current()
-        // An expired token doesn't prevent the login: the server may issue a new one only after the user logs in again.
-        guard stored.ownToken?.isExpired(at: process.settings.clock.now) ?? true else {
-            throw AuthError.userAlreadyAuthenticated(true)
-        }
+        // An expired token doesn't prevent the login: the server may issue a new one only after the user logs in again. Neither
+        // does one that the last attempt to renew didn't replace.
+        let isExpired = stored.ownToken?.isExpired(at: process.settings.clock.now) ?? true
+        guard isExpired || started.session.requiresLogin else { throw AuthError.userAlreadyAuthenticated(true) }
         let receiver = Self.isAppsOwn(started.session.options.oauthRedirectUri) ? RedirectReceiver() : nil
         let open = opener(started.session.options.oauthRedirectUri ?? "", receiver)
         attempt.withLock { $0.receiver = receiver }

@@ -76,8 +76,9 @@ extension FRUser {
     private static func begin(_ name: KeyPath<ServerProfile, String>) async throws -> sending NodeResult<FRUser> {
         guard let started = FRAuthProcess.current.started else { throw ConfigError.invalidSDKState }
         let stored = try await started.session.current()
-        let requiresLogin = started.session.client.tokens.requiresLogin
-        guard !stored.hasUser || requiresLogin else { throw AuthError.userAlreadyAuthenticated(stored.ownToken != nil) }
+        guard !stored.hasUser || started.session.requiresLogin else {
+            throw AuthError.userAlreadyAuthenticated(stored.ownToken != nil)
+        }
         let index = AuthenticationIndex.service(started.session.client.profile[keyPath: name])
         // The server would otherwise end the journey at once with the stored session, which gets no token.
         return try await started.service(index) { $0.forceAuthentication = stored.hasUser }.next()

@@ -39,6 +39,8 @@ final class LegacySession: Sendable {
         ///
         /// The data is not used until it is removed.
         var settingsError: StoreError?
+        /// The store's generation when the last attempt to get a token failed because a journey ended with an empty session.
+        var requiredLogin: Int64?
     }
 
     init(_ options: FRSettings, _ client: IdentityClient, _ lease: SessionLease, _ items: KeychainItems?) {
@@ -102,6 +104,15 @@ final class LegacySession: Sendable {
         }
     }
 
+    /// True when the last attempt to get a token failed with ``AuthError/userAuthenticationRequired``, and nothing was stored or
+    /// removed since.
+    ///
+    /// A login must then be possible, although a session or a token is stored.
+    var requiresLogin: Bool {
+        let generation = store.generation
+        return client.tokens.requiresLogin || state.withLock { $0.requiredLogin == generation }
+    }
+
     // MARK: Operations
 
     /// Waits until the starts and logouts that began before are complete.
@@ -125,6 +136,7 @@ final class LegacySession: Sendable {
     func run<Value: Sendable>(_ body: (TokenSource) async throws -> Value) async throws -> Value {
         try await ready()
         let result = await Swift.Result(of: { try await body(client.tokens) })
+        if case .success = result { state.withLock { $0.requiredLogin = nil } }
         _ = try? await current()
         do { return try result.get() } catch { throw LegacyErrors.error(error) }
     }
@@ -278,7 +290,8 @@ extension LegacySession {
 extension LegacySession {
     /// Converts the session that a journey ends with to the requested type.
     /// - Throws: ``AuthError/invalidGenericType`` for a type that a journey does not end with;
-    ///   ``AuthError/userAuthenticationRequired`` when an empty session was to become a user or an access token.
+    ///   ``AuthError/userAuthenticationRequired`` when an empty session was to become a user or an access token. What was stored
+    ///   before stays, and ``requiresLogin`` is then true.
     func result<T: Sendable>(of token: SSOToken, as type: T.Type) async throws -> T {
         _ = try? await current()
         let result: any Sendable =
@@ -297,7 +310,11 @@ extension LegacySession {
     /// An empty session is never stored. The stored one may then belong to another user, so its token isn't the journey's result.
     private func accessToken(for delivered: SSOToken) async throws -> AccessToken {
         guard client.profile.client != nil else { throw AuthError.invalidOAuth2Client }
-        guard delivered.value.count > 0 else { throw AuthError.userAuthenticationRequired }
+        guard delivered.value.count > 0 else {
+            let generation = store.generation
+            state.withLock { $0.requiredLogin = generation }
+            throw AuthError.userAuthenticationRequired
+        }
         let token = try await run { try await $0.token() }
         return AccessToken(token, session: try await current().session)
     }
