@@ -137,7 +137,7 @@ let package = Package(
         .target(
             name: "SignetJourney", dependencies: ["SignetCore", "SignetNetwork", "SignetStorage", "SignetOAuth", crypto],
             swiftSettings: rules),
-        // A profile from YAML: of its own, because whoever needs none shall not build a reader of it.
+        // Profiles from YAML. A target of its own, so that an app without such profiles builds no reader of YAML.
         .target(name: "SignetYAML", dependencies: ["SignetCore", "SignetOAuth", "YAMLText"], swiftSettings: rules),
         .target(name: "YAMLText", dependencies: ["SignetCore", yams], swiftSettings: rules),
 
@@ -154,7 +154,7 @@ let package = Package(
             name: "PingOrchestrate", dependencies: ["PingLogger", "SignetCore", "SignetNetwork", "SignetStorage"],
             path: "Sources/Compatibility/PingOrchestrate", swiftSettings: rules),
         .target(
-            name: "PingOidc", dependencies: ["PingOrchestrate", "SignetCore", "SignetOAuth", "SignetStorage"],
+            name: "PingOidc", dependencies: ["PingOrchestrate", "SignetCore", "SignetNetwork", "SignetOAuth", "SignetStorage"],
             path: "Sources/Compatibility/PingOidc", swiftSettings: rules),
         .target(
             name: "PingJourneyPlugin", dependencies: ["PingOrchestrate", "SignetCore", "SignetJourney"],
@@ -210,7 +210,7 @@ let package = Package(
                 .embedInCode("Pages/Assets/app.svg"),
             ],
             swiftSettings: rules),
-        // No pkgConfig: it would link the libraries, which are loaded at run time, only by the verbs that need them.
+        // No pkgConfig: it would link the libraries, which are loaded at run time, only by the commands that need them.
         .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
         .executableTarget(
             name: "signet",
@@ -292,8 +292,8 @@ let package = Package(
                 "TestSupport", crypto, grdb, logging,
             ],
             exclude: ["Fixtures"], resources: [.copy("Vectors")], swiftSettings: rules),
-        // The samples of the documents that use the ForgeRock modules, and the apps of Examples, each sample in a process of its own. The samples
-        // that use the Ping modules are with the tests of these modules, too.
+        // The samples of the vendors' documentation that use the ForgeRock modules, and the apps of Examples, each sample in a
+        // process of its own. The samples that use the Ping modules are with the tests of these modules, too.
         .testTarget(
             name: "SeedSamples",
             dependencies: [

@@ -18,7 +18,7 @@ struct OptionsTests {
             authServiceName: "Login", registrationServiceName: "Register")
     }
 
-    @Test("FROptions accepts its arguments in the documents' order and in the ForgeRock SDK's order")
+    @Test("FROptions accepts its arguments in the ForgeRock documentation's order and in the ForgeRock SDK's order")
     func acceptsBothArgumentOrders() {
         let original = FROptions(
             url: "https://tenant.forgeblocks.com/am", realm: "alpha", cookieName: "46b42b4229cd7a3", authServiceName: "Login",
@@ -101,7 +101,7 @@ struct OptionsTests {
     }
 
     @Test(
-        "A change ends the session only for the six settings that the documents name",
+        "A change ends the session only for the six settings that the ForgeRock documentation names",
         arguments: [
             (Change { $0.url += "x" }, true), (Change { $0.realm = "beta" }, true), (Change { $0.cookieName = "c" }, true),
             (Change { $0.oauthClientId = "c" }, true), (Change { $0.oauthRedirectUri = nil }, true),
@@ -235,6 +235,50 @@ struct OptionsObjectTests {
             #expect(options.authorizeEndpoint == "\(issuer)/oauth/authorize" && options.tokenEndpoint == "\(issuer)/t")
             #expect(options.userinfoEndpoint == "\(issuer)/u" && options.revokeEndpoint == "\(issuer)/r")
             #expect(options.oauthRedirectUri == "app://cb" && options.oauthSignoutRedirectUri == "app://bye")
+        }
+    }
+
+    /// An interceptor of the engine that poses as another program.
+    private struct Disguise: SignetNetwork.RequestInterceptor {
+        func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
+            var request = request
+            request.headers.set("x-requested-with", "other")
+            request.headers.set("X-Requested-Platform", "other")
+            return request
+        }
+    }
+
+    /// An interceptor of the process that poses as another program.
+    private struct LegacyDisguise: FRCore.RequestInterceptor {
+        func intercept(request: Request, action: Action) -> Request {
+            let headers = ["x-requested-with": "other", "X-Requested-Platform": "other"]
+            return Request(url: request.url, method: request.method, headers: request.headers.merging(headers) { $1 })
+        }
+    }
+
+    @Test("The requests of discovery and of a journey without a started SDK identify the SDK, whatever an interceptor sets")
+    func identifiesSDKBeforeStart() async throws {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: 500) }
+        let core = FRCoreProcess()
+        try await FRCoreProcess.$current.withValue(core) {
+            try await FRAuthProcess.$current.withValue(FRAuthProcess(LegacyAuthSettings(), core: core)) {
+                RequestInterceptorRegistry.shared.registerInterceptors(interceptors: [LegacyDisguise()])
+                let address = "https://am.example.test/am/oauth2/realms/root/realms/alpha/.well-known/openid-configuration"
+                for url in ["", "https://am.example.test/am"] {
+                    await #expect(throws: (any Error).self) {
+                        _ = try await FROptions(url: url, realm: "alpha").discover(discoveryURL: address, transport: transport)
+                    }
+                }
+                let service = try AuthService(
+                    name: "Login", options: FROptions(url: "https://am.example.test/am", realm: "alpha"), transport: transport,
+                    interceptors: [Disguise()])
+                await #expect(throws: (any Error).self) { _ = try await service.next(Token.self) }
+            }
+        }
+        #expect(transport.requests.count == 3)
+        for request in transport.requests {
+            #expect(request.headers.all("x-requested-with") == ["forgerock-sdk"])
+            #expect(request.headers.all("x-requested-platform") == ["ios"])
         }
     }
 

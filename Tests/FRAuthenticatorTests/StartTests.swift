@@ -63,6 +63,22 @@ struct StartTests {
         }
     }
 
+    @Test("Each push request identifies the SDK, whatever an interceptor of the app sets")
+    func identifiesSDK() async throws {
+        for (platform, name) in [(.iOS, "ios"), (.android, "android")] as [(LegacySettings.Platform, String)] {
+            let transport = ScriptedTransport(ClientFixture.accept)
+            let client = try await FRAClientBuilder(ClientFixture.settings(transport, ManualClock(Sample.start), platform))
+                .withStorage(RecordingClient(ClientRecording())).withInterceptor(Disguise()).start()
+            try client.registerForRemoteNotifications("token-1")
+            _ = try await client.createMechanismFromUri(Sample.combined)
+            #expect(transport.requests.count == 1)
+            for request in transport.requests {
+                #expect(request.headers.all("x-requested-with") == ["forgerock-sdk"])
+                #expect(request.headers.all("x-requested-platform") == [name])
+            }
+        }
+    }
+
     @Test("The app cannot change the transport during a start, but can after the start has failed")
     func refusesTransportDuringStart() throws {
         let meanwhile = Tally()
@@ -163,6 +179,16 @@ private struct HeaderInterceptor: RequestInterceptor {
     func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
         var request = request
         request.headers.append("X-Action", action.name)
+        return request
+    }
+}
+
+/// Poses as another program.
+private struct Disguise: RequestInterceptor {
+    func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
+        var request = request
+        request.headers.set("x-requested-with", "other")
+        request.headers.set("X-Requested-Platform", "other")
         return request
     }
 }

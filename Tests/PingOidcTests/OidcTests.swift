@@ -1,5 +1,6 @@
 import Foundation
 import PingOidc
+import Synchronization
 import Testing
 
 @Suite("OAuth 2.0 clients under the Ping SDK's names")
@@ -63,6 +64,43 @@ struct OidcTests {
         guard case .failure(.unknown) = await OidcUser(config: OidcClientConfig()).token() else {
             Issue.record("a token without a client")
             return
+        }
+    }
+
+    /// A transport that keeps its requests, and whose server is out of order.
+    private final class Recording: HTTPTransport {
+        private let log = Mutex<[HTTPRequest]>([])
+        var requests: [HTTPRequest] { log.withLock { $0 } }
+
+        func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+            log.withLock { $0.append(request) }
+            return HTTPResponse(status: 503)
+        }
+
+        func stream(_ request: HTTPRequest, receive: ContentReceiver) async throws -> HTTPResponse { try await send(request) }
+    }
+
+    @Test("Each request of a client without a workflow identifies the SDK")
+    func identifiesSDK() async throws {
+        let (config, transport) = (OidcClientConfig(), Recording())
+        config.clientId = "app"
+        config.redirectUri = "com.example.app://callback"
+        config.httpClient = HttpClient(transport: transport)
+        config.openId = OpenIdConfiguration(
+            authorizationEndpoint: "https://id.example.test/authorize", tokenEndpoint: "https://id.example.test/token",
+            userinfoEndpoint: "https://id.example.test/userinfo", endSessionEndpoint: "https://id.example.test/end",
+            revocationEndpoint: "https://id.example.test/revoke")
+        config.storage = MemoryStorage<Token>()
+        try await config.storage.save(
+            item: Token(accessToken: "A", tokenType: "Bearer", scope: nil, expiresIn: 60, refreshToken: "R", idToken: nil))
+        guard case .failure = await OidcClient(config: config).refresh() else {
+            Issue.record("a token from a server that is out of order")
+            return
+        }
+        #expect(!transport.requests.isEmpty)
+        for request in transport.requests {
+            #expect(request.headers.all("x-requested-with") == ["ping-sdk"])
+            #expect(request.headers.all("x-requested-platform") == ["ios"])
         }
     }
 

@@ -104,9 +104,30 @@ struct PingAMPushHandlerTests {
         let base = "https://am.example.test/push?_action="
         #expect(transport.requests.map(\.url) == [base + "register", base + "authenticate", base + "refresh"])
         for request in transport.requests {
+            #expect(request.headers.all("x-requested-with") == ["ping-sdk"])
+            #expect(request.headers.all("x-requested-platform") == ["ios"])
             let body = try JSON.members(of: request.body)
             #expect(try CompactJwt.verifyJwtSignature(body.text("jwt"), base64Secret: Sample.secret))
         }
+    }
+
+    @Test("The responder sends in plain http only to the hosts of its HttpClient, which the error names")
+    func needsAllowedHosts() async throws {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: Array("{}".utf8)) }
+        let client = HttpClient(transport: transport)
+        let responder = PingAMPushResponder(httpClient: client, logger: nil)
+        let credential = PushCredential(
+            id: "c-1", issuer: "Bank", accountName: "mira", serverEndpoint: "http://am.example.test/push",
+            sharedSecret: Sample.secret)
+        await #expect {
+            _ = try await responder.updateDeviceToken(credential: credential, deviceToken: "token-1")
+        } throws: {
+            if case PushError.invalidParameterValue(let text) = $0 { text.contains("HttpClient.plainHTTPHosts") } else { false }
+        }
+        #expect(transport.requests.isEmpty)
+        client.plainHTTPHosts = ["am.example.test"]
+        #expect(try await responder.updateDeviceToken(credential: credential, deviceToken: "token-1"))
+        #expect(transport.requests.map(\.url) == ["http://am.example.test/push?_action=refresh"])
     }
 
     @Test("The responder refuses incomplete values and short secrets before it sends a request")

@@ -54,6 +54,27 @@ struct PushClientTests {
         }
     }
 
+    /// Poses as another program.
+    private struct Disguise: RequestInterceptor {
+        func intercept(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPRequest {
+            var request = request
+            request.headers.set("x-requested-with", "other")
+            request.headers.set("X-Requested-Platform", "other")
+            return request
+        }
+    }
+
+    @Test("Each request identifies the SDK, whatever an interceptor of the app sets")
+    func identifiesSDK() async throws {
+        let fixture = try await PushClientFixture { $0.interceptors = [Disguise()] }
+        _ = try await fixture.enroll()
+        #expect(fixture.transport.requests.count == 1)
+        for request in fixture.transport.requests {
+            #expect(request.headers.all("x-requested-with") == ["ping-sdk"])
+            #expect(request.headers.all("x-requested-platform") == ["ios"])
+        }
+    }
+
     @Test("A notification exposes its values under the documented names")
     func notificationProperties() async throws {
         let fixture = try await PushClientFixture()
@@ -81,11 +102,11 @@ struct PushClientTests {
         } throws: {
             if case PushError.messageParsingFailed(let text) = $0 { text.contains("signature") } else { false }
         }
-        let foreign = try PushClientFixture.message(to: "stranger")
+        let foreign = try PushClientFixture.message(to: "unknown")
         await #expect {
             _ = try await client.processNotification(messageData: foreign)
         } throws: {
-            if case PushError.credentialNotFound("stranger") = $0 { true } else { false }
+            if case PushError.credentialNotFound("unknown") = $0 { true } else { false }
         }
         let unaddressed: [[String: Any]] = [
             [:], ["message": "a.b.c"], ["messageId": "1"], ["messageId": "1", "message": "hello"],

@@ -67,7 +67,8 @@ public final class FRAuth: Sendable {
 
     /// Sets the app's own store for the session, the tokens and the cookies.
     ///
-    /// This store doesn't keep the settings, so settings that changed since the last run of the program don't end the session.
+    /// It keeps a ``StoredAccessToken``, an `SSOToken` and a `CookieJar`. It doesn't keep the settings, so settings that changed
+    /// since the last run of the program don't end the session.
     /// - Throws: ``ConfigError/invalidSDKState`` when the SDK is already started.
     public static func setStore(_ store: SessionStore) throws {
         try FRAuthProcess.current.setStore(store)

@@ -1,3 +1,7 @@
+public import SignetCore
+
+/// The token that a storage of ``FRAuth/setStore(_:)`` keeps, with the refresh token.
+public typealias StoredAccessToken = SignetCore.AccessToken
 /// A completion that gets an error, or nil after a success.
 public typealias CompletionCallback = @Sendable (_ error: (any Error)?) -> Void
 /// A completion that gets an error.

@@ -10,6 +10,7 @@
 @_exported public import struct SignetNetwork.HTTPRequest
 @_exported public import struct SignetNetwork.HTTPResponse
 @_exported public import protocol SignetNetwork.HTTPTransport
+@_exported public import struct SignetNetwork.RequestAction
 @_exported public import struct SignetNetwork.TransportError
 @_exported public import struct SignetStorage.LegacyArchive
 @_exported public import protocol SignetStorage.LegacyStore

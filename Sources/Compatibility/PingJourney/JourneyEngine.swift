@@ -20,7 +20,7 @@ final class JourneyEngine: Sendable {
         let profile = try Self.profile(config, oidc.settings)
         let transport = (oidc.httpClient ?? config.httpClient).transport
         let store = try Self.store(profile, session, oidc, cookies, config[setting: JourneySettings.keychain] as? VaultProvider)
-        let interceptors: [any SignetNetwork.RequestInterceptor] = [Identification()]
+        let interceptors: [any SignetNetwork.RequestInterceptor] = [SDKIdentification.ping]
         tokens = try TokenSource(
             profile, store: store, transport: transport, interceptors: interceptors,
             clock: config[setting: JourneySettings.clock] as? any WallClock ?? SystemWallClock())
@@ -71,16 +71,6 @@ package enum JourneySettings {
     package static let keychain = "signet.keychain"
     /// The clock for the expiration of tokens and cookies, a `WallClock`.
     package static let clock = "signet.clock"
-}
-
-/// Adds the header fields by which servers recognize the SDK.
-private struct Identification: SignetNetwork.RequestInterceptor {
-    func intercept(_ request: HTTPRequest, for action: RequestAction) -> HTTPRequest {
-        var request = request
-        request.headers.set(Request.Constants.xRequestedWith, Request.Constants.pingSdk)
-        request.headers.set(Request.Constants.xRequestedPlatform, Request.Constants.ios)
-        return request
-    }
 }
 
 /// The storage of sessions as that of the engine.

@@ -27,7 +27,7 @@ public enum NodeTransformModule {
         }
         var summary: [String: any Sendable] = [:]
         for name in ["code", "reason", "message"] {
-            if let number = members?[name]?.wholeNumber { summary[name] = Int(clamping: number) }
+            if let number = members?[name]?.lenientInteger { summary[name] = Int(clamping: number) }
             if let text = members?[name]?.string { summary[name] = text }
         }
         return FailureNode(cause: ApiError.error(status, summary, error.description))

@@ -1,4 +1,5 @@
 import SignetCore
+import SignetNetwork
 package import SignetOAuth
 import SignetStorage
 import Synchronization
@@ -141,7 +142,8 @@ extension OidcClientConfig {
         return TokenSource(
             endpoints, client: client,
             store: try SessionStore(tokens: TokenSlot(self), session: MemorySlot<SSOToken>(), cookies: MemorySlot<CookieJar>()),
-            transport: (settings.httpClient ?? HttpClient()).transport, threshold: .seconds(settings.refreshThreshold))
+            transport: (settings.httpClient ?? HttpClient()).transport, threshold: .seconds(settings.refreshThreshold),
+            interceptors: [SDKIdentification.ping])
     }
 }
 

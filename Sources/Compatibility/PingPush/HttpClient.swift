@@ -7,6 +7,7 @@ import Synchronization
 public final class HttpClient: Sendable {
     private let transport: any HTTPTransport
     private let timeout = Mutex<TimeInterval>(60)
+    private let plainHosts = Mutex<Set<String>>([])
 
     /// Creates a client.
     /// - Parameter transport: The transport for its requests; nil for a transport of its own.
@@ -20,6 +21,14 @@ public final class HttpClient: Sendable {
     public var timeoutIntervalForRequest: TimeInterval {
         get { timeout.withLock { $0 } }
         set { timeout.withLock { $0 = newValue } }
+    }
+
+    /// The hosts that push endpoints may have plain `http` to, for test networks: the traffic can be read in transit.
+    ///
+    /// Without it, only loopback addresses may use plain `http`.
+    public var plainHTTPHosts: Set<String> {
+        get { plainHosts.withLock { $0 } }
+        set { plainHosts.withLock { $0 = newValue } }
     }
 
     /// The transport with the timeout.

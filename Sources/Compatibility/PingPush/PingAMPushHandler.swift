@@ -116,8 +116,8 @@ public final class PingAMPushHandler: PushHandler {
             "additionalData": claims.filter { names[$0.key] == nil }.mapValues(\.any),
         ]
         for (claim, name) in names { parsed[name] = claims[claim].map(\.any) ?? parsed[name] }
-        if let seconds = claims["t"]?.wholeNumber { parsed["ttl"] = Int(seconds) }
-        if let time = claims["i"]?.wholeNumber { parsed["timeInterval"] = Int(time) }
+        if let seconds = claims["t"]?.lenientInteger { parsed["ttl"] = Int(seconds) }
+        if let time = claims["i"]?.lenientInteger { parsed["timeInterval"] = Int(time) }
         if let cookie = claims["l"]?.string { parsed["amlbCookie"] = decodedCookie(cookie) }
         return parsed
     }

@@ -56,7 +56,7 @@ public final class PingAMPushResponder: PingAMPushResponderType {
         guard let challenge = try? Base64.decode(try Self.required("challenge", params)), !challenge.isEmpty else {
             throw PushError.invalidParameterValue("the challenge is no base64")
         }
-        let mechanism = try credential.mechanism(over: nil, .secure)
+        let mechanism = try mechanism(of: credential)
         guard let push = mechanism.push else { throw AuthenticatorError.noPush }
         let invitation = PushInvitation(
             secret: push.secret, challenge: challenge, messageID: messageID, registrationEndpoint: push.registrationEndpoint,
@@ -91,7 +91,7 @@ public final class PingAMPushResponder: PingAMPushResponderType {
             }
             answer = .approveNumber(number)
         }
-        let mechanism = try credential.mechanism(over: nil, .secure)
+        let mechanism = try mechanism(of: credential)
         return try await sending(approve ? "approve" : "deny", notification.id) { transport in
             try await platform.send(answer, to: engine, of: mechanism, over: transport)
         }
@@ -111,17 +111,23 @@ public final class PingAMPushResponder: PingAMPushResponderType {
         let token = deviceToken.trimmingWhitespace()
         guard !token.isEmpty else { throw PushError.invalidParameterValue("the device token is blank") }
         let name = deviceName?.trimmingWhitespace() ?? ""
-        let mechanism = try credential.mechanism(over: nil, .secure)
+        let mechanism = try mechanism(of: credential)
         let device = PushDevice(token: token, name: name.isEmpty ? Self.defaultDeviceName : name)
         return try await sending("update the token of", credential.id) { transport in
             try await platform.update(device, of: mechanism, over: transport)
         }
     }
 
+    /// Returns the mechanism that a credential describes, with addresses that the client may use.
+    private func mechanism(of credential: PushCredential) throws(PushError) -> Mechanism {
+        try credential.mechanism(
+            over: nil, .allowingPlainHTTP(to: client.plainHTTPHosts), allowedBy: "HttpClient.plainHTTPHosts")
+    }
+
     /// Sends a request and converts its errors.
     private func sending(_ call: String, _ id: String, _ body: (PushTransport) async throws -> Void) async throws -> Bool {
         do {
-            try await body(PushTransport(client.timedTransport))
+            try await body(PushTransport(client.timedTransport, interceptors: [SDKIdentification.ping]))
             logger?.d("PingAMPushResponder: \(call) \(id): done")
             return true
         } catch {

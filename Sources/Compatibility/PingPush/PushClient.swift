@@ -65,7 +65,7 @@ public final class PushClient: Sendable {
         let transport: any HTTPTransport = given ?? ownTransport
         authenticator = Authenticator(
             store: store, transport: TimedTransport(transport: transport, limit: limit), device: device, clock: clock,
-            policies: policies, retention: retention, interceptors: interceptors, platforms: platforms)
+            policies: policies, retention: retention, interceptors: interceptors + [SDKIdentification.ping], platforms: platforms)
         credentials = ClientCredentials(authenticator, kinds: [.push], isCaching: isCaching)
     }
 

@@ -108,6 +108,8 @@ public final class PushConfiguration: AccountStoreTaking, AccountItemTaking {
     public var transport: (any HTTPTransport)?
 
     /// The interceptors that see each request before it is sent, in this order.
+    ///
+    /// They can't change `x-requested-with` and `x-requested-platform`, by which servers recognize the SDK.
     public var interceptors: [any RequestInterceptor] = []
 
     /// The clock of this machine.

@@ -213,9 +213,12 @@ extension PushCredential {
     ///   - stored: The stored mechanism with the same id. Its secret is used when the credential has no secret; its addresses,
     ///     cookie and platform stay.
     ///   - policy: The policy for the addresses of a new mechanism.
+    ///   - setting: The setting that allows plain `http`, which the error names.
     /// - Returns: A mechanism with the credential's id and account. It keeps the creation time of the stored mechanism.
     /// - Throws: ``PushError/invalidParameterValue(_:)``.
-    func mechanism(over stored: Mechanism?, _ policy: EndpointPolicy) throws(PushError) -> Mechanism {
+    func mechanism(
+        over stored: Mechanism?, _ policy: EndpointPolicy, allowedBy setting: String = "PushConfiguration.plainHTTPHosts"
+    ) throws(PushError) -> Mechanism {
         if let fault = details.fault { throw .invalidParameterValue(fault) }
         if let stored {
             guard let push = stored.push, stored.account == details.account, push.platform == mark else {
@@ -236,8 +239,7 @@ extension PushCredential {
                     authenticationEndpoint: try Endpoint(authenticationEndpoint, policy: policy), platform: mark)
             } catch {
                 throw .invalidParameterValue(
-                    "serverEndpoint: \(error.description); PushConfiguration.plainHTTPHosts names the hosts that may use plain http"
-                )
+                    "serverEndpoint: \(error.description); \(setting) names the hosts that may use plain http")
             }
         }
         return Mechanism(

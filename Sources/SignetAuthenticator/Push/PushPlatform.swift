@@ -55,9 +55,9 @@ public struct PushTransport: Sendable {
         self.pipeline = pipeline
     }
 
-    /// Creates a transport without interceptors.
-    package init(_ transport: any HTTPTransport) {
-        pipeline = RequestPipeline(transport)
+    /// Creates a transport that updates no server's clock.
+    package init(_ transport: any HTTPTransport, interceptors: [any RequestInterceptor] = []) {
+        pipeline = RequestPipeline(transport, interceptors: interceptors)
     }
 
     /// Sends a request.

@@ -44,7 +44,8 @@ extension ServerProfile {
         at url: String, over transport: any HTTPTransport, policy: EndpointPolicy = .secure,
         configure: (inout Self) -> Void = { _ in }
     ) async throws -> ServerProfile {
-        try await discovered(at: url, isAccessManager: true, over: transport, policy: policy, configure: configure)
+        try await discovered(
+            at: url, isAccessManager: true, over: transport, policy: policy, interceptors: [], configure: configure)
     }
 
     /// Returns a profile that is created from the discovery document of any OpenID provider.
@@ -52,18 +53,19 @@ extension ServerProfile {
     /// The issuer of a provider that is not an AM is the address of the profile, and its realm is the top-level realm.
     package static func discovered(
         ofAnyProviderAt url: String, over transport: any HTTPTransport, policy: EndpointPolicy,
-        configure: (inout Self) -> Void
+        interceptors: [any RequestInterceptor] = [], configure: (inout Self) -> Void
     ) async throws -> ServerProfile {
-        try await discovered(at: url, isAccessManager: false, over: transport, policy: policy, configure: configure)
+        try await discovered(
+            at: url, isAccessManager: false, over: transport, policy: policy, interceptors: interceptors, configure: configure)
     }
 
     private static func discovered(
         at url: String, isAccessManager: Bool, over transport: any HTTPTransport, policy: EndpointPolicy,
-        configure: (inout Self) -> Void
+        interceptors: [any RequestInterceptor], configure: (inout Self) -> Void
     ) async throws -> ServerProfile {
         let address = try EndpointOverrides.checked(url, key: "discovery", policy: policy)
         let asking = try ServerProfile(url: Endpoint(unchecked: address).origin, policy: policy, configure: configure)
-        let document = try await asking.described(at: address, RequestPipeline(transport))
+        let document = try await asking.described(at: address, RequestPipeline(transport, interceptors: interceptors))
         let root = document.issuer.range(of: "/oauth2", after: "://")
         let rest = root.map { document.issuer[$0.upperBound...] } ?? ""
         guard let oauth2 = root, rest.isEmpty || rest.hasPrefix("/") else {

@@ -22,7 +22,8 @@ extension FROptions {
     /// Ping's own endpoint to end a session (`ping_end_idp_session_endpoint`) is used if the document contains it.
     ///
     /// When ``url`` is empty, it becomes the issuer of the document or, for an AM, the server's address; then also the realm, unless
-    /// one is set, becomes that of the issuer. The document must name the issuer that its address contains.
+    /// one is set, becomes that of the issuer. The document must name the issuer that its address contains. The process's
+    /// interceptors see the request.
     /// - Parameters:
     ///   - discoveryURL: The address of the discovery document.
     ///   - transport: The transport for the request; nil for that of the SDK. The pins and the timeout of these settings apply to
@@ -34,8 +35,10 @@ extension FROptions {
     @discardableResult
     public func discover(discoveryURL: String, transport: (any HTTPTransport)? = nil) async throws -> FROptions {
         guard discoveryURL.isValidUrl else { throw OAuth2Error.other(nil) }
+        let process = FRAuthProcess.current
         settings = try await settings.discovering(
-            at: discoveryURL, over: transport ?? FRAuthProcess.current.transport, policy: FRAuthProcess.current.policy)
+            at: discoveryURL, over: transport ?? process.transport, policy: process.policy,
+            interceptors: [LegacyInterceptors(core: process.core)])
         return self
     }
 }
@@ -44,7 +47,8 @@ extension FRSettings {
     /// Returns these settings with the endpoints from a discovery document.
     /// - Throws: The errors of ``FROptions/discover(discoveryURL:transport:)``.
     func discovering(
-        at discoveryURL: String, over transport: any HTTPTransport, policy: EndpointPolicy
+        at discoveryURL: String, over transport: any HTTPTransport, policy: EndpointPolicy,
+        interceptors: [any SignetNetwork.RequestInterceptor]
     ) async throws -> FRSettings {
         var settings = self
         settings.discoveryURL = discoveryURL
@@ -52,7 +56,9 @@ extension FRSettings {
             let found: ServerProfile
             if url.isEmpty {
                 let (pins, timeout) = (try pins(), try seconds(.timeout, timeout))
-                found = try await ServerProfile.discovered(ofAnyProviderAt: discoveryURL, over: transport, policy: policy) {
+                found = try await ServerProfile.discovered(
+                    ofAnyProviderAt: discoveryURL, over: transport, policy: policy, interceptors: interceptors
+                ) {
                     $0.pins = pins
                     $0.timeout = timeout
                 }
@@ -60,7 +66,8 @@ extension FRSettings {
                 if realm.isEmpty, found.realm != .root { settings.realm = found.realm.description }
             } else {
                 settings.forgetDiscoverable()
-                found = try await settings.profile(policy: policy).discovering(at: discoveryURL, over: transport)
+                found = try await settings.profile(policy: policy).discovering(
+                    at: discoveryURL, over: transport, interceptors: interceptors)
             }
             settings.authorizeEndpoint = found.address(of: .authorize)
             settings.tokenEndpoint = found.address(of: .token)

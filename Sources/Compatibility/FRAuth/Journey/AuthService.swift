@@ -18,7 +18,8 @@ public struct AuthService: Sendable {
     ///   - name: The journey's name on the server.
     ///   - options: The settings.
     ///   - transport: The transport for requests.
-    ///   - interceptors: The interceptors, which see each request before it is sent.
+    ///   - interceptors: The interceptors, which see each request before it is sent. They can't change `x-requested-with` and
+    ///     `x-requested-platform`.
     ///   - factory: The factory for the classes of callbacks.
     /// - Throws: ``ConfigError/invalidConfiguration(_:)``.
     public init(
@@ -27,8 +28,9 @@ public struct AuthService: Sendable {
     ) throws {
         self.init(
             index: .service(name), options: JourneyOptions(),
-            journeys: Journey(try options.profile(), transport: transport, interceptors: interceptors), factory: factory,
-            session: nil)
+            journeys: Journey(
+                try options.profile(), transport: transport, interceptors: interceptors + [SDKIdentification.forgeRock()]),
+            factory: factory, session: nil)
     }
 
     init(

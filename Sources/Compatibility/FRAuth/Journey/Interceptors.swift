@@ -17,7 +17,7 @@ struct LegacyInterceptors: SignetNetwork.RequestInterceptor {
             let changed = core.interceptors.reduce(original) { $1.intercept(request: $0, action: action) }
             message = changed.changes(of: request, from: original)
         }
-        message.identifySDK()
+        message = SDKIdentification.forgeRock().identify(message)
         return message
     }
 }

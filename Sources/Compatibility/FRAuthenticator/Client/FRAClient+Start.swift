@@ -31,9 +31,9 @@ extension FRAClient {
 
     /// Sets the app's own storage client, in which the SDK then stores all data.
     ///
-    /// The client is handed over: only the SDK may use it from now on. The documents call this function without `try`, and apps of the
-    /// ForgeRock SDK with it; both compile. The function does not throw: a `catch` around `try FRAClient.setStorage(storage:)` is not
-    /// reached, and `try FRAClient.setStorage(storage:).get()` throws.
+    /// The client is handed over: only the SDK may use it from now on. The ForgeRock documentation calls this function without
+    /// `try`, and apps of the ForgeRock SDK with it; both compile. The function does not throw: a `catch` around
+    /// `try FRAClient.setStorage(storage:)` is not reached, and `try FRAClient.setStorage(storage:).get()` throws.
     ///
     /// - Returns: A failure with ``FRAError/invalidStateForChangingStorage`` when the SDK has started; the log has it too. Call `get()` on the
     ///   result to throw the error.
@@ -68,7 +68,7 @@ extension FRAClient {
 
     /// Sets the interceptors, which see each request of the push protocol, in this order, before it is sent.
     /// - Throws: ``FRAError/invalidStateForChangingPolicyEvaluator`` when the SDK has started.
-    public static func setInterceptors(interceptors: [any RequestInterceptor]) throws {
+    public static func setInterceptors(interceptors: [any FRARequestInterceptor]) throws {
         try change { $0.interceptors = interceptors }
     }
 

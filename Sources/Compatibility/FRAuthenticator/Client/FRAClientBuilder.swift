@@ -67,7 +67,7 @@ public final class FRAClientBuilder {
     }
 
     /// Adds an interceptor, which sees each request of the push protocol before it is sent.
-    public func withInterceptor(_ interceptor: any RequestInterceptor) -> FRAClientBuilder {
+    public func withInterceptor(_ interceptor: any FRARequestInterceptor) -> FRAClientBuilder {
         settings.interceptors.append(interceptor)
         return self
     }

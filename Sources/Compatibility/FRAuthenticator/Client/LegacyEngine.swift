@@ -31,7 +31,7 @@ final class LegacyEngine: Sendable {
         (self.settings, self.kind, self.policies) = (settings, kind, policies)
         authenticator = Authenticator(
             store: ClientStore(kind), transport: settings.transport ?? DefaultTransport.make(), device: settings.device,
-            clock: settings.clock, policies: policies.engine(), retention: .all, interceptors: settings.interceptors)
+            clock: settings.clock, policies: policies.engine(), retention: .all, interceptors: settings.allInterceptors)
     }
 
     /// Opens the app's own storage client, or the user's vault when the app set none.

@@ -104,7 +104,7 @@ public struct Request: Sendable, Hashable {
         message.headers.set("Content-Type", requestType.rawValue)
         if let responseType { message.headers.set("Accept", responseType.rawValue) }
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) { message.headers.set(name, value) }
-        message.identifySDK()
+        message = SDKIdentification.forgeRock().identify(message)
         if method == .POST || method == .PUT { message.body = RequestBody.encode(members, requestType) }
         return message
     }
@@ -174,16 +174,6 @@ extension Request {
         if method == .GET || method == .DELETE { changed.body = [] }
         if timeoutInterval != original.timeoutInterval { changed.timeout = .seconds(max(0, timeoutInterval)) }
         return changed
-    }
-}
-
-extension HTTPRequest {
-    /// Sets the headers by which servers recognize the ForgeRock SDK.
-    ///
-    /// Journeys that were made for the ForgeRock SDK can depend on their values.
-    package mutating func identifySDK() {
-        headers.set("x-requested-with", "forgerock-sdk")
-        headers.set("x-requested-platform", "ios")
     }
 }
 
