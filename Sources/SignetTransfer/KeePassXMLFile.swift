@@ -19,7 +19,7 @@ enum KeePassXMLFile {
         var groups = Array(root.children("Group").reversed())
         while let group = groups.popLast() {
             if let bin, group["UUID"]?.value == bin {
-                for _ in group.children("Entry") { builder.leaveOut("deleted entry") }
+                for _ in 0..<entryCount(in: group) { builder.leaveOut("deleted entry") }
                 continue
             }
             for entry in group.children("Entry") {
@@ -32,6 +32,16 @@ enum KeePassXMLFile {
             groups += group.children("Group").reversed()
         }
         return builder.content
+    }
+
+    /// Returns the number of entries in a group and in all groups inside it.
+    private static func entryCount(in group: XMLReader.Element) -> Int {
+        var (count, groups) = (0, [group])
+        while let group = groups.popLast() {
+            count += group.children("Entry").count
+            groups += group.children("Group")
+        }
+        return count
     }
 
     private static func add(
