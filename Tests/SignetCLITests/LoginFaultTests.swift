@@ -174,6 +174,25 @@ struct LoginFaultTests {
         }
     }
 
+    @Test("A login with --enroll that gets no token reports the missing account too, whether or not the session is kept")
+    func reportsMissingEnrollmentAndToken() async throws {
+        let asking = try askingServer()
+        let refusing = try FakeProvider(isAM: true) { $0.authorizeAnswer = .page("400 Bad Request", FakeProvider.openAMPage) }
+        try await CommandLineFixture.with { cli in
+            let settings = try cli.write(
+                "url: http://127.0.0.1:\(asking.port)/am\nissuer: http://127.0.0.1\nclient: {id: app}\n".utf8, to: "settings.yaml"
+            )
+            let kept = try await cli.signet("login", "--settings", settings, "--profile", "p", "--enroll")
+            let ended = try await cli.signet("login", refusing.url, "--client", "app", "--enroll")
+            for (login, word) in [(kept, "--browser"), (ended, "nothing was kept")] {
+                #expect(login.status == 77, "\(login.errors)")
+                let lines = login.errors.split(separator: "\n").filter { $0.hasPrefix("signet: ") }
+                #expect(lines.first?.contains("--enroll enrolled nothing") == true, "\(login.errors)")
+                #expect(lines.last?.contains(word) == true)
+            }
+        }
+    }
+
     @Test("Each policy by which a server refused a value is reported in its own sentence")
     func reportsFailedPolicies() async throws {
         let body = #"""
@@ -221,6 +240,8 @@ struct LoginFaultTests {
                 (["login", "https://a.test", "--level", "high"], "--level"),
                 (["login", "https://a.test", "--resume", "--module", "x"], "--resume"),
                 (["login", "https://a.test", "--browser", "--enroll", "--client", "c"], "--enroll"),
+                (["login", "https://a.test", "--replace"], "--enroll"), (["login", "https://a.test", "--rename"], "--enroll"),
+                (["login", "https://a.test", "--enroll", "--replace", "--rename"], "exclude each other"),
                 (["token", "--offline", "--refresh"], "--offline"), (["logout", "--all", "--profile", "x"], "--all"),
             ]
             for (arguments, word) in rows { try await cli.start(arguments).end().fails(64, word) }

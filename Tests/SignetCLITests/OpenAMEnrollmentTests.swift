@@ -95,6 +95,95 @@ struct OpenAMEnrollmentTests {
         }
     }
 
+    // MARK: Accounts that the vault has
+
+    /// A journey whose only page offers an account, with the URI in the script only.
+    private static func offering(_ uri: String) throws -> PagedOpenAM {
+        try PagedOpenAM([.init(header: "Scan", callbacks: [PagedOpenAM.drawing(uri)])])
+    }
+
+    private static let oldTOTP = "otpauth://totp/LabAM:bob?secret=\(OATHSample.secretText)&issuer=LabAM&digits=8"
+
+    /// The number of digits of each mechanism in the vault, by the name of its account.
+    private func digits(_ cli: CommandLineFixture) async throws -> [String: [Int64?]] {
+        var digits: [String: [Int64?]] = [:]
+        for account in try await cli.accounts() {
+            let mechanisms = account["mechanisms"]?.array ?? []
+            digits[account["account"]?.string ?? ""] = mechanisms.map { $0["digits"]?.lenientInteger }
+        }
+        return digits
+    }
+
+    @Test("C10: signet login --enroll for an account that the vault has exits with 73 and names the options of login")
+    func refusesKnownAccount() async throws {
+        let server = try Self.offering(Self.totp)
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", Self.oldTOTP).succeeds()
+            let login = try await OpenAMPageTests.logIn(cli, server, [], options: ["--enroll"])
+            login.fails(73, "LabAM: bob has a totp mechanism already", "'signet login --enroll --replace'", "--rename")
+            #expect(!login.errors.contains("signet enroll"))
+            #expect(try await digits(cli) == ["bob": [8]])
+            try await cli.signet("token").fails(77, "no user is logged in here")
+        }
+    }
+
+    @Test("C10: signet login --enroll --replace --yes replaces the codes of an account, and --rename keeps both")
+    func replacesOrRenames() async throws {
+        let server = try Self.offering(Self.totp)
+        let expected: [(options: [String], name: String, accounts: [String: [Int64?]])] = [
+            (["--replace", "--yes"], "bob", ["bob": [6]]), (["--rename"], "bob (2)", ["bob": [8], "bob (2)": [6]]),
+        ]
+        for (options, name, accounts) in expected {
+            try await CommandLineFixture.with { cli in
+                try await cli.signet("enroll", Self.oldTOTP).succeeds()
+                let login = try await OpenAMPageTests.logIn(cli, server, [], options: ["--enroll"] + options)
+                try login.succeeds()
+                #expect(login.errors.contains("Enrolled LabAM: \(name) in this vault."))
+                #expect(try await digits(cli) == accounts)
+            }
+        }
+    }
+
+    @Test("C10: signet login --enroll --rename refuses a secret that the vault has, without advice that does not help")
+    func refusesKnownSecret() async throws {
+        let server = try Self.offering(Self.totp)
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", Self.totp).succeeds()
+            let login = try await OpenAMPageTests.logIn(cli, server, [], options: ["--enroll", "--rename"])
+            login.fails(73, "LabAM: bob has a totp mechanism already")
+            #expect(!login.errors.contains("--replace"))
+        }
+    }
+
+    @Test("C10: signet login --enroll --replace without a terminal and without --yes exits with 77 and sends nothing")
+    func requiresTerminalOrYes() async throws {
+        let server = try Self.offering(Self.totp)
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", Self.oldTOTP).succeeds()
+            let login = try await OpenAMPageTests.logIn(cli, server, [], options: ["--enroll", "--replace"])
+            login.fails(77, "--replace", "--yes")
+            #expect(server.starts.isEmpty)
+            #expect(try await digits(cli) == ["bob": [8]])
+        }
+    }
+
+    @Test(
+        "C10: signet login --enroll --replace at a terminal replaces codes only when the user types 'yes'",
+        .enabled(if: Programs.missing(["script"]).isEmpty, "script(1) is not installed"),
+        arguments: [("yes", 0 as Int32), ("no", 77)])
+    func confirmsReplacement(answer: String, exit: Int32) async throws {
+        let server = try Self.offering(Self.totp)
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", Self.oldTOTP).succeeds()
+            let process = try cli.startAtTerminal(["login", server.url, "--enroll", "--replace"])
+            try await process.waitForOutput { output, _ in output.contains("Type 'yes' to replace it:") }
+            #expect(process.soFar.output.contains("This replaces in LabAM: bob: totp, enrolled "))
+            process.type("\(answer)\n")
+            #expect(await process.end().status == exit)
+            #expect(try await digits(cli) == ["bob": [exit == 0 ? 6 : 8]])
+        }
+    }
+
     /// Journeys without an enrollment, and a word of the error's reason.
     static let fruitless: [(pages: [PagedOpenAM.Page], word: String)] = [
         ([], "offered no account;"), ([PagedOpenAM.login], "offered no account;"),

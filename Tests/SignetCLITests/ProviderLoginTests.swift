@@ -46,6 +46,54 @@ struct ProviderLoginTests {
         }
     }
 
+    private static let app = FakeProvider.Answer.page("200 OK", "<!doctype html><title>Sign in</title><div id=root></div>")
+    private static let redirect = FakeProvider.Answer(status: "302 Found", headers: ["Location: /welcome"], body: "")
+    private static let notFound = FakeProvider.Answer.error("404 Not Found", "not_found", "There is nothing here.")
+
+    /// The answers of a provider's front end to a request of a journey, and at the address of an AM's discovery document.
+    static let frontEnds: [(journey: FakeProvider.Answer, unknown: FakeProvider.Answer)] = [
+        (app, app), (redirect, redirect), (app, .page("403 Forbidden", "<p>No")),
+        (.error("403 Forbidden", "no", "No."), notFound),
+        (.error("405 Method Not Allowed", "no", "No."), app), (.page("501 Not Implemented", "<p>No"), notFound),
+        (.page("401 Unauthorized", "<p>No"), FakeProvider.Answer(body: "{}")),
+    ]
+
+    @Test(
+        "K6: A provider is recognized when its front end answers AM's addresses with a page or another status",
+        arguments: frontEnds)
+    func recognizesFrontEnd(journey: FakeProvider.Answer, unknown: FakeProvider.Answer) async throws {
+        let provider = try FakeProvider { behavior in
+            behavior.journeyAnswer = journey
+            behavior.unknownAnswer = unknown
+        }
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("login", provider.url, "--client", "app").fails(
+                64, "OpenID provider", "no journey", "--browser", "--device")
+            let login = try await cli.logInWithBrowser(provider.url, "--client", "app", "--json").succeeds()
+            #expect(login.json["subject"]?.string == "alice")
+        }
+    }
+
+    @Test(
+        "K6: A server that fails at AM's address, and the document of another issuer behind a page, are not taken for a provider")
+    func keepsErrorOfFailingServer() async throws {
+        let failing = try FakeProvider { behavior in
+            behavior.journeyAnswer = Self.app
+            behavior.unknownAnswer = .page("503 Service Unavailable", "<p>Later")
+        }
+        let other = try FakeProvider { behavior in
+            behavior.unknownAnswer = Self.app
+            behavior.namedIssuer = "https://id.example.com/realms/other"
+        }
+        try await CommandLineFixture.with { cli in
+            let login = try await cli.signet("login", failing.url, "--client", "app")
+            login.fails(76, "the answer is not JSON")
+            #expect(!login.errors.contains("OpenID provider"))
+            try await cli.signet("login", other.url, "--client", "app").fails(65, "discovery.issuer")
+            try await cli.signet("token").fails(77, "no user is logged in here")
+        }
+    }
+
     @Test("K6: A login at an address that is neither that of an AM nor that of a provider keeps its error")
     func keepsErrorElsewhere() async throws {
         let provider = try FakeProvider()

@@ -1,5 +1,4 @@
 import ArgumentParser
-import SignetAuthenticator
 import SignetCore
 import SignetStorage
 import SignetTransfer
@@ -57,35 +56,19 @@ struct Enroll: NetworkedCommand {
     func run() async throws {
         let offered = try EnrollmentURI.parse(EnrollmentSource.uri(from: source), policy: plainHTTP.policy)
         let gateway = try gateway(for: offered)
+        let (enrollment, conflict) = (named(offered), EnrollmentPlan.Conflict(replace: replace, rename: rename))
         if dryRun {
             let needsVault = try (replace || rename) && Session.directory().holdsVault
-            let plan = try await needsVault ? plan(for: offered, in: .open(options)) : Plan(enrollment: named(offered))
+            let plan =
+                try await needsVault ? EnrollmentPlan(enrollment, conflict, in: .open(options)) : EnrollmentPlan(enrollment)
             report(plan, of: offered, heading: "Would enroll")
             return
         }
         let session = try Session.openOrCreate(options, trust: trust, json: json)
-        let plan = try await plan(for: offered, in: session)
-        if !plan.replaced.isEmpty, !yes { try Self.confirmation(of: plan.enrollment.account, plan.replaced).ask() }
-        let uids = Set(plan.replaced.map(\.uid))
-        _ = try await session.online { try await $0.enroll(plan.enrollment, pushGateway: gateway, replacing: uids) }
+        let plan = try await EnrollmentPlan(enrollment, conflict, in: session)
+        if !yes { try plan.confirmation?.ask() }
+        try await plan.enroll(in: session, pushGateway: gateway)
         report(plan, of: offered, heading: "Enrolled")
-    }
-
-    /// The enrollment under its final name, and the mechanisms that it replaces.
-    private struct Plan {
-        let enrollment: Enrollment
-        var replaced: [Mechanism] = []
-    }
-
-    private func plan(for offered: Enrollment, in session: Session) async throws -> Plan {
-        let enrollment = named(offered)
-        return try await session.offline { authenticator in
-            if rename { return Plan(enrollment: try await authenticator.withFreeName(enrollment)) }
-            guard replace else { return Plan(enrollment: enrollment) }
-            let account = try await authenticator.account(enrollment.account)
-            let kinds = enrollment.kinds.map(Mechanism.KindName.init)
-            return Plan(enrollment: enrollment, replaced: account?.mechanisms.filter { kinds.contains($0.kindName) } ?? [])
-        }
     }
 
     /// Returns the enrollment with the account name of `--account`.
@@ -94,17 +77,6 @@ struct Enroll: NetworkedCommand {
         var enrollment = offered
         enrollment.account = AccountID(issuer: offered.account.issuer, accountName: account)
         return enrollment
-    }
-
-    private static func confirmation(of account: AccountID, _ replaced: [Mechanism]) -> Confirmation {
-        let name: TerminalText = "\(account.issuer): \(account.accountName)"
-        let list: String = replaced.map { "\($0.kindName.rawValue), enrolled \($0.timeAdded.text)" }.joined(separator: "; ")
-        return Confirmation(
-            warning: """
-                This replaces in \(name): \(list). Its codes and push messages can't be brought back without a backup.
-                """,
-            action: "replace it", withoutTerminal: "replacing \(list) in \(name) can't be undone",
-            declined: "nothing was changed")
     }
 
     private func gateway(for enrollment: Enrollment) throws -> Endpoint? {
@@ -120,7 +92,7 @@ struct Enroll: NetworkedCommand {
         }
     }
 
-    private func report(_ plan: Plan, of offered: Enrollment, heading: String) {
+    private func report(_ plan: EnrollmentPlan, of offered: Enrollment, heading: String) {
         let enrollment = plan.enrollment
         let description = EnrollmentDescription(enrollment, renamedFrom: offered.account, replaced: plan.replaced)
         if json {

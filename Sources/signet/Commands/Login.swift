@@ -21,8 +21,8 @@ struct Login: NetworkedCommand {
             An OpenID provider that is no AM has no journey: its login is in the browser or on another device. It needs no settings \
             file, since it says its addresses itself; SERVER may be its issuer too.
 
-            Without a terminal nobody is asked. --answer gives an answer beforehand, by the name of what is asked: a word such \
-            as name, password, choice or confirmation, the server's prompt, the callback's type, or an attribute's name. \
+            Without a terminal signet asks no questions. --answer gives an answer beforehand, by the name of what is asked: a word \
+            such as name, password, choice or confirmation, the server's prompt, the callback's type, or an attribute's name. \
             'password' is the journey's first one; later ones go by their prompt or position: password2. \
             NAME=- takes a line of standard input, in the order in which the journey asks; a secret is never an argument:
 
@@ -66,13 +66,13 @@ struct Login: NetworkedCommand {
                 + "port, one that is registered there in the same words: http://127.0.0.1:8400/callback.", valueName: "address"))
     var redirect: String?
 
-    @Option(help: "What the token is to be good for; may be repeated. Without it openid.")
+    @Option(help: "OAuth 2.0 scope to request; can be repeated. Default: openid.")
     var scope: [String] = []
 
     @Option(help: ArgumentHelp("A name for this login; without it the server's host, and its realm.", valueName: "name"))
     var profile: String?
 
-    @Flag(name: .customLong("default"), help: "Make it the login that is meant when none is named.")
+    @Flag(name: .customLong("default"), help: "Make this login the default, which commands use without --profile.")
     var isDefault = false
 
     @Option(
@@ -103,6 +103,16 @@ struct Login: NetworkedCommand {
     @Flag(help: "Put an authenticator account that the journey offers into the vault, without asking. Fails if it offers none.")
     var enroll = false
 
+    @Flag(
+        help: "With --enroll: replace what the account has of the same kind, after asking. It stays replaced if the login fails.")
+    var replace = false
+
+    @Flag(help: "Replace without asking.")
+    var yes = false
+
+    @Flag(help: "With --enroll: keep what the account has of the same kind, and enroll under a second name, 'name (2)'.")
+    var rename = false
+
     @Option(help: ArgumentHelp("An answer; '-' for a line of standard input. May be repeated.", valueName: "name=value|-"))
     var answer: [AnswerOption] = []
 
@@ -123,7 +133,7 @@ struct Login: NetworkedCommand {
     func validate() throws {
         for answer in answer { if let problem = answer.problem { throw ValidationError(problem) } }
         guard [browser, device, resume].filter({ $0 }).count < 2 else {
-            throw ValidationError("--browser, --device and --resume are three ways: say one of them.")
+            throw ValidationError("--browser, --device and --resume exclude each other: use one of them.")
         }
         if issuer != nil {
             guard server == nil, realm == nil else {
@@ -143,6 +153,7 @@ struct Login: NetworkedCommand {
     }
 
     func run() async throws {
+        try checkConfirmation()
         let (session, known) = try open()
         let plan = try await recognized(known, session)
         let (outcome, replacedInPlace) = try await plan.profile.use(session) { client in
@@ -223,11 +234,11 @@ struct Login: NetworkedCommand {
             return Console.line(JSONText.line(JSONText.object(members)))
         }
         guard outcome.isKept else {
-            return Console.line("The journey at \(server.url.url) came to its good end, without a session.")
+            return Console.line("The journey at \(server.url.url) completed, and the server created no session.")
         }
         let person = outcome.subject.map { " as \($0)" } ?? ""
         Console.line("Logged in at \(server.url.url)\(person).")
-        if !isDefault { Console.line("Say --profile \(profile.name) to mean this login.") }
+        if !isDefault { Console.line("To use this login, add --profile \(profile.name).") }
         if server.client == nil { Console.line("There is a session and no token: a token needs --client.") }
     }
 }
@@ -239,13 +250,30 @@ extension Login {
         module.map { .module($0) } ?? level.map { AuthenticationIndex(type: "level", value: String($0)) }
     }
 
+    /// The treatment of a mechanism that an account of the journey already has in the vault.
+    var conflict: EnrollmentPlan.Conflict { EnrollmentPlan.Conflict(replace: replace, rename: rename) }
+
+    /// Throws when a replacement needs a confirmation and no terminal can ask for it, before the first request to the server.
+    private func checkConfirmation() throws {
+        guard !replace || yes || Console.canAsk else {
+            throw Failure(
+                .notAllowed, "notConfirmed",
+                "--replace asks before it replaces a mechanism, and there is no terminal for the question; pass --yes to replace"
+                    + " without it")
+        }
+    }
+
     private func validateStart() throws {
+        guard !replace || !rename else { throw ValidationError("--replace and --rename exclude each other.") }
+        guard enroll || !replace && !rename else {
+            throw ValidationError("--replace and --rename are for the account of the journey: they need --enroll.")
+        }
         guard [journey != nil, module != nil, level != nil].filter({ $0 }).count < 2 else {
-            throw ValidationError("--journey, --module and --level are three ways to name a login: say one of them.")
+            throw ValidationError("--journey, --module and --level exclude each other: use one of them.")
         }
         if let level, level < 0 { throw ValidationError("--level takes a number from 0.") }
         if resume, index != nil {
-            throw ValidationError("--module and --level start a login, and --resume goes on with one: say one of them.")
+            throw ValidationError("--module and --level start a login, and --resume continues one: use one of them.")
         }
         guard browser || device else { return }
         if journey != nil || index != nil {

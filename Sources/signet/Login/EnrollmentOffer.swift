@@ -8,6 +8,8 @@ struct EnrollmentOffer {
     private let session: Session
     private let policy: EndpointPolicy
     private let enrolls: Bool
+    private let conflict: EnrollmentPlan.Conflict
+    private let isConfirmed: Bool
     private var hasEnrolled = false
     /// The URI of the last enrollment that was offered; a waiting step repeats it.
     private var offered: String?
@@ -24,10 +26,14 @@ struct EnrollmentOffer {
     ///   - session: The vault.
     ///   - policy: The policy for addresses in enrollments.
     ///   - enrolls: True to enroll an account without asking.
-    init(_ session: Session, policy: EndpointPolicy, enrolls: Bool) {
+    ///   - conflict: The treatment of a mechanism that the account already has.
+    ///   - isConfirmed: True to replace such a mechanism without asking.
+    init(_ session: Session, policy: EndpointPolicy, enrolls: Bool, conflict: EnrollmentPlan.Conflict, isConfirmed: Bool) {
         self.session = session
         self.policy = policy
         self.enrolls = enrolls
+        self.conflict = conflict
+        self.isConfirmed = isConfirmed
     }
 
     /// The error of a login that was to enroll an account and found none; nil without such an error.
@@ -56,11 +62,28 @@ struct EnrollmentOffer {
             if !isDrawn { prompts.tell("The server offers a new authenticator account; --enroll puts it into this vault.") }
             return
         }
-        let enrollment = try EnrollmentURI.parse(uri, policy: policy)
-        _ = try await session.online { try await $0.enroll(enrollment) }
+        let account = try await enroll(EnrollmentURI.parse(uri, policy: policy), prompts)
         hasEnrolled = true
-        prompts.tell("Enrolled \(enrollment.account.issuer): \(enrollment.account.accountName) in this vault.")
+        prompts.tell("Enrolled \(account.issuer): \(account.accountName) in this vault.")
     }
+
+    /// Enrolls an account, and returns its final name.
+    /// - Throws: ``Failure`` when the account has a mechanism of the same kind that may not be replaced, and when the user does not
+    ///   confirm a replacement.
+    private func enroll(_ offered: Enrollment, _ prompts: PromptSession) async throws -> AccountID {
+        let plan = try await EnrollmentPlan(offered, conflict, in: session)
+        if !isConfirmed, let confirmation = plan.confirmation { try await prompts.confirm(confirmation) }
+        do {
+            try await plan.enroll(in: session)
+        } catch let error as AuthenticatorError where error.code == .duplicateMechanism {
+            throw Failure(error).advising(conflict == .refuse ? Self.advice : "")
+        }
+        return plan.enrollment.account
+    }
+
+    /// The advice for an account that already has a mechanism of the same kind.
+    private static let advice =
+        "; 'signet login --enroll --replace' replaces it, --rename instead of --replace keeps both"
 
     /// Returns the enrollment URI in the QR code of a picture of a step, and draws a QR code with another text.
     private mutating func uriInPictures(of step: JourneyStep, _ prompts: PromptSession) -> String? {

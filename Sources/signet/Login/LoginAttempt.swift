@@ -75,6 +75,8 @@ struct LoginAttempt {
                 }
                 outcome.token = try await client.tokens.token()
             } catch {
+                // The token's error takes the place of the one about the enrollment, so this line reports that one.
+                if let failure = outcome.failure { Console.error("signet: \(failure.message)") }
                 // After a long journey, neither a network error at its end nor a page that needs a browser requires a second run.
                 let reason = "logged in, but there is no token yet"
                 if error.code == .interactionRequired {
@@ -108,13 +110,13 @@ struct LoginAttempt {
         options.forceAuthentication = arguments.force
         var login = TerminalLogin(
             client.journeys, arguments.index, options: options, session: session,
-            prompts: PromptSession(arguments.answer, json: arguments.json), enrolls: arguments.enroll,
+            prompts: PromptSession(arguments.answer, json: arguments.json), enrollment: enrollmentOffer,
             timeout: timeout ?? .seconds(600))
         let state: JourneyState
         do {
             state = try await login.run(isResumed: arguments.resume)
-        } catch let error where Self.isNotFound(error) {
-            guard try await plan.profile.leadsToProvider(session) else { throw error }
+        } catch let error where Self.isPerhapsOfProvider(error) {
+            guard try await isAtProvider() else { throw error }
             throw plan.profile.noJourney
         }
         let unused = login.unusedAnswers.joined(separator: ", ")
@@ -123,10 +125,33 @@ struct LoginAttempt {
         return (false, login.enrollmentFailure)
     }
 
-    /// True when the address of the journeys doesn't exist.
-    private static func isNotFound(_ error: any Error) -> Bool {
-        let failure = error as? Failure
-        return (error as? JourneyError)?.status == 404 || failure?.code == "journey.refused" && failure?.part == "url"
+    private var enrollmentOffer: EnrollmentOffer {
+        EnrollmentOffer(
+            session, policy: client.journeys.profile.policy, enrolls: arguments.enroll, conflict: arguments.conflict,
+            isConfirmed: arguments.yes)
+    }
+
+    /// True when the answer to a request of the journey may be that of an OpenID provider.
+    ///
+    /// A provider has no address for journeys. The front end of one may also answer with another status, or with a page or a
+    /// redirect to one.
+    private static func isPerhapsOfProvider(_ error: any Error) -> Bool {
+        if let failure = error as? Failure { return failure.code == "journey.refused" && failure.part == "url" }
+        guard let error = error as? JourneyError else { return false }
+        switch error.code {
+        case .serverMisbehaved: return true
+        case .loginFailed, .policyFailed: return false
+        default: return error.status.map { [403, 404, 405, 501].contains($0) } ?? false
+        }
+    }
+
+    /// Returns true if the address is that of an OpenID provider, and false also for an address that cannot be reached.
+    private func isAtProvider() async throws -> Bool {
+        do {
+            return try await plan.profile.leadsToProvider(session)
+        } catch is TransportError {
+            return false
+        }
     }
 
     private func inBrowser() async throws -> AccessToken {

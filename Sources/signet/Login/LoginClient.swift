@@ -67,6 +67,9 @@ extension LoginProfile {
     }
 
     /// Returns true if the address isn't that of an AM and has the discovery document of an OpenID provider.
+    ///
+    /// The front end of a provider may answer a request for the discovery document of an AM with any page, a redirect or a status
+    /// such as 404. The failure of an AM, or the document of another issuer, is not such an answer.
     /// - Throws: `ProfileError` when the document is that of another issuer, so that the address must be another one;
     ///   `TransportError`.
     func leadsToProvider(_ session: Session) async throws -> Bool {
@@ -76,8 +79,10 @@ extension LoginProfile {
                 _ = try await server.discovering(over: transport)
                 return false
             } catch let error as ProfileError {
-                guard case .refused(let refusal) = error.fault, refusal.status.map({ (400..<500).contains($0) }) ?? false else {
-                    return false
+                switch error.fault {
+                case .issuer: return false
+                case .refused(let refusal) where (refusal.status ?? 0) >= 500: return false
+                default: break
                 }
             }
             do {

@@ -119,6 +119,18 @@ struct PromptSession {
         }
     }
 
+    /// Asks for the word `yes` at the terminal, as ``Confirmation/ask()`` does, until a signal ends the login.
+    /// - Throws: ``Failure`` with exit code 77 without a terminal and after any other answer; `CancellationError` when the input
+    ///   ends.
+    func confirm(_ confirmation: Confirmation) async throws {
+        guard canAsk else {
+            throw Failure(.notAllowed, "notConfirmed", "\(confirmation.withoutTerminal); pass --yes if that is what you want")
+        }
+        Console.error("\(confirmation.warning) Type 'yes' to \(confirmation.action):")
+        guard let answer = try await TerminalInput.line() else { throw CancellationError() }
+        guard answer == Array("yes".utf8) else { throw Failure(.notAllowed, "notConfirmed", confirmation.declined) }
+    }
+
     /// Asks for a number.
     /// - Parameters:
     ///   - question: The question.

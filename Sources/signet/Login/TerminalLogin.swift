@@ -28,19 +28,19 @@ struct TerminalLogin {
     ///   - journeys: The journeys of the server.
     ///   - index: The journey, module or level to start; nil for the profile's authentication service.
     ///   - options: The options of the journey.
-    ///   - session: The vault, for device keys and for accounts that the journey enrolls.
+    ///   - session: The vault, for device keys.
     ///   - prompts: The source of answers.
-    ///   - enrolls: True to enroll an account of the journey in the vault without asking.
+    ///   - enrollment: The enrollment of accounts that the journey offers.
     ///   - timeout: The maximum time of all waits together, so that a server can't keep the command waiting forever.
     init(
         _ journeys: Journey, _ index: AuthenticationIndex? = nil, options: JourneyOptions, session: Session,
-        prompts: PromptSession, enrolls: Bool, timeout: Duration = .seconds(600)
+        prompts: PromptSession, enrollment: EnrollmentOffer, timeout: Duration = .seconds(600)
     ) {
         self.timeout = timeout
         self.journeys = journeys
         self.index = index ?? .service(journeys.profile.authenticationService)
         self.options = options
-        enrollment = EnrollmentOffer(session, policy: journeys.profile.policy, enrolls: enrolls)
+        self.enrollment = enrollment
         form = StepPrompter(prompts, device: DeviceAnswers(session, for: journeys.profile))
     }
 

@@ -50,6 +50,13 @@ struct Failure: Error {
     /// The message without the advice, for a case in which the user cannot follow it.
     var reason: String { String(message.dropLast(advice.count)) }
 
+    /// Returns the failure with another advice at the end of its message; empty for none.
+    func advising(_ advice: String) -> Failure {
+        var failure = self
+        (failure.message, failure.advice) = (reason + advice, advice)
+        return failure
+    }
+
     /// Converts any error of the layers below.
     init(_ error: any Error) {
         switch error {

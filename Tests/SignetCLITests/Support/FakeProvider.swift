@@ -40,6 +40,11 @@ final class FakeProvider: Sendable {
         var userInfoAnswer: Answer?
         /// The claims of a signed userinfo, beside `iss`, `aud` and `sub`.
         var signedUserInfo: [String: JSONValue]?
+        /// The answer of a provider that is no AM to a request of a journey; nil for ``unknownAnswer``.
+        var journeyAnswer: Answer?
+        /// The answer at any other address that the provider does not have, such as that of an AM's discovery document.
+        var unknownAnswer = Answer.error(
+            "404 Not Found", "HTTP 404 Not Found", "For more on this error consult the server log.")
         /// The answers to the first polls of a device.
         var devicePolls: [Answer] = []
     }
@@ -109,6 +114,7 @@ final class FakeProvider: Sendable {
         switch place.split(separator: "/").last {
         case "openid-configuration" where isDiscovery: return Answer(body: discovery(state.behavior))
         case "authenticate" where isAM: return Answer(body: #"{"tokenId":"sso-1","successUrl":"/console","realm":"/"}"#)
+        case "authenticate": return state.behavior.journeyAnswer ?? state.behavior.unknownAnswer
         case "sessions" where isAM: return Answer(body: #"{"result":"Successfully logged out"}"#)
         case "authorize": return authorize(query, &state)
         case "token", "access_token": return token(form, &state)
@@ -119,7 +125,7 @@ final class FakeProvider: Sendable {
             return Answer()
         case "logout", "endSession": return state.behavior.endSessionAnswer
         case "userinfo": return userInfo(state.behavior)
-        default: return .error("404 Not Found", "HTTP 404 Not Found", "For more on this error consult the server log.")
+        default: return state.behavior.unknownAnswer
         }
     }
 
