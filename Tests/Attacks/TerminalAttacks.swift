@@ -6,7 +6,7 @@ import SignetTesting
 import TestSupport
 import Testing
 
-/// Text of strangers that a program prints: control characters, changes of the writing direction, forged lines.
+/// Text that comes from an attacker and that a program prints: control characters, changes of the writing direction, forged lines.
 @Suite("Attacks: terminals and logs", .timeLimit(.minutes(5)))
 struct TerminalAttacks {
     /// Names that would move the cursor, set the clipboard, add a line or look like another name.

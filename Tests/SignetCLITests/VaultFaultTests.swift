@@ -154,8 +154,15 @@ struct VaultFaultTests {
             let holder = try SQLite.holder(of: cli.home + "/vault.sqlite", at: cli)
             try await holder.waitForOutput { output, _ in output.contains("held") }
             let enrolling = try cli.start(["enroll", OATHSample.uri()])
-            try await Task.sleep(for: .milliseconds(1500))
-            #expect(!enrolling.hasEnded)
+            let directory = "/proc/\(enrolling.identifier)/fd"
+            let hasOpened = try await eventually {
+                let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+                return files.contains { file in
+                    let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(directory)/\(file)")
+                    return target?.hasSuffix("/vault.sqlite") == true
+                }
+            }
+            #expect(hasOpened)
             holder.closeInput()
             try await enrolling.end().succeeds()
         }
