@@ -242,6 +242,7 @@ struct LoginFaultTests {
                 (["login", "https://a.test", "--browser", "--enroll", "--client", "c"], "--enroll"),
                 (["login", "https://a.test", "--replace"], "--enroll"), (["login", "https://a.test", "--rename"], "--enroll"),
                 (["login", "https://a.test", "--enroll", "--replace", "--rename"], "exclude each other"),
+                (["login", "https://a.test", "--enroll", "--yes"], "needs --replace"),
                 (["token", "--offline", "--refresh"], "--offline"), (["logout", "--all", "--profile", "x"], "--all"),
             ]
             for (arguments, word) in rows { try await cli.start(arguments).end().fails(64, word) }

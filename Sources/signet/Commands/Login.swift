@@ -268,6 +268,7 @@ extension Login {
         guard enroll || !replace && !rename else {
             throw ValidationError("--replace and --rename are for the account of the journey: they need --enroll.")
         }
+        guard replace || !yes else { throw ValidationError("--yes confirms a replacement: it needs --replace.") }
         guard [journey != nil, module != nil, level != nil].filter({ $0 }).count < 2 else {
             throw ValidationError("--journey, --module and --level exclude each other: use one of them.")
         }
