@@ -5,6 +5,7 @@ import SignetCore
 import SignetNetwork
 import SignetTesting
 import Synchronization
+import TestSupport
 import Testing
 
 import class FRAuth.AccessToken
@@ -68,17 +69,20 @@ struct SessionReplacementTests {
         }
     }
 
+    /// Returns a transport whose journeys end with an empty session while `isEmpty` is on.
+    private static func transport(over network: AsyncHTTPTransport, endingEmpty isEmpty: Toggle) -> ScriptedTransport {
+        ScriptedTransport { (request) throws(TransportError) in
+            guard isEmpty.isOn, request.url.contains("/authenticate") else { return try await network.send(request) }
+            return HTTPResponse(status: 200, body: Array(#"{"tokenId":"","successUrl":"/console","realm":"/alpha"}"#.utf8))
+        }
+    }
+
     @Test("A journey that ends with an empty session returns neither the stored user nor the stored token")
     func keepsStoredUserFromEmptySession() async throws {
         try await FRAuthFixture.with { fixture in
             let network = AsyncHTTPTransport()
-            let isEmpty = Mutex(false)
-            let transport = ScriptedTransport { (request) throws(TransportError) in
-                guard isEmpty.withLock({ $0 }), request.url.contains("/authenticate") else {
-                    return try await network.send(request)
-                }
-                return HTTPResponse(status: 200, body: Array(#"{"tokenId":"","successUrl":"/console","realm":"/alpha"}"#.utf8))
-            }
+            let isEmpty = Toggle()
+            let transport = Self.transport(over: network, endingEmpty: isEmpty)
             try await fixture.program {
                 $0.transport = transport
             } _: {
@@ -86,7 +90,7 @@ struct SessionReplacementTests {
                 let user = try await logIn()
                 let token = try #require(user.token)
                 let session = try #require(FRSession.currentSession?.sessionToken)
-                isEmpty.withLock { $0 = true }
+                isEmpty.turnOn()
                 await #expect(throws: AuthError.userAuthenticationRequired) {
                     _ = try await FRSession.authenticate(FRUser.self, authIndexValue: "Login")
                 }
@@ -107,13 +111,8 @@ struct SessionReplacementTests {
     func allowsLoginAfterEmptySession() async throws {
         try await FRAuthFixture.with { fixture in
             let network = AsyncHTTPTransport()
-            let isEmpty = Mutex(false)
-            let transport = ScriptedTransport { (request) throws(TransportError) in
-                guard isEmpty.withLock({ $0 }), request.url.contains("/authenticate") else {
-                    return try await network.send(request)
-                }
-                return HTTPResponse(status: 200, body: Array(#"{"tokenId":"","successUrl":"/console","realm":"/alpha"}"#.utf8))
-            }
+            let isEmpty = Toggle()
+            let transport = Self.transport(over: network, endingEmpty: isEmpty)
             try await fixture.program {
                 $0.transport = transport
             } _: {
@@ -121,7 +120,7 @@ struct SessionReplacementTests {
                 let user = try await logIn()
                 let token = try #require(user.token)
                 await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { _ = try await FRUser.login() }
-                isEmpty.withLock { $0 = true }
+                isEmpty.turnOn()
                 await #expect(throws: AuthError.userAuthenticationRequired) {
                     _ = try await FRSession.authenticate(FRUser.self, authIndexValue: "Login")
                 }
@@ -134,7 +133,7 @@ struct SessionReplacementTests {
                 await #expect(throws: AuthError.userAuthenticationRequired) {
                     _ = try await FRSession.authenticate(AccessToken.self, authIndexValue: "Login")
                 }
-                isEmpty.withLock { $0 = false }
+                isEmpty.turnOff()
                 let again = try await logIn()
                 #expect(again.token != nil)
                 await #expect(throws: AuthError.userAlreadyAuthenticated(true)) { _ = try await FRUser.login() }
