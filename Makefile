@@ -84,9 +84,7 @@ bench: setup ## the speed and size limits, as ratios in one run; also written to
 	PATH="$(SCRATCH)/bench/bin:$$PATH" \
 	"$$bin/signet-bench" --signet "$(SCRATCH)/release/signet-stripped" --output bench.json
 
-# The lock in Synchronization.Mutex is invisible to it: docs/decisions/002-mutex-under-tsan.md. The tests of the command line and the
-# attacks look at other processes, which it would only slow down.
-tsan: export TSAN_OPTIONS := suppressions=$(CURDIR)/scripts/tsan-suppressions.txt
+# The tests of the command line and the attacks look at other processes, which the sanitizer would only slow down.
 tsan: setup ## the tests under the thread sanitizer
 	@swift build $(TSAN) --build-tests
 	@swift test $(TSAN) --skip-build --skip SignetCLITests --skip '^Attacks\.' $(TEST_ARGS)

@@ -146,7 +146,8 @@ let package = Package(
         .target(
             name: "PingStorage", dependencies: ["SignetStorage"], path: "Sources/Compatibility/PingStorage", swiftSettings: rules),
         .target(
-            name: "PingLogger", dependencies: [logging], path: "Sources/Compatibility/PingLogger", swiftSettings: rules),
+            name: "PingLogger", dependencies: ["SignetCore", logging], path: "Sources/Compatibility/PingLogger",
+            swiftSettings: rules),
         .target(
             name: "PingCommons", dependencies: ["PingLogger", "SignetAuthenticator", "SignetCore"],
             path: "Sources/Compatibility/PingCommons", swiftSettings: rules),
@@ -306,12 +307,12 @@ let package = Package(
             name: "StorageTests", dependencies: ["Storage", "SignetStorage", "SignetTesting", "TestSupport"], swiftSettings: rules
         ),
         .testTarget(name: "PingStorageTests", dependencies: ["PingStorage"], swiftSettings: rules),
-        .testTarget(name: "PingLoggerTests", dependencies: ["PingLogger", logging], swiftSettings: rules),
+        .testTarget(name: "PingLoggerTests", dependencies: ["PingLogger", "SignetCore", logging], swiftSettings: rules),
         .testTarget(
             name: "PingCommonsTests", dependencies: ["PingCommons"], swiftSettings: rules),
         .testTarget(
-            name: "PingOrchestrateTests", dependencies: ["PingOrchestrate"], swiftSettings: rules),
-        .testTarget(name: "PingOidcTests", dependencies: ["PingOidc"], swiftSettings: rules),
+            name: "PingOrchestrateTests", dependencies: ["PingOrchestrate", "SignetCore"], swiftSettings: rules),
+        .testTarget(name: "PingOidcTests", dependencies: ["PingOidc", "SignetCore"], swiftSettings: rules),
         .testTarget(name: "PingJourneyPluginTests", dependencies: ["PingJourneyPlugin"], swiftSettings: rules),
         .testTarget(
             name: "PingJourneyTests",

@@ -6,7 +6,6 @@ import SignetAuthenticator
 import SignetCore
 import SignetNetwork
 import SignetStorage
-import Synchronization
 
 /// One push approval over loopback beside a bare POST of the same bytes to the same server with the same HTTP client.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import SignetCore
 
 /// An HTTP server that answers every request with `200 {}`, or what it is told to, and looks at nothing but its first line and its
 /// length: real sockets, and the least work a server can have, so that neither side of a comparison is flattered by what both wait

@@ -5,7 +5,6 @@ import SignetAuthenticator
 import SignetCore
 import SignetNetwork
 import SignetStorage
-import Synchronization
 
 /// A thousand push messages, received as they come and approved one after another over loopback, beside as many bare POSTs of the
 /// same bytes.

@@ -1,5 +1,4 @@
 import SignetCore
-import Synchronization
 
 /// The registrations and answers that servers have accepted and the store has not saved yet, so that the next call can save them.
 ///

@@ -1,7 +1,7 @@
 #if canImport(AuthenticationServices)
 import AuthenticationServices
 import Foundation
-import Synchronization
+import SignetCore
 
 /// The system's window for logins on Apple's systems (`ASWebAuthenticationSession`).
 ///

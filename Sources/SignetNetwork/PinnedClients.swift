@@ -1,4 +1,4 @@
-import Synchronization
+import SignetCore
 
 /// The HTTP clients of a transport: one for each set of pinned keys, so that a connection is never reused for a request with
 /// other pins.

@@ -1,4 +1,4 @@
-import Synchronization
+import SignetCore
 
 /// Receives one answer that comes back from a browser, and passes it to the task that waits for it.
 ///

@@ -1,7 +1,7 @@
 #if canImport(Security)
 import Foundation
 import Security
-import Synchronization
+import SignetCore
 
 #if canImport(FoundationNetworking)
 // On Linux this file is type-checked against a substitute for the Security framework.

@@ -1,4 +1,4 @@
-import Synchronization
+import SignetCore
 
 /// The port and the URLs of a server, which are known when its socket listens.
 final class ServerAddress: Sendable {

@@ -3,7 +3,6 @@ import Logging
 import SignetCore
 import SignetNetwork
 import SignetPushGateway
-import Synchronization
 
 /// The shared context of a running server: its state, clock, log and delivery queues.
 ///

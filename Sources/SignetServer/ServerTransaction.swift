@@ -1,7 +1,6 @@
 import Foundation
 import SignetCore
 import SignetStorage
-import Synchronization
 
 /// The values that are the same for every transaction of a server: parts of its configuration, and its keys.
 struct TransactionConstants: Sendable {

@@ -1,7 +1,6 @@
 import Foundation
 public import SignetCore
 public import SignetStorage
-import Synchronization
 
 /// A key protector that forwards its calls to another one.
 ///

@@ -1,5 +1,5 @@
+import SignetCore
 public import SignetStorage
-import Synchronization
 
 /// A record store that fails on request.
 ///

@@ -1,5 +1,4 @@
 public import SignetCore
-import Synchronization
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

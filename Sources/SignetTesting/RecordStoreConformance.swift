@@ -1,6 +1,6 @@
 import Dispatch
+import SignetCore
 public import SignetStorage
-import Synchronization
 
 /// The requirements of every `RecordStore`, as a list of test cases for the stores of this package and for custom stores.
 ///

@@ -1,5 +1,5 @@
+import SignetCore
 public import SignetNetwork
-import Synchronization
 
 /// A transport that answers with scripted responses and records the requests.
 ///

@@ -1,6 +1,6 @@
 import FRAuth
 import FRCore
-import Synchronization
+import SignetCore
 import Testing
 
 @Suite("FRLog")

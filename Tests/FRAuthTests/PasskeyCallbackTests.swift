@@ -2,7 +2,6 @@ import FRAuth
 import Foundation
 import SignetCore
 import SignetTesting
-import Synchronization
 import Testing
 
 import struct SignetJourney.WebAuthnAssertion

@@ -1,10 +1,10 @@
 import FRAuth
 import FRCore
 import Foundation
+import SignetCore
 import SignetNetwork
 import SignetServer
 import SignetTesting
-import Synchronization
 import Testing
 
 import class FRAuth.AccessToken

@@ -2,7 +2,6 @@ import FRAuth
 import Foundation
 import SignetCore
 import SignetTesting
-import Synchronization
 import Testing
 
 @Suite("Callbacks for identity providers, reCAPTCHA, PingOne Protect and app integrity")

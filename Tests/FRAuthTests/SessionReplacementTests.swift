@@ -4,7 +4,6 @@ import Foundation
 import SignetCore
 import SignetNetwork
 import SignetTesting
-import Synchronization
 import TestSupport
 import Testing
 

@@ -4,7 +4,6 @@ import Foundation
 import SignetCore
 import SignetNetwork
 import SignetTesting
-import Synchronization
 import Testing
 
 /// Tests of the errors about tokens: protocol/journey.md section 4.8.

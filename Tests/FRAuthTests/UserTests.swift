@@ -7,7 +7,6 @@ import SignetNetwork
 import SignetServer
 import SignetStorage
 import SignetTesting
-import Synchronization
 import Testing
 
 import class FRAuth.AccessToken

@@ -5,7 +5,6 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
-import Synchronization
 import Testing
 
 @Suite("Completion callbacks and concurrent calls")

@@ -1,8 +1,8 @@
 import FRAuthenticator
 import FRCore
 import Logging
+import SignetCore
 import SignetTesting
-import Synchronization
 import Testing
 
 @Suite("Log of the SDK")

@@ -2,7 +2,6 @@ import FRAuthenticator
 import Foundation
 import SignetCore
 import SignetTesting
-import Synchronization
 import Testing
 
 @Suite("Policies and account locks")

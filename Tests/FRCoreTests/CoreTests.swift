@@ -1,7 +1,7 @@
 import FRCore
 import Foundation
+import SignetCore
 import SignetStorage
-import Synchronization
 import Testing
 
 @Suite("FRCore errors, texts, log and detectors")

@@ -1,8 +1,8 @@
 import FRCore
 import Foundation
+import SignetCore
 import SignetNetwork
 import SignetTesting
-import Synchronization
 import Testing
 
 #if canImport(FoundationNetworking)

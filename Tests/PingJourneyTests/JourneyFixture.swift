@@ -4,7 +4,6 @@ import SignetNetwork
 import SignetServer
 import SignetStorage
 import SignetTesting
-import Synchronization
 import TestSupport
 
 /// A server with a user and a client, and a machine with a vault on which apps of the Ping SDK run.

@@ -4,7 +4,6 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
-import Synchronization
 import Testing
 
 /// A storage of an app, as the document on custom storage has it.

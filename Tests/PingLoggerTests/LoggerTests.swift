@@ -1,5 +1,5 @@
 import Logging
-import Synchronization
+import SignetCore
 import Testing
 
 @testable import PingLogger

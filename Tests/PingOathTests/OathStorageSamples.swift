@@ -1,8 +1,8 @@
 import PingOath
 import PingPush
 import SignetAuthenticator
+import SignetCore
 import Storage
-import Synchronization
 import TestSupport
 import Testing
 

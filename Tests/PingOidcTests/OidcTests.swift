@@ -1,6 +1,6 @@
 import Foundation
 import PingOidc
-import Synchronization
+import SignetCore
 import Testing
 
 @Suite("OAuth 2.0 clients under the Ping SDK's names")

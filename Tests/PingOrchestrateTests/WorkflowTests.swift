@@ -1,6 +1,6 @@
 import Foundation
 import PingOrchestrate
-import Synchronization
+import SignetCore
 import Testing
 
 /// A server that answers each request with the path of its address and the value of one header field.

@@ -2,7 +2,6 @@ import FRAuthenticator
 import Foundation
 import SignetCore
 import SignetTesting
-import Synchronization
 import Testing
 
 /// Waits for the result of an operation that a sample begins.

@@ -1,4 +1,4 @@
-import Synchronization
+import SignetCore
 
 // Stand-ins for the system types in the samples that Linux lacks, as far as the samples use them.
 

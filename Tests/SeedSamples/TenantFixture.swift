@@ -5,7 +5,6 @@ import SignetNetwork
 import SignetServer
 import SignetStorage
 import SignetTesting
-import Synchronization
 import TestSupport
 
 import protocol FRCore.RequestInterceptor

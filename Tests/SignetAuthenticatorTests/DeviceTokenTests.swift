@@ -5,7 +5,6 @@ import SignetNetwork
 import SignetStorage
 import SignetTesting
 import SignetTransfer
-import Synchronization
 import TestSupport
 import Testing
 

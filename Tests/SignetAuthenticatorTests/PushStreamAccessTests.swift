@@ -6,7 +6,6 @@ import SignetJourney
 import SignetNetwork
 import SignetServer
 import SignetStorage
-import Synchronization
 import TestSupport
 import Testing
 

@@ -5,7 +5,6 @@ import SignetJourney
 import SignetNetwork
 import SignetOAuth
 import SignetTesting
-import Synchronization
 import TestSupport
 import Testing
 

@@ -5,7 +5,6 @@ import SignetOAuth
 import SignetServer
 import SignetStorage
 import SignetTesting
-import Synchronization
 import Testing
 
 @Suite("An app's client at a server")

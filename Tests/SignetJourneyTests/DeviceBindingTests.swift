@@ -5,7 +5,6 @@ import SignetJourney
 import SignetOAuth
 import SignetStorage
 import SignetTesting
-import Synchronization
 import Testing
 
 @Suite("Device binding keys")

@@ -3,7 +3,6 @@ import SignetJourney
 import SignetNetwork
 import SignetOAuth
 import SignetTesting
-import Synchronization
 import Testing
 
 @Suite("Journeys")

@@ -1,3 +1,4 @@
+import SignetCore
 import SignetNetwork
 import SignetTesting
 import TestSupport

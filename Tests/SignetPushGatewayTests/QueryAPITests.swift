@@ -1,6 +1,5 @@
 import Foundation
 import SignetCore
-import Synchronization
 import Testing
 
 @testable import SignetPushGateway

@@ -37,14 +37,14 @@ private struct Vectors {
 /// A key that counts its operations.
 private final class CountedKey: AgreementKey {
     let key: SoftwareKey
-    let asked = OperationCount()
+    let asked = Counter()
 
     init(_ key: SoftwareKey) { self.key = key }
 
     var publicKey: [UInt8] { key.publicKey }
 
     func agree(with ephemeral: [UInt8]) throws(StoreError) -> Secret {
-        asked.increment()
+        asked.add()
         return try key.agree(with: ephemeral)
     }
 }

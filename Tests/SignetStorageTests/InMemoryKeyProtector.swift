@@ -1,5 +1,4 @@
 import SignetCore
-import Synchronization
 
 @testable import SignetStorage
 

@@ -2,7 +2,6 @@ import Foundation
 import SignetCore
 import SignetStorage
 import SignetTesting
-import Synchronization
 
 /// The item that the tests store.
 struct Pet: Codable, Hashable {

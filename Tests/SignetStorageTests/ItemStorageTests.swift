@@ -2,7 +2,6 @@ import Foundation
 import SignetCore
 import SignetStorage
 import SignetTesting
-import Synchronization
 import Testing
 
 /// The common behavior of the storages in the package, whatever their backend.

@@ -1,5 +1,5 @@
+import SignetCore
 import SignetStorage
-import Synchronization
 
 /// The names that were written, each once, in order.
 final class NameList: Sendable {

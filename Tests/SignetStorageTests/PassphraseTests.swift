@@ -1,7 +1,6 @@
 import SignetCore
 import SignetStorage
 import SignetTesting
-import Synchronization
 import Testing
 
 @Suite("A passphrase")

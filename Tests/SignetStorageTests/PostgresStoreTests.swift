@@ -3,7 +3,6 @@ import Foundation
 import SignetCore
 import SignetStorage
 import SignetTesting
-import Synchronization
 import Testing
 import TestSupport
 

@@ -5,7 +5,6 @@ package import SignetCore
 package import SignetNetwork
 package import SignetStorage
 package import SignetTesting
-import Synchronization
 
 /// A kind of storage in which a client keeps its accounts in a test.
 package enum ClientStorageKind: String, CaseIterable, Sendable {

@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
-import Synchronization
+import SignetCore
 
 /// A TCP server on the loopback address with responses that a test chooses freely.
 ///

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
-import Synchronization
+import SignetCore
 
 /// An HTTPS server on the loopback interface that counts connections and requests.
 package final class TLSServer: Sendable {
@@ -11,8 +11,8 @@ package final class TLSServer: Sendable {
     private let log: Log
 
     fileprivate final class Log: Sendable {
-        let connections = Atomic(0)
-        let requests = Atomic(0)
+        let connections = Counter()
+        let requests = Counter()
     }
 
     package static func with<R>(
@@ -40,7 +40,7 @@ package final class TLSServer: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    log.connections.add(1, ordering: .relaxed)
+                    log.connections.add()
                     try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline()
                     try channel.pipeline.syncOperations.addHandler(Answer(log: log))
@@ -51,8 +51,8 @@ package final class TLSServer: Sendable {
     }
 
     package var url: String { "https://localhost:\(port)/" }
-    package var requests: Int { log.requests.load(ordering: .relaxed) }
-    package var connections: Int { log.connections.load(ordering: .relaxed) }
+    package var requests: Int { log.requests.count }
+    package var connections: Int { log.connections.count }
 }
 
 private final class Answer: ChannelInboundHandler {
@@ -64,7 +64,7 @@ private final class Answer: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head: log.requests.add(1, ordering: .relaxed)
+        case .head: log.requests.add()
         case .body: break
         case .end:
             let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "2"])

@@ -1,4 +1,4 @@
-import Synchronization
+import SignetCore
 
 /// A thread-safe switch that a test turns on and off.
 package final class Toggle: Sendable {

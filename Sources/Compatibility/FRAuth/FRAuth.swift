@@ -4,7 +4,6 @@ import SignetJourney
 public import SignetNetwork
 public import SignetOAuth
 public import SignetStorage
-import Synchronization
 
 /// The SDK, started with settings.
 ///

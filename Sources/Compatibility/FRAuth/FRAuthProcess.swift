@@ -4,7 +4,6 @@ import SignetJourney
 package import SignetNetwork
 package import SignetOAuth
 package import SignetStorage
-import Synchronization
 
 /// The dependencies of a process's SDK: network, storage, browser and clock.
 package struct LegacyAuthSettings: Sendable {

@@ -1,7 +1,6 @@
 import Foundation
 package import SignetCore
 package import SignetNetwork
-import Synchronization
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

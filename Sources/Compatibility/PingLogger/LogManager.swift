@@ -1,4 +1,4 @@
-import Synchronization
+import SignetCore
 
 /// The loggers of the Ping SDK, and the one that new configurations take.
 public enum LogManager {

@@ -1,7 +1,6 @@
 package import SignetCore
 package import SignetOAuth
 public import SignetStorage
-import Synchronization
 
 /// The values of an ``OidcClientConfig``.
 public struct OidcClientSettings: Sendable {

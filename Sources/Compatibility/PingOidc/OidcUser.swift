@@ -2,7 +2,6 @@ import SignetCore
 import SignetNetwork
 package import SignetOAuth
 import SignetStorage
-import Synchronization
 
 /// The calls of a ``User`` over the tokens of the engine.
 package final class TokenCalls: Sendable {

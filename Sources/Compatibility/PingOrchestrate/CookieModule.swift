@@ -1,6 +1,5 @@
 package import SignetCore
 public import SignetStorage
-import Synchronization
 
 /// A module that stores cookies of the server.
 ///

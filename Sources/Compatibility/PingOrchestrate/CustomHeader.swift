@@ -1,4 +1,4 @@
-import Synchronization
+import SignetCore
 
 /// The configuration of ``CustomHeader``.
 public final class CustomHeaderConfig: Sendable {

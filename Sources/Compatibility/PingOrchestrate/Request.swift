@@ -1,6 +1,5 @@
 import SignetCore
 package import SignetNetwork
-import Synchronization
 
 /// A request that the modules of a workflow change before it is sent.
 public final class Request: Sendable {

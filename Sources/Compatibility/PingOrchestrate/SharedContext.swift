@@ -1,4 +1,4 @@
-import Synchronization
+import SignetCore
 
 /// Values that the modules of a workflow share, by name.
 public final class SharedContext: Sendable {

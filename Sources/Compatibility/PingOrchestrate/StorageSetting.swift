@@ -1,6 +1,5 @@
 import SignetCore
 package import SignetStorage
-import Synchronization
 
 /// A storage that an app gave to a configuration by assignment, as the Ping SDK's API has it.
 ///

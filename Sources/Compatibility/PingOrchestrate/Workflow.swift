@@ -1,5 +1,4 @@
 import SignetCore
-import Synchronization
 
 /// A sequence of requests to a server that modules make and read.
 ///

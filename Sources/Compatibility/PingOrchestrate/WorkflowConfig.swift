@@ -1,5 +1,5 @@
 public import Foundation
-import Synchronization
+import SignetCore
 
 /// The settings of a workflow.
 ///

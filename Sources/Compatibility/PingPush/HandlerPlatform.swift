@@ -1,7 +1,6 @@
 import SignetAuthenticator
 import SignetCore
 import SignetNetwork
-import Synchronization
 
 /// An adapter that makes a ``PushHandler`` a ``PushPlatform`` of the engine.
 struct HandlerPlatform: SignetAuthenticator.PushPlatform {

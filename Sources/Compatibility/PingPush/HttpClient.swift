@@ -1,7 +1,6 @@
 public import Foundation
 import SignetCore
 public import SignetNetwork
-import Synchronization
 
 /// The HTTP client of a ``PingAMPushHandler``.
 public final class HttpClient: Sendable {

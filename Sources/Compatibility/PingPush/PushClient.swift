@@ -3,7 +3,6 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTransfer
-import Synchronization
 
 /// A client for push notifications with the API of the Ping SDK.
 ///

@@ -1,7 +1,6 @@
 import Dispatch
 import SignetCore
 import SignetStorage
-import Synchronization
 
 /// A decoder that converts records to values page by page, in parallel with the reading of the next page.
 ///

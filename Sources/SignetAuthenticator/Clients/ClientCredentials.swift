@@ -1,7 +1,6 @@
 import Foundation
 package import SignetCore
 package import SignetStorage
-import Synchronization
 
 /// A mechanism with its account and the account's current lock.
 package struct EnrolledMechanism: Sendable {

@@ -1,6 +1,5 @@
 import SignetCore
 import SignetNetwork
-import Synchronization
 
 /// The progress of a listener, which continues from one connection to the next.
 struct PushStreamProgress: Sendable {

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A lock that a task holds across suspensions.
 ///
 /// Waiting tasks acquire it in the order of their requests.

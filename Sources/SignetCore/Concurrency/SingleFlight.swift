@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Runs one operation at a time and gives its result to all callers that request it in the meantime.
 ///
 /// A canceled caller stops waiting. The operation continues to its end even when no caller waits, because the results of its

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Runs an operation with a time limit.
 ///
 /// After the limit the operation is canceled. It may ignore the cancellation and return later; its value is then passed to

@@ -1,5 +1,4 @@
 package import SignetCore
-import Synchronization
 
 /// The variant of the protocol of one server: the setting of its profile, or else the one that the server's answers have shown.
 ///

@@ -1,7 +1,6 @@
 public import SignetCore
 package import SignetNetwork
 import SignetStorage
-import Synchronization
 
 extension TokenSource {
     /// Returns the stored session; nil when none is stored.

@@ -1,7 +1,6 @@
 import Foundation
 import SignetCore
 import SignetNetwork
-import Synchronization
 
 /// The requests to an OAuth 2.0 server, one per method.
 ///

@@ -1,7 +1,6 @@
 import Crypto
 public import SignetCore
 public import SignetStorage
-import Synchronization
 
 /// A store for the tokens, the session and the cookies of one server.
 ///
@@ -19,7 +18,7 @@ public final class SessionStore: Sendable {
         nonisolated let fileLock: FileLock?
         nonisolated let taskLock = AsyncLock()
         /// The number of changes when the store has no lock file that counts them.
-        nonisolated let changes = Atomic<Int64>(0)
+        nonisolated let changes = Mutex<Int64>(0)
 
         init(
             _ tokens: sending any Storage<AccessToken>, _ session: sending any Storage<SSOToken>,
@@ -103,17 +102,17 @@ public final class SessionStore: Sendable {
 /// A client whose settings were replaced by those of another server loses it, so that work that is still in progress neither
 /// reads nor overwrites the new session.
 package final class SessionLease: Sendable {
-    private let revoked = Atomic(false)
+    private let revoked = Latch()
 
     package init() {}
 
     /// True when the permission was revoked.
-    package var isRevoked: Bool { revoked.load(ordering: .acquiring) }
+    package var isRevoked: Bool { revoked.isSet }
 
     /// Revokes the permission.
     ///
     /// It cannot be granted again.
-    package func revoke() { revoked.store(true, ordering: .releasing) }
+    package func revoke() { revoked.set() }
 
     /// Checks the permission.
     /// - Throws: ``StoreError/Code/invalid`` when it was revoked.
@@ -215,10 +214,10 @@ extension SessionStore {
     /// A number that changes with the stored token and session, as far as this is known without reading them.
     ///
     /// Compare it only with an earlier value of the same store.
-    package var generation: Int64 { items.fileLock?.generation ?? items.changes.load(ordering: .acquiring) }
+    package var generation: Int64 { items.fileLock?.generation ?? items.changes.withLock { $0 } }
 
     private func incrementGeneration() {
-        if let fileLock = items.fileLock { fileLock.incrementGeneration() } else { items.changes.add(1, ordering: .releasing) }
+        if let fileLock = items.fileLock { fileLock.incrementGeneration() } else { items.changes.withLock { $0 += 1 } }
     }
 
     /// Runs `body` while no other task or process uses this store.

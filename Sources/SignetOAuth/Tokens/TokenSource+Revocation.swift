@@ -1,5 +1,4 @@
 import SignetCore
-import Synchronization
 
 /// The revocation of tokens that the app doesn't use any more.
 extension TokenSource {

@@ -2,7 +2,6 @@ import Foundation
 public import SignetCore
 public import SignetNetwork
 import SignetStorage
-import Synchronization
 
 /// A source of valid access tokens.
 ///

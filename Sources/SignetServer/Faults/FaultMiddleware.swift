@@ -3,7 +3,6 @@ import Hummingbird
 import NIOCore
 import NIOHTTP1
 import SignetCore
-import Synchronization
 
 /// Applies faults to responses.
 ///

@@ -1,6 +1,6 @@
 import HummingbirdCore
 import NIOCore
-import Synchronization
+import SignetCore
 
 /// A connection that was accepted, from its setup until the server handles it.
 ///
@@ -8,7 +8,7 @@ import Synchronization
 /// connection is released before it was finished; this class finishes it and closes the connection instead.
 final class AcceptedConnection: ServerChildChannelValue {
     private let http: HTTP1Channel.Value
-    private let isHandled = Atomic(false)
+    private let isHandled = Latch()
 
     init(_ http: HTTP1Channel.Value) {
         self.http = http
@@ -18,12 +18,12 @@ final class AcceptedConnection: ServerChildChannelValue {
 
     /// Returns the connection for the one call that handles it.
     func take() -> HTTP1Channel.Value {
-        isHandled.store(true, ordering: .relaxed)
+        isHandled.set()
         return http
     }
 
     deinit {
-        guard !isHandled.load(ordering: .relaxed) else { return }
+        guard !isHandled.isSet else { return }
         Task { [http] in
             // The only error is that the connection is closed already.
             try? await http.executeThenClose { _, _ in }

@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 import SignetCore
-import Synchronization
 
 /// Rejects a request when its network address has exceeded the rate limit of the route.
 struct RateLimitMiddleware: RouterMiddleware {

@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 import SignetCore
-import Synchronization
 
 /// `GET` and `POST /oauth2/.../device/user`: the user approves or denies a device in a browser.
 struct DeviceUserController: Sendable {

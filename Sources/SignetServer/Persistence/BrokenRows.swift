@@ -1,7 +1,6 @@
 import Logging
 import SignetCore
 import SignetStorage
-import Synchronization
 
 /// The rows that were requested and could not be read, because a later version wrote them or because they were changed or
 /// damaged.

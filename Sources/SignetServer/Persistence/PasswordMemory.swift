@@ -1,6 +1,5 @@
 import Crypto
 import SignetCore
-import Synchronization
 
 /// A cache of password checks and password hashes.
 ///

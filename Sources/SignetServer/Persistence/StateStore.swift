@@ -2,7 +2,6 @@ import Foundation
 import Logging
 import SignetCore
 import SignetStorage
-import Synchronization
 
 /// The state of a server.
 ///

@@ -2,7 +2,6 @@ import Dispatch
 import Foundation
 import SignetCore
 import SignetStorage
-import Synchronization
 
 /// Runs the transactions of a server one after another on a dedicated queue.
 ///

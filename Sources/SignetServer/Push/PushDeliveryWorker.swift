@@ -2,7 +2,6 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import SignetCore
-import Synchronization
 
 /// The service that delivers messages to SNS.
 ///

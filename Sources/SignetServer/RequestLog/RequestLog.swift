@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SignetCore
 
 /// The newest entries about client requests, push messages, sent emails, and the server's own requests to SNS.
 ///

@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import SignetCore
-import Synchronization
 
 /// The details of a request that are collected during its processing, for the request log.
 final class RequestLogContext: Sendable {

@@ -1,6 +1,5 @@
 public import Foundation
 public import SignetCore
-import Synchronization
 
 /// The clock of a server.
 ///

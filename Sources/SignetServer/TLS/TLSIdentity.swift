@@ -2,7 +2,6 @@ import Foundation
 import Logging
 import NIOSSL
 import SignetCore
-import Synchronization
 
 /// The TLS configuration (TLS 1.2 or newer) for new connections.
 ///

@@ -2,7 +2,6 @@
 import Foundation
 import Security
 import SignetCore
-import Synchronization
 
 /// Records in the keychain of an Apple device.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import SignetCore
 
 /// Records in memory, for tests and for data that need not outlive the process.
 public final class MemoryStore: RecordStore, QuickReading {

@@ -1,7 +1,7 @@
 #if PostgreSQL && os(Linux)
 import CPostgreSQL
 import Glibc
-import Synchronization
+import SignetCore
 
 /// One connection to a server.
 ///

@@ -1,6 +1,6 @@
 #if PostgreSQL && os(Linux)
 import Dispatch
-import Synchronization
+import SignetCore
 
 /// The connections of one store.
 ///

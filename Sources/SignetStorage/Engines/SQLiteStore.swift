@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
-import Synchronization
+import SignetCore
 
 /// Records in one SQLite file, durable when a write returns.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SignetCore
 
 /// Keeps an item in the memory of the process, for data that must not outlive it. Each instance has its own item.
 ///

@@ -1,5 +1,4 @@
 public import SignetCore
-import Synchronization
 
 /// A record store that is opened at its first use, once for all callers that share it, and on a thread of its own that may block.
 ///
@@ -25,7 +24,7 @@ public final class VaultProvider: Sendable {
     private let opener: Opener
     private let state = Mutex(State.closed)
     /// The number of calls that write now.
-    private let writes = Atomic(0)
+    private let writes = Counter()
 
     /// A closure that opens a keychain.
     ///
@@ -110,7 +109,7 @@ public final class VaultProvider: Sendable {
         _ body: @escaping @Sendable (any RecordReader) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         let store = try await store()
-        if (store as? any QuickReading)?.readsQuickly == true, writes.load(ordering: .relaxed) == 0 {
+        if (store as? any QuickReading)?.readsQuickly == true, writes.count == 0 {
             return try store.read(body)
         }
         return try await Blocking.run { () throws(StoreError) in try store.read(body) }
@@ -121,8 +120,8 @@ public final class VaultProvider: Sendable {
         _ body: @escaping @Sendable (any RecordWriter) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
         let store = try await store()
-        writes.add(1, ordering: .relaxed)
-        defer { writes.subtract(1, ordering: .relaxed) }
+        writes.add()
+        defer { writes.add(-1) }
         return try await Blocking.run { () throws(StoreError) in try store.write(body) }
     }
 

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import SignetCore
 
 /// Runs work that may block for long, such as a TPM operation that takes a second, a keyring that asks the user, or a remote
 /// database.

@@ -1,6 +1,5 @@
 import Foundation
 import SignetCore
-import Synchronization
 
 /// A lock that all processes of a user share, with a count of the changes that were made under it.
 ///

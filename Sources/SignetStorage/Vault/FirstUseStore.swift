@@ -1,7 +1,6 @@
 import Foundation
 package import Logging
 package import SignetCore
-import Synchronization
 
 /// The vault in a directory; the first write creates a missing one.
 ///

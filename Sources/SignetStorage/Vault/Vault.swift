@@ -1,5 +1,4 @@
 import SignetCore
-import Synchronization
 
 /// A record store that seals each record with AES-256-GCM.
 ///

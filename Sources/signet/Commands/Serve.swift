@@ -5,7 +5,6 @@ import NIOCore
 import SignetCore
 import SignetServer
 import SignetStorage
-import Synchronization
 
 struct Serve: NetworkedCommand {
     static let configuration = CommandConfiguration(
@@ -158,11 +157,11 @@ struct Serve: NetworkedCommand {
 
         let watch = Mutex<Task<Void, Never>?>(nil)
         defer { watch.withLock { $0?.cancel() } }
-        let isListening = Atomic(false)
+        let isListening = Latch()
         do {
             let users = try await Self.entries(configuration.users, server)
             try await server.run(gracefulShutdownSignals: true) { [logger] url in
-                isListening.store(true, ordering: .relaxed)
+                isListening.set()
                 warn(url, configuration)
                 let console = await Self.consoleLink(server, logger)
                 let ready = ReadyMessage(
@@ -179,7 +178,7 @@ struct Serve: NetworkedCommand {
             throw Failure(.software, "configuration", "the starter file cannot be read:\n\(error)", hasLines: true)
         } catch let error as ServerTLSError {
             throw Failure(.badInput, "tls", error.description)
-        } catch let error where !isListening.load(ordering: .relaxed) {
+        } catch let error where !isListening.isSet {
             throw cannotListen(error)
         }
     }

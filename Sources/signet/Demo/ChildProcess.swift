@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SignetCore
 
 /// Runs a program for the demo: `signet` or `oathtool`.
 enum ChildProcess {

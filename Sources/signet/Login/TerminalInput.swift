@@ -1,4 +1,5 @@
 import Foundation
+import SignetCore
 
 /// Reads lines of standard input in a task that may be canceled.
 ///

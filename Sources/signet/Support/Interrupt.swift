@@ -1,4 +1,5 @@
 import Foundation
+import SignetCore
 
 /// Handles SIGINT, SIGTERM and SIGHUP, so that the work in progress can clean up.
 enum Interrupt {

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import SignetCore
 import SignetStorage
-import Synchronization
 
 /// The source of a passphrase: a file descriptor that another program opened, or the user at the terminal.
 ///

@@ -1,6 +1,5 @@
 import SignetCore
 import SignetStorage
-import Synchronization
 
 /// The file with which `signet serve` tells other programs that it is ready, and how to reach it.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SignetCore
 
 /// A folder for one run, which only its owner can access.
 ///

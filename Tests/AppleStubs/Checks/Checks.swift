@@ -3,7 +3,6 @@ import Foundation
 import Security
 import SignetCore
 import SignetStorage
-import Synchronization
 
 // The Apple engines against the stand-in for Security. scripts/check-apple builds and runs it: as a program, since in a test
 // target the stand-in's name would be visible to the whole package. It prints one line for each failed check, and exits with 1.

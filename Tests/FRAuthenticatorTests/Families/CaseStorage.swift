@@ -3,7 +3,6 @@ import SignetAuthenticator
 import SignetCore
 import SignetStorage
 import SignetTesting
-import Synchronization
 
 @testable import FRAuthenticator
 

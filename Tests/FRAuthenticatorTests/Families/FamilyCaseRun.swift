@@ -4,7 +4,6 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
-import Synchronization
 
 @testable import FRAuthenticator
 

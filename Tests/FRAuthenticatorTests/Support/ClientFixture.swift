@@ -4,7 +4,6 @@ import Logging
 import SignetCore
 import SignetNetwork
 import SignetTesting
-import Synchronization
 
 /// A client over a scripted server, with a clock that stands still.
 struct ClientFixture {

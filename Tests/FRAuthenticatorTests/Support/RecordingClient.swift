@@ -1,5 +1,5 @@
 import FRAuthenticator
-import Synchronization
+import SignetCore
 
 /// The content and the recorded calls of a ``RecordingClient``, which a test reads while the client belongs to an `FRAClient`.
 final class ClientRecording: Sendable {

@@ -6,7 +6,6 @@ import SignetCore
 import SignetNetwork
 import SignetStorage
 import SignetTesting
-import Synchronization
 import TestSupport
 import Testing
 

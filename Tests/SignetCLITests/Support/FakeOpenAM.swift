@@ -1,6 +1,5 @@
 import Foundation
 import SignetCore
-import Synchronization
 import TestSupport
 
 /// A server that answers as OpenAM 16.0.5 was recorded to: journeys of pages, version 2.0 of the sessions resource only, and the

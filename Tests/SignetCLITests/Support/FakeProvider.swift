@@ -3,7 +3,6 @@ import Foundation
 import SignetCore
 import SignetNetwork
 import SignetTesting
-import Synchronization
 import TestSupport
 
 /// An OpenID provider with one user and one client, `app`, that answers as others than `signet serve` do.

@@ -1,6 +1,5 @@
 import Foundation
 import SignetCore
-import Synchronization
 import TestSupport
 import Testing
 

@@ -2,7 +2,6 @@
 import Foundation
 import SignetCore
 import SignetNetwork
-import Synchronization
 import Testing
 import TestSupport
 

@@ -1,6 +1,5 @@
 import Foundation
 import SignetCore
-import Synchronization
 import TestSupport
 
 /// A server that shows the pages of one journey in order, as OpenAM 16.0.5 was recorded to, and then logs the user in.

@@ -4,7 +4,6 @@ import SignetNetwork
 import SignetOAuth
 import SignetServer
 import SignetTesting
-import Synchronization
 import TestSupport
 
 struct Unexpected: Error {}

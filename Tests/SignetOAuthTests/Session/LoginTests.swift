@@ -6,7 +6,6 @@ import SignetCore
 import SignetNetwork
 import SignetOAuth
 import SignetTesting
-import Synchronization
 import Testing
 
 @Suite("Login in a browser or on another device")
@@ -260,12 +259,12 @@ struct LoginTests {
                 $0.faults["jwks"] = .busy
             }
         ) { (fixture: TokenSourceFixture) async throws in
-            let waits = Atomic(0)
+            let waits = Counter()
             let login = DeviceLogin(fixture.tokens) { _ in
-                if waits.add(1, ordering: .relaxed).newValue == 3 { fixture.provider.change { $0.faults = [:] } }
+                if waits.add() == 3 { fixture.provider.change { $0.faults = [:] } }
             }
             let token = try await login.finish(try await login.begin())
-            #expect(token.idToken != nil && waits.load(ordering: .relaxed) == 3)
+            #expect(token.idToken != nil && waits.count == 3)
             #expect(fixture.provider.count("token") == 1)
         }
     }

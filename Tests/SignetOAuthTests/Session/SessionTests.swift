@@ -5,7 +5,7 @@ import SignetNetwork
 import SignetOAuth
 import SignetStorage
 import SignetTesting
-import Synchronization
+import TestSupport
 import Testing
 
 @Suite("The life of a session")
@@ -249,7 +249,7 @@ struct SessionTests {
             tokens: storage, session: MemoryStorage<SSOToken>(), cookies: MemoryStorage<CookieJar>())
         try await TokenSourceFixture.with(token: TokenSourceFixture.old(left: 3600), store: store) {
             (fixture: TokenSourceFixture) async throws in
-            storage.refusesReading.store(true, ordering: .relaxed)
+            storage.refusesReading.turnOn()
             let report = await fixture.tokens.logOut(endsOpenIDSession: true)
             #expect(report.local == .done && report.session == .done && !report.isComplete)
             for step in [report.tokens, report.openIDSession] {
@@ -259,7 +259,7 @@ struct SessionTests {
                 }
                 #expect(error.code == .storage)
             }
-            storage.refusesReading.store(false, ordering: .relaxed)
+            storage.refusesReading.turnOff()
             #expect(try await fixture.stored() == TokenSourceFixture.StoredState(token: nil, session: nil))
         }
     }
@@ -375,7 +375,7 @@ struct SessionTests {
             let api = AuthorizedTransport(
                 fixture.transport, tokens: fixture.tokens, origins: [try Endpoint(fixture.provider.url)])
             _ = try await fixture.tokens.token()
-            storage.refuses.store(true, ordering: .relaxed)
+            storage.refuses.turnOn()
             let answer = await outcome { try await api.send(HTTPRequest("GET", "\(fixture.provider.url)/api")) }
             #expect(answer.tokenError?.code == .storage)
         }

@@ -2,7 +2,6 @@ import Crypto
 import Foundation
 import SignetCore
 import SignetOAuth
-import Synchronization
 import TestSupport
 
 /// An OAuth 2.0 server for tests that counts requests and fails on demand, which real servers do not do.

@@ -5,7 +5,7 @@ import SignetNetwork
 import SignetOAuth
 import SignetStorage
 import SignetTesting
-import Synchronization
+import TestSupport
 
 /// A token source over the test's own server, with all objects that it needs.
 struct TokenSourceFixture: Sendable {
@@ -94,17 +94,17 @@ struct TokenSourceFixture: Sendable {
 
 /// A storage that fails when a test turns failures on.
 final class RefusingStorage: Storage, Sendable {
-    let refuses = Atomic(false)
-    let refusesReading = Atomic(false)
+    let refuses = Toggle()
+    let refusesReading = Toggle()
     private let inner = MemoryStorage<AccessToken>()
 
     func save(item: sending AccessToken) async throws {
-        if refuses.load(ordering: .relaxed) { throw StoreError(.full, "save", "no room") }
+        if refuses.isOn { throw StoreError(.full, "save", "no room") }
         try await inner.save(item: item)
     }
 
     func get() async throws -> AccessToken? {
-        if refusesReading.load(ordering: .relaxed) { throw StoreError(.denied, "read", "locked") }
+        if refusesReading.isOn { throw StoreError(.denied, "read", "locked") }
         return try await inner.get()
     }
 

@@ -3,7 +3,7 @@ import SignetCore
 import SignetOAuth
 import SignetStorage
 import SignetTesting
-import Synchronization
+import TestSupport
 import Testing
 
 /// The response to a refresh is about another user, or is forged: its tokens must not live on, and the refresh token must not be
@@ -167,7 +167,7 @@ struct RefusedRefreshTests {
                 $0.claims = ["sub": .string("mallory")]
             }
         ) { (fixture: TokenSourceFixture) async throws in
-            storage.refuses.store(true, ordering: .relaxed)
+            storage.refuses.turnOn()
             let error = await outcome { try await fixture.tokens.token() }.tokenError
             #expect(error?.code == .storage && fixture.provider.now.revoked == ["refresh-2"])
         }

@@ -5,7 +5,7 @@ import SignetNetwork
 import SignetOAuth
 import SignetStorage
 import SignetTesting
-import Synchronization
+import TestSupport
 import Testing
 
 @Suite("A token source")
@@ -99,10 +99,10 @@ struct TokenSourceTests {
         let store = try SessionStore(
             tokens: storage, session: MemoryStorage<SSOToken>(), cookies: MemoryStorage<CookieJar>())
         try await TokenSourceFixture.with(store: store) { fixture in
-            storage.refuses.store(true, ordering: .relaxed)
+            storage.refuses.turnOn()
             let outcome = await outcome { try await fixture.tokens.token() }
             #expect(outcome.tokenError?.code == .storage)
-            storage.refuses.store(false, ordering: .relaxed)
+            storage.refuses.turnOff()
             let token = try await fixture.tokens.token()
             #expect(try await fixture.store.token() == token)
         }
@@ -213,7 +213,7 @@ struct TokenSourceTests {
     private final class GatedStorage: Storage, Sendable {
         private let inner = MemoryStorage<SSOToken>()
         private let first: SSOToken
-        private let isFirst = Atomic(true)
+        private let reads = Counter()
         private let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
         private let (opening, opened) = AsyncStream.makeStream(of: Void.self)
 
@@ -223,7 +223,7 @@ struct TokenSourceTests {
         func open() { opened.finish() }
 
         func get() async throws -> SSOToken? {
-            guard isFirst.exchange(false, ordering: .relaxed) else { return try await inner.get() }
+            guard reads.add() == 1 else { return try await inner.get() }
             arrived.yield()
             for await _ in opening {}
             return first

@@ -4,7 +4,6 @@ import SignetCore
 import SignetPushGateway
 import SignetStorage
 import SignetTesting
-import Synchronization
 import TestSupport
 import Testing
 

@@ -4,7 +4,6 @@ import HTTPTypes
 import SignetCore
 import SignetStorage
 import SignetTesting
-import Synchronization
 import TestSupport
 import Testing
 

@@ -4,7 +4,6 @@ import SignetCore
 import SignetPushGateway
 import SignetStorage
 import SignetTesting
-import Synchronization
 import TestSupport
 import Testing
 
@@ -131,7 +130,7 @@ struct TransactionTests {
                 }
             }
             #expect(error?.code == .failed && seen.all == [.failed])
-            rows.isFailing.store(false, ordering: .relaxed)
+            rows.isFailing.withLock { $0 = false }
             let areAbsent = try await engine.run { rows in (try isAbsent(written, rows) && isAbsent(read, rows), []) }
             #expect(areAbsent)
         }
@@ -249,12 +248,12 @@ private final class FailingRows: RowStore {
     }
 
     private let base: any RowStore
-    let isFailing = Atomic(true)
+    let isFailing = Mutex(true)
 
     init(_ base: any RowStore) { self.base = base }
 
     func transact<R>(_ body: (any RowReader) throws(StoreError) -> (R, RowChanges)) throws(StoreError) -> R {
-        let isFailing = isFailing.load(ordering: .relaxed)
+        let isFailing = isFailing.withLock { $0 }
         return try base.transact { (reader) throws(StoreError) in try body(Reader(base: reader, isFailing: isFailing)) }
     }
 

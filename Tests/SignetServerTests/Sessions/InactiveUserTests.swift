@@ -1,7 +1,6 @@
 import HTTPTypes
 import SignetCore
 import SignetTesting
-import Synchronization
 import TestSupport
 import Testing
 

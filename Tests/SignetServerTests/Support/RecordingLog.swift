@@ -1,5 +1,5 @@
 import Logging
-import Synchronization
+import SignetCore
 
 /// A log that records all messages for a test to read.
 final class RecordingLog: Sendable {

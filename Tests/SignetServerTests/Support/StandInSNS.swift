@@ -2,7 +2,6 @@
 import SignetCore
 import SignetPushGateway
 import SignetTesting
-import Synchronization
 import Testing
 import TestSupport
 

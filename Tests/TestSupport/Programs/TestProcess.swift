@@ -2,7 +2,7 @@
 import Foundation
 import Glibc
 import SignetTesting
-import Synchronization
+import SignetCore
 
 /// A program that a test starts, with its pipes and a thread that serves them.
 ///

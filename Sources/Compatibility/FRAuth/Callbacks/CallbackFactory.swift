@@ -1,7 +1,6 @@
 public import Foundation
 import SignetCore
 import SignetJourney
-import Synchronization
 
 /// The mapping from callback types to Swift classes.
 ///

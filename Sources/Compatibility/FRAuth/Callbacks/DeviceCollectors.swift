@@ -1,7 +1,6 @@
 public import Foundation
 import SignetCore
 import SignetJourney
-import Synchronization
 
 /// A source of data about the device, for example one of an app.
 ///

@@ -1,7 +1,6 @@
 import Foundation
 import SignetCore
 public import SignetJourney
-import Synchronization
 
 /// Carries data for the app.
 open class MetadataCallback: Callback {

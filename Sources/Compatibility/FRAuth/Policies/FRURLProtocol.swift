@@ -3,7 +3,6 @@ import SignetCore
 package import SignetNetwork
 import SignetOAuth
 import SignetStorage
-import Synchronization
 
 #if canImport(FoundationNetworking)
 import Foundation

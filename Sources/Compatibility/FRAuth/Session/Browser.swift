@@ -4,7 +4,6 @@ import SignetCore
 import SignetJourney
 import SignetNetwork
 import SignetOAuth
-import Synchronization
 
 /// The kind of browser for a login, as in the ForgeRock SDK.
 ///

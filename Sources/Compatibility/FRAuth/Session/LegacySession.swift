@@ -2,7 +2,6 @@ import SignetCore
 import SignetJourney
 import SignetOAuth
 import SignetStorage
-import Synchronization
 
 /// The session and the tokens of one started SDK.
 ///

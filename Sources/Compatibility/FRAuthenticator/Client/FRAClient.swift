@@ -2,7 +2,6 @@ public import Foundation
 import SignetAuthenticator
 import SignetCore
 import SignetStorage
-import Synchronization
 
 /// The accounts of the authenticator, with the names of the ForgeRock SDK.
 ///

@@ -3,7 +3,6 @@ import Logging
 import SignetAuthenticator
 import SignetCore
 import SignetStorage
-import Synchronization
 
 /// The state of the SDK in a process: the settings for the next start, and the started client.
 ///

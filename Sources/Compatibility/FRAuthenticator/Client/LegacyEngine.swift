@@ -4,7 +4,6 @@ package import SignetAuthenticator
 package import SignetCore
 package import SignetNetwork
 package import SignetStorage
-import Synchronization
 
 /// The engine of a started client, over the app's own storage client or over the default store.
 ///

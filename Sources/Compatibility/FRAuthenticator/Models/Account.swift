@@ -1,6 +1,5 @@
 public import Foundation
 import SignetCore
-import Synchronization
 
 /// An account in the authenticator: its names, its appearance and its lock.
 ///

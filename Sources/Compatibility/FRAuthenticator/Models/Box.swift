@@ -1,5 +1,4 @@
 import SignetCore
-import Synchronization
 
 /// The engine's value inside an object of this module, with its cache token.
 final class Box<Value: Sendable>: Sendable {

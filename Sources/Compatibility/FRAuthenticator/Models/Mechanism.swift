@@ -1,6 +1,5 @@
 public import Foundation
 import SignetCore
-import Synchronization
 
 /// A way to authenticate: a ``TOTPMechanism``, an ``HOTPMechanism`` or a ``PushMechanism``.
 ///

@@ -1,6 +1,5 @@
 import Foundation
 import SignetCore
-import Synchronization
 
 /// The app's policy evaluator, with access for one caller at a time.
 final class PolicyBox: Sendable {

@@ -1,7 +1,6 @@
 import SignetAuthenticator
 import SignetCore
 import SignetStorage
-import Synchronization
 
 /// The store behind a client.
 enum StoreKind: Sendable {

@@ -1,7 +1,6 @@
 import Foundation
 import Logging
 import SignetCore
-import Synchronization
 
 /// A receiver of log messages.
 public protocol FRLogger: Sendable {

@@ -1,4 +1,4 @@
-import Synchronization
+import SignetCore
 
 /// An app's hook that sees each request of the SDK before it is sent and may change it.
 ///

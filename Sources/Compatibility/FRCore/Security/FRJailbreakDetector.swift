@@ -1,6 +1,5 @@
 import SignetAuthenticator
 import SignetCore
-import Synchronization
 
 /// A detector of a manipulated device or process.
 public protocol JailbreakDetector: Sendable {

@@ -1,6 +1,6 @@
 import Dispatch
+import SignetCore
 import SignetStorage
-import Synchronization
 
 /// Rows in memory, which are lost when the process ends.
 ///

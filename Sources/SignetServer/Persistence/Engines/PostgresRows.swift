@@ -2,7 +2,6 @@
 import Dispatch
 import SignetCore
 import SignetStorage
-import Synchronization
 
 /// Rows in a table of a PostgreSQL database, which several processes can use at once.
 ///
@@ -18,7 +17,7 @@ final class PostgresRows: RowStore {
     /// It is nil after it was lost, until the next transaction.
     private let connection = Mutex<PostgresConnection?>(nil)
     private let turn = DispatchSemaphore(value: 1)
-    private let isClosed = Atomic(false)
+    private let isClosed = Latch()
     private let sweeper: PostgresSweeper
     private let listener: PostgresListener
     /// The prefix of this process's own signals, which its listener ignores.
@@ -84,7 +83,7 @@ final class PostgresRows: RowStore {
                 drop(connection)
             }
         }
-        guard !isClosed.load(ordering: .relaxed) else { throw StoreError(.failed, "use the state", "it is closed") }
+        guard !isClosed.isSet else { throw StoreError(.failed, "use the state", "it is closed") }
         let fresh = try Self.connect(settings)
         try PostgresRowCommands.prepare(fresh)
         _ = try fresh.run(begin, "begin a transaction")
@@ -123,7 +122,7 @@ final class PostgresRows: RowStore {
     }
 
     func close() {
-        isClosed.store(true, ordering: .relaxed)
+        isClosed.set()
         listener.close()
         sweeper.close()
         connection.withLock { connection in

@@ -1,11 +1,11 @@
 #if PostgreSQL && os(Linux)
 import Dispatch
 import SignetStorage
-import Synchronization
+import SignetCore
 
 /// Receives the signals that other processes send with `NOTIFY`, on a connection and a thread of its own.
 final class PostgresListener: Sendable {
-    private let isClosed = Atomic(false)
+    private let isClosed = Latch()
     private let mark: String
     private let connect: @Sendable () throws(StoreError) -> PostgresConnection
 
@@ -39,13 +39,13 @@ final class PostgresListener: Sendable {
         }
     }
 
-    func close() { isClosed.store(true, ordering: .relaxed) }
+    func close() { isClosed.set() }
 
     private static func beginToListen(on connection: PostgresConnection) -> Bool {
         (try? connection.run("LISTEN \(PostgresRowCommands.channel)", "listen")) != nil
     }
 
-    private var isOpen: Bool { !isClosed.load(ordering: .relaxed) }
+    private var isOpen: Bool { !isClosed.isSet }
 
     /// Passes signals to `receive` until the connection is lost or the listener is closed.
     private func forward(_ connection: PostgresConnection, _ receive: (_ signal: String?) -> Void) {

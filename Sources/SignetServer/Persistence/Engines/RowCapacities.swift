@@ -1,4 +1,4 @@
-import Synchronization
+import SignetCore
 
 /// The maximum numbers of rows by kind in a database, and the time to enforce them.
 ///

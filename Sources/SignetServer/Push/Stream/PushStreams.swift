@@ -1,4 +1,4 @@
-import Synchronization
+import SignetCore
 
 /// An open stream of a device.
 ///

@@ -3,7 +3,6 @@ import CSecretService
 import Dispatch
 import Glibc
 import SignetCore
-import Synchronization
 
 /// A call that may never return, on a thread of its own.
 ///

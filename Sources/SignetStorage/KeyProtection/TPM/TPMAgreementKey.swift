@@ -1,5 +1,4 @@
 import SignetCore
-import Synchronization
 
 /// A key that stays loaded in the TPM, together with its session, so that each agreement takes a single command.
 final class TPMAgreementKey: AgreementKey {
@@ -8,7 +7,7 @@ final class TPMAgreementKey: AgreementKey {
     private let pin: TPMPin?
     private let tcti: String
     private let connection: Mutex<(any TPMOperations)?>
-    private let operations = OperationCount()
+    private let operations = Counter()
 
     /// Loads the key in `file`, or creates the key and the file if the file does not exist.
     ///
@@ -34,7 +33,7 @@ final class TPMAgreementKey: AgreementKey {
         self.pin = pin
         self.tcti = tcti
         connection = Mutex(open)
-        if pin != nil { operations.increment() }
+        if pin != nil { operations.add() }
     }
 
     /// The number of operations with the private half that were requested.
@@ -61,7 +60,7 @@ final class TPMAgreementKey: AgreementKey {
     }
 
     private func agree(with point: [UInt8], over open: any TPMOperations) throws(StoreError) -> Secret {
-        operations.increment()
+        operations.add()
         return try open.agree(with: point)
     }
 }

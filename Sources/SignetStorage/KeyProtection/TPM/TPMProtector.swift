@@ -1,5 +1,4 @@
 public import SignetCore
-import Synchronization
 
 /// A key protector that seals the data key with this machine's TPM 2.0.
 ///
@@ -23,7 +22,7 @@ public struct TPMProtector: RollbackProtector {
     /// The TCTI of the TPM in the notation of tpm2-tss: the name of a transmission interface, and its settings.
     public let tcti: String
 
-    private let operations = OperationCount()
+    private let operations = Counter()
 
     /// Creates a key protector with the TPM at `tcti`.
     ///
@@ -66,7 +65,7 @@ public struct TPMProtector: RollbackProtector {
         let slot = try TPMSlot(wrapped)
         let agreed = try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in
             _ = try tpm.load(slot.key)
-            operations.increment()
+            operations.add()
             return try tpm.agree(with: slot.ephemeral)
         }
         return try slot.open(agreed, context: context)
@@ -101,13 +100,4 @@ extension TPMProtector {
     public func forgetEpoch(ofVault id: String) throws(StoreError) {
         try TPMAccess.with(tcti) { (tpm: any TPMOperations) throws(StoreError) in try tpm.forgetEpoch(ofVault: id) }
     }
-}
-
-/// A counter that copies of a value share.
-final class OperationCount: Sendable {
-    private let value = Atomic(0)
-
-    var count: Int { value.load(ordering: .relaxed) }
-
-    func increment() { value.add(1, ordering: .relaxed) }
 }
