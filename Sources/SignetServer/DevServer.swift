@@ -167,7 +167,7 @@ public struct DevServer: Sendable {
                 availableConnectionsDelegate: .maximum(
                     context.configuration.limits.openConnections,
                     logger: Logger(label: "connections") { _ in SwiftLogNoOpLogHandler() })),
-            services: context.sns == nil ? [] : [PushDeliveryWorker(server: context)],
+            services: context.sns.map { [PushDeliveryWorker(server: context, sns: $0)] } ?? [],
             onServerRunning: { channel in
                 if let port = channel.localAddress?.port { context.bound(to: port) }
                 // The errors of the socket come to the first handler. Without it, the server runs as well.

@@ -36,14 +36,6 @@ struct JourneyContinuation: Sendable {
     var destinations = RequestedDestinations()
 }
 
-extension JourneyContinuation {
-    /// Returns the answers to the callbacks of a step.
-    /// - Throws: ``APIError`` with status 400 when the callbacks of a client are not those of the step.
-    fileprivate func answers(to asked: [JourneyCallback]) throws(APIError) -> Answers {
-        isFromPage ? Answers(asked, filledIn: callbacks) : Answers(asked, try ReturnedCallbacks(asked, callbacks))
-    }
-}
-
 /// The reply of a journey, or the refusal with which it ended.
 ///
 /// A refusal is a value, because its consequences are changes to commit: a counted wrong password, a handle that is used up.
@@ -102,7 +94,10 @@ extension ServerTransaction {
         }
         let answers: Answers
         do throws(APIError) {
-            answers = try request.answers(to: journey.asked)
+            answers =
+                request.isFromPage
+                ? Answers(journey.asked, filledIn: request.callbacks)
+                : Answers(journey.asked, try ReturnedCallbacks(journey.asked, request.callbacks))
         } catch {
             return .failure(error)
         }

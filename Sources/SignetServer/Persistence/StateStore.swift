@@ -121,37 +121,52 @@ final class StateStore: Sendable {
     /// Opens the state if it is not open, and returns it.
     /// - Throws: `StoreError`.
     func open() async throws -> OpenState {
+        if let open = opening.withLock({ $0.result }) { return open }
         let task = opening.withLock { opening in
-            if let task = opening.task { return task }
-            let receive = listener.withLock { $0 }
-            let task = Task { [options, time] in
-                let open = try await Self.open(options, receive)
-                // A state in memory begins with this process.
-                guard options.state.location != .memory else { return open }
-                do {
-                    try await Self.compareUsers(open, options.logger, time())
-                } catch {
-                    open.queue.close()
-                    throw error
-                }
-                return open
-            }
+            let task = opening.task ?? Task { try await openOnce() }
             opening.task = task
             return task
         }
+        return try await task.value
+    }
+
+    /// Opens the state, and stores the result for ``open()``.
+    private func openOnce() async throws -> OpenState {
         do {
-            let open = try await task.value
-            let isFirst = opening.withLock { opening in
-                guard opening.task == task, opening.result == nil else { return false }
-                opening.result = open
-                return true
-            }
-            if isFirst { writeClock() }
+            let open = try await openState()
+            opening.withLock { $0.result = open }
+            writeClock()
             return open
         } catch {
-            opening.withLock { if $0.task == task { $0 = Opening() } }
+            opening.withLock { $0 = Opening() }
             throw error
         }
+    }
+
+    private func openState() async throws -> OpenState {
+        let (store, key) = try await Blocking.run { [options] () throws(StoreError) in try StateLocation.open(options.state) }
+        let rows = RowCoder(Sealing.derive("signet server rows", from: key))
+        let queue = TransactionQueue(store, rows, clock: options.clock, broken: options.broken)
+        let constants = TransactionConstants(
+            users: options.users, generatesPasswords: options.generatesPasswords, clients: options.clients, trees: options.trees,
+            key: key)
+        let open = OpenState(queue: queue, constants: constants)
+        do {
+            try await queue.checkKey()
+            try await queue.readClock()
+            let clocks = ClockReader(queue, options.logger)
+            let receive = listener.withLock { $0 }
+            store.listen { signal in
+                if signal == nil || signal == ClusterMessage.clock.text { clocks.read() }
+                receive(signal)
+            }
+            // A state in memory begins with this process.
+            if options.state.location != .memory { try await compareUsers(open) }
+        } catch {
+            queue.close()
+            throw error
+        }
+        return open
     }
 
     /// Closes the state.
@@ -170,8 +185,8 @@ final class StateStore: Sendable {
     }
 
     /// Compares the users of the configuration with those of the last start (``ServerTransaction/remakeUsers(of:unlessIn:)``).
-    private static func compareUsers(_ open: OpenState, _ logger: Logger, _ time: RequestTime) async throws {
-        let users = open.constants.users
+    private func compareUsers(_ open: OpenState) async throws {
+        let (users, time) = (open.constants.users, time())
         let digests = users.all.map { users.digest(of: $0) }.sorted()
         let count = try await open.queue.run { rows in
             var tx = ServerTransaction(open.constants, rows, time)
@@ -184,31 +199,9 @@ final class StateStore: Sendable {
             return (count, signals: tx.effects.compactMap { $0.signal?.text })
         }
         guard count > 0 else { return }
-        logger.warning(
+        options.logger.warning(
             "users are in the configuration that were not in it at the last start; the devices and sessions of their names were removed",
             metadata: ["count": "\(count)"])
-    }
-
-    private static func open(_ options: Options, _ receive: @escaping @Sendable (String?) -> Void) async throws -> OpenState {
-        let (store, key) = try await Blocking.run { () throws(StoreError) in try StateLocation.open(options.state) }
-        let rows = RowCoder(Sealing.derive("signet server rows", from: key))
-        let queue = TransactionQueue(store, rows, clock: options.clock, broken: options.broken)
-        do {
-            try await queue.checkKey()
-            try await queue.readClock()
-        } catch {
-            queue.close()
-            throw error
-        }
-        let clocks = ClockReader(queue, options.logger)
-        store.listen { signal in
-            if signal == nil || signal == ClusterMessage.clock.text { clocks.read() }
-            receive(signal)
-        }
-        let constants = TransactionConstants(
-            users: options.users, generatesPasswords: options.generatesPasswords, clients: options.clients, trees: options.trees,
-            key: key)
-        return OpenState(queue: queue, constants: constants)
     }
 }
 

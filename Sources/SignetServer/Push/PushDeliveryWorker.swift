@@ -19,6 +19,7 @@ import SignetCore
 /// A message that cannot be delivered is logged, and the console and ``DevServer/pushes(to:realm:)`` show it.
 struct PushDeliveryWorker: Service {
     let server: ServerContext
+    let sns: SNSClient
 
     /// The pauses before the retries.
     static let pauses: [Duration] = [.milliseconds(200), .milliseconds(800), .seconds(2)]
@@ -60,10 +61,14 @@ struct PushDeliveryWorker: Service {
     fileprivate func deliver(_ messageID: String) async {
         let holder = RandomID.token()
         do {
-            if try await isFinished(messageID, holder) { return }
-            // The server shuts down and the outcome of the delivery is unknown. The message is released so that the next worker
-            // delivers it again.
-            try await server.store.write { tx in try tx.dispatches.release(messageID, by: holder) }
+            guard let outcome = try await publish(messageID, holder) else {
+                // Release the message, so that the next worker delivers it again.
+                return try await server.store.write { tx in try tx.dispatches.release(messageID, by: holder) }
+            }
+            try await server.store.write { tx in try tx.finish(messageID, outcome) }
+            guard case .failed(let reason) = outcome else { return }
+            server.logger.warning(
+                "a push message could not be delivered", metadata: ["message": "\(messageID)", "reason": "\(reason)"])
         } catch {
             // The claim expires, and a later ``queueUnclaimed()`` queues the message again.
             server.logger.error(
@@ -71,56 +76,36 @@ struct PushDeliveryWorker: Service {
         }
     }
 
-    /// Delivers a message.
+    /// Claims and publishes a message, and returns the outcome.
     ///
-    /// It returns false when the server shuts down before the outcome is known.
-    private func isFinished(_ messageID: String, _ holder: String) async throws -> Bool {
+    /// It returns nil when the outcome is unknown, because the server shuts down or another worker has the message.
+    private func publish(_ messageID: String, _ holder: String) async throws -> PushDispatch.State? {
         for pause in Self.pauses + [nil] {
-            guard !Task.isCancelled else { return false }
-            guard let (dispatch, now) = try await claim(messageID, holder) else { return true }
-            guard now < dispatch.deadline else {
-                try await finish(dispatch, .failed("it was over before it could be sent"))
-                return true
-            }
+            guard !Task.isCancelled, let (dispatch, now) = try await claim(messageID, holder) else { return nil }
+            guard now < dispatch.deadline else { return .failed("it was over before it could be sent") }
             let failure: SNSFailure
             do {
-                let id = try await publish(dispatch)
-                try await finish(dispatch, .sent(id))
-                return true
-            } catch let error as SNSFailure {
+                let id = try await sns.publish(
+                    dispatch.envelope, subject: dispatch.subject, to: dispatch.endpoint, token: dispatch.token)
+                return .sent(id)
+            } catch {
                 failure = error
             }
-            guard !Task.isCancelled else { return false }
-            guard failure.isRetryable, let pause else {
-                try await finish(dispatch, .failed(failure.description))
-                return true
-            }
-            guard (try? await Task.sleep(for: pause)) != nil else { return false }
+            guard !Task.isCancelled else { return nil }
+            guard failure.isRetryable, let pause else { return .failed(failure.description) }
+            guard (try? await Task.sleep(for: pause)) != nil else { return nil }
         }
-        return true
+        return nil
     }
 
     private func claim(_ messageID: String, _ holder: String) async throws -> (PushDispatch, Date)? {
         let machine = server.machineClock.now
         // The claim covers one attempt, which makes up to three requests, and the pause after it.
-        let length = Double(3 * max(1, server.sns?.configuration.timeout ?? 1) + 15)
+        let length = Double(3 * max(1, sns.configuration.timeout) + 15)
         let claim = DispatchClaim(holder: holder, end: machine.addingTimeInterval(length))
         return try await server.store.write { tx in
             try tx.dispatches.claim(messageID, claim, machine: machine).map { ($0, tx.now) }
         }
-    }
-
-    private func publish(_ dispatch: PushDispatch) async throws(SNSFailure) -> String {
-        guard let sns = server.sns else { throw .notConfigured("there is no SNS in the configuration any more") }
-        return try await sns.publish(
-            dispatch.envelope, subject: dispatch.subject, to: dispatch.endpoint, token: dispatch.token)
-    }
-
-    private func finish(_ dispatch: PushDispatch, _ state: PushDispatch.State) async throws {
-        try await server.store.write { tx in try tx.finish(dispatch, state) }
-        guard case .failed(let reason) = state else { return }
-        server.logger.warning(
-            "a push message could not be delivered", metadata: ["message": "\(dispatch.messageID)", "reason": "\(reason)"])
     }
 }
 
@@ -133,7 +118,7 @@ extension ServerContext {
     func deliver(_ messageIDs: [String]) async throws {
         guard let sns, sns.configuration.waitsForDelivery else { return }
         for id in messageIDs {
-            await cancelWhenGracefulShutdown { await PushDeliveryWorker(server: self).deliver(id) }
+            await cancelWhenGracefulShutdown { await PushDeliveryWorker(server: self, sns: sns).deliver(id) }
             let outcome = try await store.read { tx in try tx.dispatches[id]?.state }
             if case .failed = outcome { throw APIError.authenticationError }
         }

@@ -86,8 +86,6 @@ struct PushDispatchStore {
         get throws { try dispatches[messageID] }
     }
 
-    mutating func add(_ dispatch: PushDispatch) { store(dispatch) }
-
     /// Returns the ids of waiting messages that no worker has claimed, at most a thousand.
     func unclaimed(machine: Date) throws -> [String] {
         try dispatches.group(Self.waiting).filter { ($0.claim?.end ?? .distantPast) <= machine }.map(\.messageID)
@@ -136,7 +134,8 @@ struct PushDispatchStore {
         return true
     }
 
-    private mutating func store(_ dispatch: PushDispatch) {
+    /// Stores a new or changed message.
+    mutating func store(_ dispatch: PushDispatch) {
         let group = dispatch.state == .waiting ? Self.waiting : ""
         dispatches.insert(dispatch, for: dispatch.messageID, group: group, until: dispatch.end)
     }
@@ -144,14 +143,14 @@ struct PushDispatchStore {
 
 extension ServerTransaction {
     /// Stores the outcome of a message for SNS and adds it to the request log.
-    mutating func finish(_ dispatch: PushDispatch, _ outcome: PushDispatch.State) throws {
-        guard try dispatches.finish(dispatch.messageID, outcome) else { return }
-        let device = try pushes.entry(dispatch.messageID)?.mechanismUID
+    mutating func finish(_ messageID: String, _ outcome: PushDispatch.State) throws {
+        guard try dispatches.finish(messageID, outcome) else { return }
+        let device = try pushes.entry(messageID)?.mechanismUID
         switch outcome {
         case .waiting: break
-        case .sent: effects.append(.happened(RequestLogEntry.Push(.published, dispatch.messageID, device: device)))
+        case .sent: effects.append(.happened(RequestLogEntry.Push(.published, messageID, device: device)))
         case .failed(let reason):
-            effects.append(.happened(RequestLogEntry.Push(.undeliverable, dispatch.messageID, device: device, reason: reason)))
+            effects.append(.happened(RequestLogEntry.Push(.undeliverable, messageID, device: device, reason: reason)))
         }
     }
 
@@ -168,7 +167,7 @@ extension ServerTransaction {
         switch device.route {
         case .server: effects.append(.wake(device.mechanismUID))
         case .sns(let endpoint):
-            dispatches.add(PushDispatch(push, text: text, endpoint: endpoint, token: device.deviceID, until: end))
+            dispatches.store(PushDispatch(push, text: text, endpoint: endpoint, token: device.deviceID, until: end))
             effects.append(.dispatch(push.messageID))
         }
     }

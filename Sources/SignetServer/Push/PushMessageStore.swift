@@ -19,26 +19,26 @@ struct PushMessageStore {
     /// The time in seconds for which an inbox without messages remembers the id of its last event.
     private static let memory = 86_400.0
 
-    private var pushes: Table<String, PendingPush>
+    fileprivate var messages: Table<String, PendingPush>
     private var inboxes: Table<String, Inbox>
     private let now: Date
 
     init(_ transaction: RowCache) {
-        pushes = Table(.push, transaction)
+        messages = Table(.push, transaction)
         inboxes = Table(.inbox, transaction)
         now = transaction.now
     }
 
     func entry(_ messageID: String) throws -> PendingPush? {
-        try pushes[messageID]
+        try messages[messageID]
     }
 
     /// Returns the messages with the latest expiry, answered ones included, at most `limit`.
-    func newest(_ limit: Int) throws -> [PendingPush] { try pushes.newest(limit).map(\.value) }
+    func newest(_ limit: Int) throws -> [PendingPush] { try messages.newest(limit).map(\.value) }
 
     /// Returns true when a message can be added without losing another one, and at most `limit` wait then.
     mutating func hasRoom(for mechanismUID: String, limit: Int) throws -> Bool {
-        try retained(for: mechanismUID, after: nil).count < min(limit, Self.inboxCapacity) && !pushes.isFull()
+        try retained(for: mechanismUID, after: nil).count < min(limit, Self.inboxCapacity) && !messages.isFull()
     }
 
     /// Adds a message.
@@ -49,12 +49,12 @@ struct PushMessageStore {
         let inbox = try inboxes[push.mechanismUID] ?? Inbox()
         let readable = Set(try retained(for: push.mechanismUID, after: nil).map(\.messageID))
         // Rows that a later version of the server wrote cannot be read here. They stay in the inbox.
-        let waiting = try inbox.messageIDs.filter { try readable.contains($0) || pushes.isBroken($0) }
+        let waiting = try inbox.messageIDs.filter { try readable.contains($0) || messages.isBroken($0) }
         let last = inbox.lastEventID
         // Event ids are derived from the time, so that they still increase after the inbox was forgotten. Otherwise a device
         // would ignore a new message as one that it has already received.
         push.eventID = max(last + 1, UInt64(max(0, now.timeIntervalSince1970 * 1_000_000)))
-        pushes.insert(push, for: push.messageID, until: end)
+        messages.insert(push, for: push.messageID, until: end)
         inboxes.insert(
             Inbox(messageIDs: waiting + [push.messageID], lastEventID: push.eventID), for: push.mechanismUID,
             until: end.addingTimeInterval(Self.memory))
@@ -66,7 +66,7 @@ struct PushMessageStore {
     func retained(for mechanismUID: String, after last: UInt64?) throws -> [PendingPush] {
         guard let inbox = try inboxes[mechanismUID] else { return [] }
         let start = last.map { $0 <= inbox.lastEventID ? $0 : 0 } ?? 0
-        return try pushes.values(for: inbox.messageIDs)
+        return try messages.values(for: inbox.messageIDs)
             .filter { $0.state == .waiting && now < $0.deadline && $0.eventID > start }
     }
 
@@ -87,18 +87,6 @@ struct PushMessageStore {
         try inboxes[mechanismUID]?.messageIDs ?? []
     }
 
-    /// Takes a device's answer.
-    ///
-    /// Only the first valid answer counts.
-    /// - Returns: The answer, or the reason why it is not valid. A wrong number is counted, which is a change to commit.
-    mutating func answer(_ body: PushRequestBody, realm: RealmPath) throws -> Result<PushAnswer, PushResponseError> {
-        guard try entry(body.messageId)?.realm == realm else { return .failure(.unknownMessage) }
-        let result = try pushes.update(body.messageId) { push in
-            Result { () throws(PushResponseError) in try push.take(body.jwt, at: now) }
-        }
-        return result ?? .failure(.unknownMessage)
-    }
-
     /// Removes the messages of a mechanism that no longer exists.
     mutating func forget(mechanismUID: String) throws {
         // An inbox that cannot be read contains nothing that is still needed.
@@ -107,23 +95,31 @@ struct PushMessageStore {
             defer { inbox.messageIDs = [] }
             return inbox.messageIDs
         }
-        for id in forgotten ?? [] { pushes.discard(id) }
+        for id in forgotten ?? [] { messages.discard(id) }
     }
 }
 
 extension ServerTransaction {
-    /// Processes a device's answer, and returns it with the device.
+    /// Takes a device's answer, and logs the result, a refusal included.
     ///
-    /// Also logs the result, a refusal included. A repeated answer has no effects.
+    /// Only the first valid answer counts. A repeated answer has no effects.
+    /// - Returns: The answer with the device, or the reason why it is not valid. A wrong number is counted, which is a change to
+    ///   commit.
     mutating func answer(
         _ body: PushRequestBody, realm: RealmPath
     ) throws -> Result<(answer: PushAnswer, device: String?), PushResponseError> {
-        let push = try pushes.entry(body.messageId)
+        let (push, now) = (try pushes.entry(body.messageId), time.now)
+        var taken: Result<PushAnswer, PushResponseError>?
+        if push?.realm == realm {
+            taken = try pushes.messages.update(body.messageId) { push in
+                Result { () throws(PushResponseError) in try push.take(body.jwt, at: now) }
+            }
+        }
+        let answer = taken ?? .failure(.unknownMessage)
         func logged(_ step: RequestLogEntry.Push.Step, _ reason: String? = nil) -> SideEffect {
             // Log the ID of a known message only, because an unknown ID is arbitrary input of the client.
             .happened(RequestLogEntry.Push(step, push?.messageID ?? "", device: push?.mechanismUID, reason: reason))
         }
-        let answer = try pushes.answer(body, realm: realm)
         switch answer {
         case .success(let answer) where answer.isRepeated: break
         case .success(let answer):

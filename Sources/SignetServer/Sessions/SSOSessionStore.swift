@@ -18,7 +18,7 @@ struct SSOSession: Codable, Sendable, Hashable {
     var properties: [String: String] = [:]
     /// The number of the last login in this session.
     ///
-    /// Logins are numbered in ascending order.
+    /// Logins are numbered in ascending order. Unlike the time, the number distinguishes two logins at the same time.
     var login = 0
     /// The id of the user's password at the login (``UserRecord/generation``).
     var generation: String?
@@ -53,11 +53,6 @@ struct SSOSessionStore {
 
     private var now: Date { time.now }
 
-    /// Returns a number above that of every earlier login.
-    ///
-    /// Unlike the time, it distinguishes two logins at the same time.
-    private func nextLogin() -> Int { counter.next(at: now) }
-
     /// Returns the number of the last known login, at this server or in the sessions of a request.
     ///
     /// Those sessions may have been opened at another server, or before this one was started.
@@ -73,7 +68,7 @@ struct SSOSessionStore {
             user: user, startedAt: now, authenticatedAt: now, lastAccess: now, trees: [tree],
             end: now.addingTimeInterval(Double(max(1, options.maximumTime ?? configuration.sessionMaxLifetime))),
             idleTime: Double(max(1, options.idleTime ?? configuration.sessionIdleTimeout)), properties: options.properties)
-        session.login = nextLogin()
+        session.login = counter.next(at: now)
         session.generation = try directory.generation(of: user)
         sessions.insert(session, for: TokenHash(token), group: user.rowName, until: session.idleEnd)
         return token
@@ -113,7 +108,7 @@ struct SSOSessionStore {
     mutating func upgrade(_ token: String, tree: String, _ options: SessionOptions = SessionOptions()) throws {
         let key = TokenHash(token)
         guard var session = try find(key) else { return }
-        session.login = nextLogin()
+        session.login = counter.next(at: now)
         session.trees.insert(tree)
         session.properties.merge(options.properties) { $1 }
         session.authenticatedAt = now

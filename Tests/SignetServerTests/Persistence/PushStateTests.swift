@@ -30,7 +30,7 @@ struct DispatchClaimTests {
             let prompt = PushPrompt(kind: .tap, text: "Hello")
             let push = PendingPush(
                 prompt, to: device, RequestTime(now: Self.now, configuration: .sample(), baseURL: "http://localhost/am"))
-            dispatches.add(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: Self.end))
+            dispatches.store(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: Self.end))
             try body(&dispatches, push.messageID)
             return push.messageID
         }

@@ -223,7 +223,7 @@ struct RowCase: Sendable {
             try await server.devServer.context.store.write { tx in
                 guard let push = try tx.pushes.entry(id) else { return }
                 let end = tx.now.addingTimeInterval(600)
-                tx.dispatches.add(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: end))
+                tx.dispatches.store(PushDispatch(push, text: "Hello", endpoint: "e", token: "token", until: end))
             }
             return { server async throws in
                 let found = try await server.devServer.context.store.read { tx in
