@@ -34,23 +34,25 @@ package final class RedirectReceiver: Sendable {
         whileOpening open: @escaping @Sendable () async throws -> Void
     ) async throws -> String {
         state.withLock { $0.isExpected = isExpected }
-        return try await withThrowingTaskGroup(of: String?.self) { group in
+        do {
+            let query = try await withTimeout(timeout, undoing: { _ in }, { try await self.answer(whileOpening: open) })
+            guard let query else { throw Failure.timeout }
+            return query
+        } catch is CancellationError {
+            throw Failure.cancelled
+        }
+    }
+
+    private func answer(whileOpening open: @escaping @Sendable () async throws -> Void) async throws -> String {
+        try await withThrowingTaskGroup(of: String?.self) { group in
             group.addTask {
                 try await open()
                 return nil
             }
             group.addTask { try await self.answer() }
-            group.addTask {
-                try await Task.sleep(for: timeout)
-                throw Failure.timeout
-            }
             defer { group.cancelAll() }
-            do {
-                while let outcome = try await group.next() { if let query = outcome { return query } }
-            } catch is CancellationError {
-                throw Failure.cancelled
-            }
-            throw Failure.cancelled
+            while let outcome = try await group.next() { if let query = outcome { return query } }
+            throw CancellationError()
         }
     }
 

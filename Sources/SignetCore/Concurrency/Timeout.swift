@@ -4,11 +4,12 @@
 /// `late`.
 /// - Parameters:
 ///   - limit: The maximum duration of the operation.
+///   - clock: The clock for the limit.
 ///   - late: A closure that receives the value of an operation that returned after the limit.
 ///   - operation: The operation. It is canceled when the caller is canceled.
 /// - Returns: The value of the operation; nil when the operation does not return within the limit.
 package func withTimeout<Value: Sendable>(
-    _ limit: Duration, late: @escaping @Sendable (Value) -> Void = { _ in },
+    _ limit: Duration, on clock: any Clock<Duration> = ContinuousClock(), late: @escaping @Sendable (Value) -> Void = { _ in },
     _ operation: @escaping @Sendable () async -> Value
 ) async -> Value? {
     let result = FirstResult<Value>()
@@ -18,7 +19,7 @@ package func withTimeout<Value: Sendable>(
     }
     let timer = Task {
         // The sleep is canceled when the operation has returned.
-        guard (try? await Task.sleep(for: limit)) != nil else { return }
+        guard (try? await clock.sleep(for: limit, tolerance: nil)) != nil else { return }
         if result.set(nil) { worker.cancel() }
     }
     defer { timer.cancel() }
@@ -27,6 +28,35 @@ package func withTimeout<Value: Sendable>(
     } onCancel: {
         worker.cancel()
     }
+}
+
+/// Runs an operation with a time limit, and waits for its end also after the limit.
+///
+/// After the limit, or when the caller is canceled, the operation is canceled. When it returns a value nevertheless, `undo` is called
+/// with it.
+/// - Parameters:
+///   - limit: The maximum duration of the operation.
+///   - clock: The clock for the limit.
+///   - undo: A closure that undoes an operation whose value is not returned.
+///   - operation: The operation.
+/// - Returns: The value of the operation; nil when the operation does not return within the limit.
+/// - Throws: The error of an operation that ended within the limit; `CancellationError` when the caller was canceled.
+package func withTimeout<Value: Sendable>(
+    _ limit: Duration, on clock: any Clock<Duration> = ContinuousClock(), undoing undo: @Sendable (Value) async -> Void,
+    _ operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value? {
+    let work = Task { try await operation() }
+    let inTime = await withTimeout(limit, on: clock) {
+        await withTaskCancellationHandler {
+            await work.result
+        } onCancel: {
+            work.cancel()
+        }
+    }
+    if let inTime, !Task.isCancelled { return try inTime.get() }
+    if case .success(let value) = await work.result { await undo(value) }
+    try Task.checkCancellation()
+    return nil
 }
 
 /// Holds the first of two results.

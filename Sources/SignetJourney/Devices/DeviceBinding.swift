@@ -185,33 +185,7 @@ public struct DeviceBinding: Sendable {
         _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value,
         tooLate undo: @Sendable (Value) async -> Void = { _ in }
     ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value?.self) { [timer] group in
-            group.addTask { try await body() }
-            group.addTask {
-                try await timer.sleep(for: limit, tolerance: nil)
-                return nil
-            }
-            let failure: any Error
-            do {
-                let first = try await group.next() ?? nil
-                if let value = first {
-                    group.cancelAll()
-                    // The caller was canceled after the body finished, so the result can't be used.
-                    if Task.isCancelled {
-                        await undo(value)
-                        throw CancellationError()
-                    }
-                    return value
-                }
-                failure = DeviceClientError.timeout
-            } catch {
-                failure = error
-            }
-            group.cancelAll()
-            while let late = await group.nextResult() {
-                if case .success(let value?) = late { await undo(value) }
-            }
-            throw failure
-        }
+        guard let value = try await withTimeout(limit, on: timer, undoing: undo, body) else { throw DeviceClientError.timeout }
+        return value
     }
 }

@@ -1,0 +1,39 @@
+import SignetCore
+import Testing
+
+@Suite("Timeouts")
+struct TimeoutTests {
+    private enum Failure: Error {
+        case expected
+    }
+
+    @Test("An operation that ends within the limit gives its value or its error")
+    func returnsValueInTime() async throws {
+        let undone = Counter()
+        let undo: @Sendable (Int) async -> Void = { undone.add($0) }
+        let value = try await withTimeout(.seconds(3600), undoing: undo, { 7 })
+        #expect(value == 7)
+        await #expect(throws: Failure.expected) {
+            _ = try await withTimeout(.seconds(3600), undoing: undo, { throw Failure.expected })
+        }
+        #expect(undone.count == 0)
+    }
+
+    @Test("An operation that ignores its cancellation is waited for, and its value is undone", arguments: [true, false])
+    func undoesLateValue(isCallerCanceled: Bool) async throws {
+        let undone = Counter()
+        let limit = isCallerCanceled ? Duration.seconds(3600) : .zero
+        let work: @Sendable () async throws -> Int = {
+            // The wait ends when the operation is canceled, and the operation continues.
+            try? await Task.sleep(for: .seconds(3600))
+            return 7
+        }
+        let caller = Task { try await withTimeout(limit, undoing: { undone.add($0) }, work) }
+        if isCallerCanceled { caller.cancel() }
+        switch await caller.result {
+        case .success(let value): #expect(value == nil && !isCallerCanceled)
+        case .failure(let error): #expect(error is CancellationError && isCallerCanceled)
+        }
+        #expect(undone.count == 7)
+    }
+}
