@@ -21,18 +21,22 @@ struct LegacyStoreTests {
     private static func start(_ keychain: VaultProvider, _ lockFile: String, url: String = "https://am.example.test/am")
         async throws
     {
-        let settings = LegacyAuthSettings {
-            $0.keychain = keychain
-            $0.application = application
-            $0.lockFile = lockFile
-            $0.folders = []
-            $0.transport = ScriptedTransport { _ in HTTPResponse(status: 500) }
-        }
-        try await FRAuthProcess.$current.withValue(FRAuthProcess(settings)) {
+        try await FRAuthProcess.$current.withValue(process(keychain, lockFile)) {
             try FRAuth.setLegacyStore(Self.archive())
             try FRAuth.start(options: FROptions(url: url, realm: "alpha"))
             await FRAuth.shared?.ready()
         }
+    }
+
+    private static func process(_ keychain: VaultProvider, _ lockFile: String) -> FRAuthProcess {
+        FRAuthProcess(
+            LegacyAuthSettings {
+                $0.keychain = keychain
+                $0.application = application
+                $0.lockFile = lockFile
+                $0.folders = []
+                $0.transport = ScriptedTransport { _ in HTTPResponse(status: 500) }
+            })
     }
 
     private static func token(_ keychain: VaultProvider) async throws -> AccessToken? {
@@ -61,6 +65,46 @@ struct LegacyStoreTests {
             try await Self.start(keychain, directory.file("lock"))
             let removed = try await Self.session(keychain).get()
             #expect(removed == nil)
+        }
+    }
+
+    /// A store during whose first read the SDK is started with the settings of another server.
+    private final class RestartingStore: LegacyStore {
+        private let archive: LegacyArchive
+        private unowned let process: FRAuthProcess
+        private let hasRestarted = Latch()
+
+        init(_ archive: LegacyArchive, _ process: FRAuthProcess) { (self.archive, self.process) = (archive, process) }
+
+        func items(of service: String, sealedBy key: LegacyKey?) throws(StoreError) -> [LegacyItem] {
+            if !hasRestarted.isSet {
+                hasRestarted.set()
+                FRAuthProcess.$current.withValue(process) {
+                    try? FRAuth.start(options: FROptions(url: "https://other.example.test/am", realm: "alpha"))
+                }
+            }
+            return archive.items(of: service, sealedBy: key)
+        }
+    }
+
+    @Test("A first start that a start for another server replaces stores nothing of what it takes over")
+    func storesNothingAfterRestart() async throws {
+        let keychain = Self.keychain()
+        try await TemporaryDirectory.with(inMemory: true) { directory in
+            let process = Self.process(keychain, directory.file("lock"))
+            try await FRAuthProcess.$current.withValue(process) {
+                try FRAuth.setLegacyStore(RestartingStore(try Self.archive(), process))
+                try FRAuth.start(options: FROptions(url: "https://am.example.test/am", realm: "alpha"))
+                // The first start is complete, and then the second one, which began meanwhile.
+                for _ in 0..<2 { await FRAuth.shared?.ready() }
+                #expect(FRAuth.shared?.options?.url == "https://other.example.test/am")
+                // The second start had no session to end.
+                #expect(await FRAuth.shared?.formerSession() == nil)
+                #expect(FRAuth.shared?.lastStorageError == nil)
+            }
+            let session = try await Self.session(keychain).get()
+            #expect(session == nil)
+            #expect(try await Self.token(keychain) == nil)
         }
     }
 

@@ -47,7 +47,7 @@ public final class TokenSource: Sendable {
         var until = Date.distantPast
         /// The store's `generation` when the token was read.
         var generation: Int64 = 0
-        /// The store's `generation` when the last renewal failed because a login is required.
+        /// The store's `generation` when a login was last required.
         var requiredLogin: Int64?
     }
 
@@ -148,11 +148,12 @@ public final class TokenSource: Sendable {
     private func remember(_ token: AccessToken, generation: Int64, until end: Date? = nil) -> AccessToken {
         let lead = TokenRules.isDue(token, now: clock.now, threshold: threshold) ? .zero : TokenRules.lead(threshold, of: token)
         let until = end ?? token.expiresAt.map { $0 - lead.seconds } ?? .distantFuture
-        memory.withLock { $0 = Memory(token: token, until: until, generation: generation) }
+        memory.withLock { $0 = Memory(token: token, until: until, generation: generation, requiredLogin: $0.requiredLogin) }
         return token
     }
 
-    /// True when the last renewal failed with ``TokenError/Code/loginRequired``, and nothing was stored or removed since.
+    /// True when a renewal failed with ``TokenError/Code/loginRequired`` or the caller has required a login, and nothing was stored or
+    /// removed since.
     ///
     /// A login must then be possible, although a session or a token is stored. This happens when the server shows a login page
     /// for the session and doesn't state that the session has ended, when it refuses the refresh token of a user without a
@@ -161,6 +162,12 @@ public final class TokenSource: Sendable {
     package var requiresLogin: Bool {
         let generation = store.generation
         return memory.withLock { $0.requiredLogin == generation }
+    }
+
+    /// Requires a login until something is stored or removed; see ``requiresLogin``.
+    package func requireLogin() {
+        let generation = store.generation
+        memory.withLock { $0.requiredLogin = generation }
     }
 
     /// Removes the token from memory.
@@ -221,10 +228,7 @@ public final class TokenSource: Sendable {
         do {
             return try await applyRules(rejected: rejected)
         } catch {
-            if TokenError(error).code == .loginRequired {
-                let generation = store.generation
-                memory.withLock { $0.requiredLogin = generation }
-            }
+            if TokenError(error).code == .loginRequired { requireLogin() }
             throw error
         }
     }

@@ -174,7 +174,7 @@ struct RefusedRefreshTokenTests {
         ) { (fixture: TokenSourceFixture) async throws in
             let failure = await outcome { try await fixture.tokens.refresh() }.tokenError
             #expect(failure?.code == .loginRequired && fixture.tokens.requiresLogin)
-            #expect(try await fixture.tokens.token().text == "access-old")
+            #expect(try await fixture.tokens.token().text == "access-old" && fixture.tokens.requiresLogin)
             #expect(try await fixture.store.token()?.text == "access-old" && fixture.provider.now.counts.isEmpty)
         }
     }

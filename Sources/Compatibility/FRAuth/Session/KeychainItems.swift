@@ -48,11 +48,24 @@ struct KeychainItems: Sendable {
     /// Stores what the ForgeRock SDK has stored for the same app and server, unless there is a session or a token already.
     ///
     /// The items of the ForgeRock SDK stay as they are.
-    func takeOver(_ legacy: LegacyTokens) async throws {
-        guard try await contents().isEmpty else { return }
-        if try await cookies.get() == nil, !legacy.cookies.cookies.isEmpty { try await cookies.save(item: legacy.cookies) }
-        if let token = legacy.token { try await tokens.save(item: token) }
-        if let token = legacy.session { try await session.save(item: token) }
+    func takeOver(_ legacy: LegacyTokens, under lease: SessionLease) async throws {
+        guard !legacy.isEmpty, try await contents().isEmpty else { return }
+        if try await cookies.get() == nil, !legacy.cookies.cookies.isEmpty {
+            try await save(legacy.cookies, in: cookies, under: lease)
+        }
+        if let token = legacy.token { try await save(token, in: tokens, under: lease) }
+        if let token = legacy.session { try await save(token, in: session, under: lease) }
+    }
+
+    /// Stores the settings that the SDK was started with.
+    func save(_ options: JSONValue, under lease: SessionLease) async throws {
+        try await save(options, in: lastOptions, under: lease)
+    }
+
+    /// Stores an item while the lease is valid.
+    private func save<Item>(_ item: Item, in storage: KeychainStorage<Item>, under lease: SessionLease) async throws {
+        try lease.check()
+        try await storage.save(item: item)
     }
 
     /// Returns the session and the tokens.

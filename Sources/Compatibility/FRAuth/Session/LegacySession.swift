@@ -38,8 +38,6 @@ final class LegacySession: Sendable {
         ///
         /// The data is not used until it is removed.
         var settingsError: StoreError?
-        /// The store's generation when the last attempt to get a token failed because a journey ended with an empty session.
-        var requiredLogin: Int64?
     }
 
     init(_ options: FRSettings, _ client: IdentityClient, _ lease: SessionLease, _ items: KeychainItems?) {
@@ -103,14 +101,11 @@ final class LegacySession: Sendable {
         }
     }
 
-    /// True when the last attempt to get a token failed with ``AuthError/userAuthenticationRequired``, and nothing was stored or
-    /// removed since.
+    /// True when an attempt to get a token failed with ``AuthError/userAuthenticationRequired``, and nothing was stored or removed
+    /// since.
     ///
     /// A login must then be possible, although a session or a token is stored.
-    var requiresLogin: Bool {
-        let generation = store.generation
-        return client.tokens.requiresLogin || state.withLock { $0.requiredLogin == generation }
-    }
+    var requiresLogin: Bool { client.tokens.requiresLogin }
 
     // MARK: Operations
 
@@ -135,7 +130,6 @@ final class LegacySession: Sendable {
     func run<Value: Sendable>(_ body: (TokenSource) async throws -> Value) async throws -> Value {
         try await ready()
         let result = await Swift.Result(of: { try await body(client.tokens) })
-        if case .success = result { state.withLock { $0.requiredLogin = nil } }
         _ = try? await current()
         do { return try result.get() } catch { throw LegacyErrors.error(error) }
     }
@@ -223,13 +217,15 @@ extension LegacySession {
         var isOwn = false
         do {
             let document = try await items?.lastOptions.get()
-            if former == nil, document == nil { try await takeOverLegacyTokens() }
+            let legacy = try await former == nil && document == nil ? legacyTokens() : nil
             let last = try former?.options ?? document.map { document throws(ConfigError) in try FRSettings(document: document) }
             if let last {
                 isOwn = !options.endsSessions(of: last)
                 if !isOwn { try await end(former ?? (try? restore(last))) }
             }
-            if document != options.document { try await items?.lastOptions.save(item: options.document) }
+            if document != options.document { try await items?.save(options.document, under: lease) }
+            // The settings come first: a session that belongs to no settings could be sent to another server.
+            if let legacy { try await items?.takeOver(legacy, under: lease) }
         } catch {
             let failure =
                 error as? StoreError
@@ -251,16 +247,16 @@ extension LegacySession {
         }
     }
 
-    private func takeOverLegacyTokens() async throws {
-        guard let items, let legacy = state.withLock({ $0.legacy }) else { return }
-        let found = try await Blocking.run(legacy)
-        if !found.isEmpty { try await items.takeOver(found) }
+    /// Returns what the ForgeRock SDK has stored; nil when it is not to be taken over.
+    private func legacyTokens() async throws(StoreError) -> LegacyTokens? {
+        guard let legacy = state.withLock({ $0.legacy }) else { return nil }
+        return try await Blocking.run(legacy)
     }
 
     /// Clears the settings error after the data of an unknown server was removed.
     private func clearSettingsError() async {
         do {
-            try await items?.lastOptions.save(item: options.document)
+            try await items?.save(options.document, under: lease)
             state.withLock { $0.settingsError = nil }
         } catch {
             state.withLock { $0.failure = error as? StoreError ?? $0.failure }
@@ -310,8 +306,7 @@ extension LegacySession {
     private func accessToken(for delivered: SSOToken) async throws -> AccessToken {
         guard client.profile.client != nil else { throw AuthError.invalidOAuth2Client }
         guard delivered.value.count > 0 else {
-            let generation = store.generation
-            state.withLock { $0.requiredLogin = generation }
+            client.tokens.requireLogin()
             throw AuthError.userAuthenticationRequired
         }
         let token = try await run { try await $0.token() }
