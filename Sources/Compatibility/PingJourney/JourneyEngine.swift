@@ -44,7 +44,7 @@ final class JourneyEngine: Sendable {
             }
         } catch {
             var message = "the settings of the journey are not valid: \(error)"
-            if case .address(let reason) = error.fault, reason.code == .plainHTTP { message += " in config.plainHTTPHosts" }
+            if error.fault.address?.code == .plainHTTP { message += " in config.plainHTTPHosts" }
             throw ApiError.error(400, [:], message)
         }
     }

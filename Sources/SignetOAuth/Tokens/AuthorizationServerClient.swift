@@ -80,11 +80,8 @@ final class AuthorizationServerClient: Sendable {
                 at: try checked(url), issuer: given.issuer, pipeline, timeout: given.timeout, pins: given.pins,
                 policy: given.policy, clock: clock)
         } catch let error as ProfileError {
-            switch error.fault {
-            case .refused(let refusal): throw refusal
-            case .issuer: throw OAuthError(.issuerMismatch, explanation: error.description)
-            default: throw OAuthError(.notConfigured, explanation: error.description)
-            }
+            if let refusal = error.fault.refusal { throw refusal }
+            throw OAuthError(error.fault.code == .issuer ? .issuerMismatch : .notConfigured, explanation: error.description)
         }
         let endpoints = given.completed(by: found, for: registration)
         cache.withLock { $0.endpoints = endpoints }

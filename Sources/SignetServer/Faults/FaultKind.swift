@@ -1,3 +1,5 @@
+public import SignetCore
+
 /// A kind of fault that a tester can inject.
 public enum FaultKind: Sendable, Hashable {
     /// The response is delayed by this much of the machine's time, at most ten minutes.
@@ -97,27 +99,54 @@ public enum FaultKind: Sendable, Hashable {
 }
 
 /// The reason that a fault cannot be enabled.
-public enum FaultError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind is unknown.
-    case unknownKind(String)
-    /// The resource is unknown, and the path matches no address or is in a realm that doesn't exist.
-    case unknownRoute(String)
-    /// A fault of this kind is not possible at this route.
-    case wrongRoute(kind: String, route: String)
-    /// A parameter is invalid; the reason states the valid values.
-    case parameter(String, String)
+public struct FaultError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of the error.
+    public struct Code: ErrorCode {
+        /// The kind of fault is unknown.
+        public static let unknownKind = Code(rawValue: "unknownKind")
+        /// The resource is unknown, and the path matches no address or is in a realm that doesn't exist.
+        public static let unknownRoute = Code(rawValue: "unknownRoute")
+        /// A fault of this kind is not possible at this route.
+        public static let wrongRoute = Code(rawValue: "wrongRoute")
+        /// A parameter is invalid.
+        public static let invalidParameter = Code(rawValue: "invalidParameter")
 
+        /// All codes of this version.
+        public static let allCases: [Code] = [.unknownKind, .unknownRoute, .wrongRoute, .invalidParameter]
+
+        /// The name of the code, for logs and scripts.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+
+    /// The kind of the error.
+    public let code: Code
     /// The error, and the valid alternatives.
-    public var description: String {
-        switch self {
-        case .unknownKind(let kind):
-            "there is no fault of the kind '\(kind.prefix(64))'; there are \(FaultKind.examples.map(\.name).joined(separator: ", "))"
-        case .unknownRoute(let route):
-            "there is no resource '\(route.prefix(64))' and no such address; resources are \(FaultRoute.names.joined(separator: ", "))"
-        case .wrongRoute(let kind, let route):
-            "a fault of the kind '\(kind)' cannot happen at '\(route.prefix(64))', only at "
-                + (FaultKind.examples.first { $0.name == kind }?.home?.rawValue ?? "other resources")
-        case .parameter(let name, let reason): "'\(name)' \(reason)"
-        }
+    public let description: String
+
+    static func unknownKind(_ kind: String) -> FaultError {
+        let names = FaultKind.examples.map(\.name).joined(separator: ", ")
+        return FaultError(
+            code: .unknownKind, description: "there is no fault of the kind '\(kind.prefix(64))'; there are \(names)")
+    }
+
+    static func unknownRoute(_ route: String) -> FaultError {
+        let names = FaultRoute.names.joined(separator: ", ")
+        return FaultError(
+            code: .unknownRoute,
+            description: "there is no resource '\(route.prefix(64))' and no such address; resources are \(names)")
+    }
+
+    static func wrongRoute(kind: FaultKind, route: String) -> FaultError {
+        let home = kind.home?.rawValue ?? "other resources"
+        return FaultError(
+            code: .wrongRoute,
+            description: "a fault of the kind '\(kind.name)' cannot happen at '\(route.prefix(64))', only at \(home)")
+    }
+
+    static func parameter(_ name: String, _ reason: String) -> FaultError {
+        FaultError(code: .invalidParameter, description: "'\(name)' \(reason)")
     }
 }

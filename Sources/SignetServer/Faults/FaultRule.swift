@@ -77,7 +77,7 @@ public struct FaultRule: Sendable, Hashable {
             throw .parameter("route", "is the push gateway, which this server does not have")
         }
         if let home = kind.home, !route.reaches(home, below: contextPath) {
-            throw .wrongRoute(kind: kind.name, route: route.text)
+            throw .wrongRoute(kind: kind, route: route.text)
         }
     }
 }

@@ -68,7 +68,7 @@ public final class FaultTable: Sendable {
     /// Enables a fault.
     ///
     /// It replaces a fault with the same name.
-    /// - Throws: The error in the rule, for example ``FaultError/unknownRoute(_:)``.
+    /// - Throws: The error in the rule, for example ``FaultError/Code/unknownRoute``.
     public func enable(_ rule: FaultRule) throws(FaultError) {
         let now = clock.now
         try rule.check(contextPath: contextPath, realms: realms, hasPushGateway: hasPushGateway, at: now)

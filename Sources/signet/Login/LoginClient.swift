@@ -79,11 +79,7 @@ extension LoginProfile {
                 _ = try await server.discovering(over: transport)
                 return false
             } catch let error as ProfileError {
-                switch error.fault {
-                case .issuer: return false
-                case .refused(let refusal) where (refusal.status ?? 0) >= 500: return false
-                default: break
-                }
+                if error.fault.code == .issuer || (error.fault.refusal?.status ?? 0) >= 500 { return false }
             }
             do {
                 _ = try await ServerProfile.discovered(
@@ -91,7 +87,7 @@ extension LoginProfile {
                 ) { ($0.pins, $0.timeout) = (server.pins, server.timeout) }
                 return true
             } catch let error as ProfileError {
-                if case .issuer = error.fault { throw error }
+                if error.fault.code == .issuer { throw error }
                 return false
             }
         }

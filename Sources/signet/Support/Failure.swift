@@ -82,7 +82,7 @@ struct Failure: Error {
             let sentences = [error.description.pageLine] + error.brokenRules
             self.init(exit, "journey.\(error.code.rawValue)", sentences.joined(separator: "; "))
         case let error as ProfileError:
-            let way = if case .address(let error) = error.fault, let host = error.host { ": --allow-http \(host)" } else { "" }
+            let way = error.fault.address?.host.map { ": --allow-http \($0)" } ?? ""
             self.init(.badInput, "profile", error.description + way, part: error.key.isEmpty ? nil : error.key)
         case let error as CallbackError:
             self.init(.badInput, "callback.\(error.code.rawValue)", error.description)

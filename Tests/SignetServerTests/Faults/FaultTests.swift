@@ -358,9 +358,9 @@ struct FaultTests {
             .unknownRoute("/json/realms/root/realms/none/authenticate")
         ),
         (FaultRule(.html, at: "/jsom/**"), .unknownRoute("/jsom/**")),
-        (FaultRule(.wrongState, at: "accessToken"), .wrongRoute(kind: "wrong-state", route: "accessToken")),
-        (FaultRule(.wrongNonce, at: "/json/**"), .wrongRoute(kind: "wrong-nonce", route: "/json/**")),
-        (FaultRule(.reordering, at: "pushMessage"), .wrongRoute(kind: "reordering", route: "pushMessage")),
+        (FaultRule(.wrongState, at: "accessToken"), .wrongRoute(kind: .wrongState, route: "accessToken")),
+        (FaultRule(.wrongNonce, at: "/json/**"), .wrongRoute(kind: .wrongNonce, route: "/json/**")),
+        (FaultRule(.reordering, at: "pushMessage"), .wrongRoute(kind: .reordering, route: "pushMessage")),
         (FaultRule(.status(200)), .parameter("status", "is a number from 400 to 599")),
         (FaultRule(.status(503, retryAfter: -1)), .parameter("retryAfter", "is a number of seconds, at most a day")),
         (FaultRule(.latency(.zero)), .parameter("milliseconds", "is more than 0, and at most 600000")),

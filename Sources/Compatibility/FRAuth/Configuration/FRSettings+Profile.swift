@@ -30,8 +30,7 @@ extension FRSettings {
 
     /// The setting that allows an address, if one does.
     private static func remedy(for error: ProfileError) -> String {
-        guard case .address(let refused) = error.fault, refused.code == .plainHTTP else { return "" }
-        return "; FRAuth.allowPlainHTTP(to:) allows it in a test network"
+        error.fault.address?.code == .plainHTTP ? "; FRAuth.allowPlainHTTP(to:) allows it in a test network" : ""
     }
 
     private static let keys: [String: FROptionsKey] = [

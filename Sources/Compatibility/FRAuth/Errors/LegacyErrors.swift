@@ -24,8 +24,7 @@ enum LegacyErrors {
     }
 
     private static func profile(_ error: ProfileError) -> any Error {
-        if case .refused(let refusal) = error.fault { return oauth(refusal) }
-        return ConfigError.invalidConfiguration(error.description)
+        error.fault.refusal.map(oauth) ?? ConfigError.invalidConfiguration(error.description)
     }
 
     private static func journey(_ error: JourneyError) -> any Error {
