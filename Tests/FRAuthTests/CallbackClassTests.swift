@@ -106,6 +106,9 @@ struct CallbackClassTests {
     @Test("A callback without a required part is refused, with the name of the part")
     func refusesCallbackWithoutPart() throws {
         let empty: [String: JSONValue] = [:]
+        let texts = { (names: String...) in Dictionary(uniqueKeysWithValues: names.map { ($0, JSONValue.string($0)) }) }
+        let device = texts("challenge", "title", "subtitle", "description", "userId", "username")
+        let protected = device.merging(["authenticationType": .string("NONE")]) { $1 }
         let cases: [(Callback.Type, [String: JSONValue], [String], String)] = [
             (NameCallback.self, empty, [""], "Missing prompt"), (PasswordCallback.self, empty, [""], "Missing prompt"),
             (TextInputCallback.self, empty, [""], "Missing prompt"),
@@ -114,9 +117,16 @@ struct CallbackClassTests {
             (PollingWaitCallback.self, empty, [], "Missing waitTime"),
             (ReCaptchaCallback.self, empty, [""], "Missing recaptchaSiteKey"),
             (KbaCreateCallback.self, empty, ["question", "answer"], "Missing predefinedQuestions"),
+            (KbaCreateCallback.self, empty, ["question"], "Missing answer"),
+            (IdPCallback.self, texts("provider", "clientId", "redirectUri"), ["token"], "Missing token_type"),
             (ReCaptchaEnterpriseCallback.self, empty, ["token"], "Missing recaptchaSiteKey"),
+            (ReCaptchaEnterpriseCallback.self, texts("recaptchaSiteKey"), ["token"], "Missing action"),
             (FRAppIntegrityCallback.self, empty, [], "Missing challenge"),
+            (FRAppIntegrityCallback.self, texts("challenge", "attestToken"), ["attestToken", "token"], "Missing clientData"),
             (DeviceSigningVerifierCallback.self, empty, ["jws"], "Missing challenge"),
+            (DeviceSigningVerifierCallback.self, device, ["jws"], "Missing clientError"),
+            (DeviceBindingCallback.self, device, ["jws", "clientError", "deviceName", "deviceId"], "Missing authenticationType"),
+            (DeviceBindingCallback.self, protected, ["jws", "clientError", "deviceName"], "Missing deviceId"),
             (PingOneProtectInitializeCallback.self, empty, ["clientError"], "Missing envId"),
         ]
         for (type, output, inputs, reason) in cases {

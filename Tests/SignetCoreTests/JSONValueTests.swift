@@ -124,6 +124,13 @@ struct JSONValueTests {
         #expect(json == .object(wanted))
     }
 
+    @Test("A document that Foundation has read keeps its nulls and every digit of its whole numbers")
+    func keepsFoundationNullsAndLargeNumbers() throws {
+        let text = #"{"none":null,"list":[null,1],"large":9007199254740993,"least":-9223372036854775808}"#
+        let untyped = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        #expect(try JSONValue(any: untyped) == decode(text))
+    }
+
     @Test("Untyped values convert to JSON and back, and values that JSON can't express are left out")
     func convertsUntypedValues() throws {
         let untyped: [String: Any] = ["text": "a", "whole": 3, "even": 3.0, "half": 0.5, "bool": true, "list": [1, "b"]]

@@ -118,7 +118,7 @@ struct HandlerPlatform: SignetAuthenticator.PushPlatform {
         ]
         for (claim, name) in names { claims[claim] = parsed[name].flatMap { JSONValue(any: $0) } }
         // For a platform without challenges, the message id takes the place of the challenge that an answer is bound to.
-        if claims["c"] == nil { claims["c"] = .string(Base64.encode(Array(messageID.utf8), as: .standard)) }
+        if claims["c"] ?? .null == .null { claims["c"] = .string(Base64.encode(Array(messageID.utf8), as: .standard)) }
         return claims
     }
 }

@@ -3,7 +3,8 @@
 extension JSONValue {
     /// Creates a JSON value from an untyped value.
     ///
-    /// Nil becomes null, also inside a collection. Members and elements that JSON can't express are left out.
+    /// Nil and the null of `JSONSerialization` become null, also inside a collection. Members and elements that JSON can't express are
+    /// left out.
     ///
     /// Returns nil for a value that JSON can't express.
     package init?(any value: Any?) {
@@ -16,23 +17,28 @@ extension JSONValue {
         case let whole as any BinaryInteger:
             guard let whole = Int64(exactly: whole) else { return nil }
             self = .integer(whole)
+        // A whole number of Foundation, which a Double can't hold exactly above 2^53.
+        case let whole as Int64: self = .integer(whole)
         case let number as Double:
             guard number.isFinite else { return nil }
             self = Int64(exactly: number).map { .integer($0) } ?? .number(number)
         case let members as [String: Any]: self = .object(members.compactMapValues { JSONValue(any: $0) })
         case let elements as [Any]: self = .array(elements.compactMap { JSONValue(any: $0) })
+        case let value? where Self.isFoundation("NSNull", value): self = .null
         default: return nil
         }
     }
 
     /// Returns true for a Boolean value of Swift, or of Foundation as `JSONSerialization` returns it.
     ///
-    /// Swift casts the numbers 0 and 1 of Foundation to `Bool` too. Foundation's Boolean values have a class of their own, which
-    /// is found by its name because this module does not import Foundation.
+    /// Swift casts the numbers 0 and 1 of Foundation to `Bool` too.
     private static func isBoolean(_ value: Any?) -> Bool {
         guard let value else { return false }
-        return value is Bool && (type(of: value) == Bool.self || String(describing: type(of: value)) == "__NSCFBoolean")
+        return value is Bool && (type(of: value) == Bool.self || isFoundation("__NSCFBoolean", value))
     }
+
+    /// Returns true for an object of a class of Foundation, which this module does not import.
+    private static func isFoundation(_ name: String, _ value: Any) -> Bool { String(describing: type(of: value)) == name }
 
     /// The value as an untyped Swift value; null is an `Any?` that is nil.
     package var any: Any {

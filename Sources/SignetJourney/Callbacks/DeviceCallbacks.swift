@@ -232,7 +232,7 @@ public struct ProtectSettings: Sendable, Hashable {
     /// All settings as the server sent them, including those without a property here.
     public let all: [String: JSONValue]
 
-    init(_ all: [String: JSONValue]) { self.all = all }
+    package init(_ all: [String: JSONValue]) { self.all = all }
 
     /// The ID of the PingOne environment.
     public var environmentID: String { all["envId"]?.string ?? "" }

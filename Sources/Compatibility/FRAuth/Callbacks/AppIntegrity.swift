@@ -76,24 +76,21 @@ public enum FRAppIntegrityClientError: String, Sendable {
 /// Asks for an attestation of the app by its platform.
 open class FRAppIntegrityCallback: MultipleValuesCallback {
     /// The challenge to attest.
-    public final let challenge: String
+    public final var challenge: String { view.challenge }
     /// The earlier attestation as `keyId::attestation`; empty before the first attestation.
-    public final let attestToken: String
+    public final var attestToken: String { view.attestToken }
     /// Additional data of the app to sign.
     public final private(set) var payload: String?
     /// The results of ``requestIntegrityToken(from:)``.
     public final private(set) var appIntegritykeys = FRAppIntegrityKeys()
-    private let inputs: [String: String]
+    private var view: SignetJourney.AppIntegrityCallback { .init(unchecked: received) }
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no challenge or attestation token, or lacks an input.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        challenge = try callback.requiredText("challenge")
-        attestToken = try callback.requiredText("attestToken")
-        let endings = ["attestToken", "token", "clientData", "keyId", "clientError"]
-        inputs = Dictionary(uniqueKeysWithValues: try endings.map { ($0, try callback.inputName($0)) })
         try super.init(json: json)
+        try received.require(
+            texts: ["challenge", "attestToken"], inputs: ["attestToken", "token", "clientData", "keyId", "clientError"])
     }
 
     /// Enters the attestation.
@@ -109,9 +106,7 @@ open class FRAppIntegrityCallback: MultipleValuesCallback {
     /// Sets the additional data to sign.
     public final func setPayload(_ payload: String) { self.payload = payload }
 
-    private func enter(_ ending: String, _ value: String) {
-        if let name = inputs[ending] { inputValues[name] = value }
-    }
+    private func enter(_ ending: String, _ value: String) { inputValues[key(ending)] = value }
 
     /// Returns true when the server knows an attestation of this app, or one was made now.
     public final func isAttestationCompleted() -> Bool { !attestToken.isEmpty || appIntegritykeys.isAttestationCompleted() }

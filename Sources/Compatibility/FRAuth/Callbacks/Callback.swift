@@ -90,6 +90,8 @@ open class SingleValueCallback: Callback {
     public final var prompt: String?
     /// The index in the step, which newer servers send.
     public final var _id: Int?
+    /// The engine's callback, as the server sent it.
+    final let received: JourneyCallback
     /// The value to send.
     final var value: Any?
     /// True when the app entered a value, which may be nil.
@@ -98,19 +100,19 @@ open class SingleValueCallback: Callback {
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no type or no input.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        inputName = try callback.inputName("")
-        prompt = callback.output("prompt")?.string
-        _id = callback._id
+        received = try JourneyCallback(untyped: json)
+        inputName = try received.inputName("")
+        prompt = received.output("prompt")?.string
+        _id = received._id
         try super.init(json: json)
-        value = adapted(callback.value()?.untyped)
+        value = adapted(received.value()?.untyped)
     }
 
     /// Fills in the input with a string, a number or a Boolean value.
     ///
     /// Nil removes the value. A value that JSON cannot express is ignored.
     open func setValue(_ val: Any?) {
-        guard let json = JSONValue(untyped: val) else { return }
+        guard let json = JSONValue(any: val) else { return }
         value = adapted(json.untyped)
         isEntered = true
     }
@@ -147,16 +149,21 @@ open class MultipleValuesCallback: Callback {
     public final var prompt: String?
     /// The index in the step, which newer servers send.
     public final var _id: Int?
+    /// The engine's callback, as the server sent it.
+    final let received: JourneyCallback
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no type.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        inputNames = (callback.input ?? []).map(\.name)
-        prompt = callback.output("prompt")?.string
-        _id = callback._id
+        received = try JourneyCallback(untyped: json)
+        inputNames = (received.input ?? []).map(\.name)
+        prompt = received.output("prompt")?.string
+        _id = received._id
         try super.init(json: json)
     }
+
+    /// Returns the name that the server gave the input with a name ending; empty when the callback lacks it.
+    final func key(_ ending: String) -> String { received.optionalInputName(ending) ?? "" }
 
     /// Returns the callback with the values that are filled in.
     ///

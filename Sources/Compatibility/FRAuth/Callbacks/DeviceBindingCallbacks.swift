@@ -17,35 +17,30 @@ public enum DeviceBindingAuthenticationType: String, Sendable, CaseIterable {
 /// The base class of the two callbacks for a device's key.
 open class DeviceKeyCallback: MultipleValuesCallback {
     /// The challenge that the signature must contain.
-    public final let challenge: String
+    public final var challenge: String { view.challenge }
     /// The title of the prompt that asks the user.
-    public final let title: String
+    public final var title: String { view.title }
     /// The text below the title.
-    public final let subtitle: String
+    public final var subtitle: String { view.subtitle }
     /// The text below the subtitle.
-    public final let promptDescription: String
+    public final var promptDescription: String { view.explanation }
     /// The number of seconds that the user has; nil when the server does not say.
-    public final let timeout: Int?
-    private let inputs: (jws: String, clientError: String)
+    public final var timeout: Int? { received.number("timeout") }
+    // The engine's struct for the signing callback. The binding callback has the same texts.
+    private var view: SignetJourney.DeviceSigningVerifierCallback { .init(unchecked: received) }
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no challenge or text for the prompt, or lacks an
     ///   input.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        challenge = try callback.requiredText("challenge")
-        title = try callback.requiredText("title")
-        subtitle = try callback.requiredText("subtitle")
-        promptDescription = try callback.requiredText("description")
-        timeout = callback.number("timeout")
-        inputs = (try callback.inputName("jws"), try callback.inputName("clientError"))
         try super.init(json: json)
+        try received.require(texts: ["challenge", "title", "subtitle", "description"], inputs: ["jws", "clientError"])
     }
 
     /// Enters the signature, a JWS in compact serialization.
-    public final func setJws(_ jws: String) { inputValues[inputs.jws] = jws }
+    public final func setJws(_ jws: String) { inputValues[key("jws")] = jws }
     /// Enters the reason for a missing signature: `Timeout`, `Abort`, `Unsupported` or `ClientNotRegistered`.
-    public final func setClientError(_ clientError: String) { inputValues[inputs.clientError] = clientError }
+    public final func setClientError(_ clientError: String) { inputValues[key("clientError")] = clientError }
 }
 
 /// Asks for a new key that is bound to the device.
@@ -53,29 +48,27 @@ open class DeviceKeyCallback: MultipleValuesCallback {
 /// `DeviceBinding` creates the key inside ``Node/answer(_:)``.
 open class DeviceBindingCallback: DeviceKeyCallback {
     /// The identifier of the user that the key is for.
-    public final let userId: String
+    public final var userId: String { view.userID }
     /// The name of the user, to show.
-    public final let userName: String
+    public final var userName: String { view.username }
     /// The protection that the server asks for.
-    public final let deviceBindingAuthenticationType: DeviceBindingAuthenticationType
-    private let inputs: (name: String, identifier: String)
+    public final private(set) var deviceBindingAuthenticationType = DeviceBindingAuthenticationType.biometricOnly
+    private var view: SignetJourney.DeviceBindingCallback { .init(unchecked: received) }
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback names no user or no known protection, or lacks an input.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        userId = try callback.requiredText("userId")
-        userName = try callback.requiredText("username")
-        deviceBindingAuthenticationType = try callback.required(
-            DeviceBindingAuthenticationType(rawValue: callback.text("authenticationType")), "authenticationType")
-        inputs = (try callback.inputName("deviceName"), try callback.inputName("deviceId"))
         try super.init(json: json)
+        try received.require(texts: ["userId", "username"])
+        let protection = view.authenticationType.flatMap { DeviceBindingAuthenticationType(rawValue: $0.rawValue) }
+        deviceBindingAuthenticationType = try received.required(protection, "authenticationType")
+        try received.require(inputs: ["deviceName", "deviceId"])
     }
 
     /// Enters the device's name.
-    public final func setDeviceName(_ deviceName: String) { inputValues[inputs.name] = deviceName }
+    public final func setDeviceName(_ deviceName: String) { inputValues[key("deviceName")] = deviceName }
     /// Enters the device's identifier.
-    public final func setDeviceId(_ deviceId: String) { inputValues[inputs.identifier] = deviceId }
+    public final func setDeviceId(_ deviceId: String) { inputValues[key("deviceId")] = deviceId }
 }
 
 /// Asks for a signature with a key that was bound to the device before.
@@ -83,12 +76,5 @@ open class DeviceBindingCallback: DeviceKeyCallback {
 /// `DeviceBinding` signs inside ``Node/answer(_:)``.
 open class DeviceSigningVerifierCallback: DeviceKeyCallback {
     /// The identifier of the user with the key to sign with; nil when any key of the device may sign.
-    public final let userId: String?
-
-    /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)``, as in ``DeviceKeyCallback/init(json:)``.
-    public required init(json: [String: Any]) throws {
-        userId = try JourneyCallback(untyped: json).optionalText("userId")
-        try super.init(json: json)
-    }
+    public final var userId: String? { SignetJourney.DeviceSigningVerifierCallback(unchecked: received).userID }
 }

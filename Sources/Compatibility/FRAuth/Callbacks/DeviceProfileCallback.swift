@@ -5,11 +5,11 @@ public import SignetJourney
 /// Asks for the device's profile: its metadata and its location.
 public class DeviceProfileCallback: HiddenValueCallback, ActionCallback {
     /// True when the server asks for the device's metadata.
-    public var metadataRequired: Bool
+    public var metadataRequired = false
     /// True when the server asks for the device's location.
-    public var locationRequired: Bool
+    public var locationRequired = false
     /// The message to show while the app collects the profile.
-    public var message: String
+    public var message = ""
     /// The app's collector for the location, which ``FRDeviceCollector/shared`` has under the name `location`; nil when the server does
     /// not ask for it or the app has none.
     public var locationCollector: (any DeviceCollector)?
@@ -17,17 +17,16 @@ public class DeviceProfileCallback: HiddenValueCallback, ActionCallback {
     public var profileCollector = ProfileCollector()
     /// The collector for the whole profile, with the sections that the server asks for.
     public var collector = FRDeviceCollector()
+    private var view: SignetJourney.DeviceProfileCallback { .init(unchecked: received) }
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no outputs or no input.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        try callback.require("output")
-        let view = SignetJourney.DeviceProfileCallback(unchecked: callback)
+        try super.init(json: json)
+        try received.require("output")
         (metadataRequired, locationRequired, message) = (view.wantsMetadata, view.wantsLocation, view.message)
         let added = FRDeviceCollector.shared.collectors
-        locationCollector = view.wantsLocation ? added.first { $0.name == "location" } : nil
-        try super.init(json: json)
+        locationCollector = locationRequired ? added.first { $0.name == "location" } : nil
         if let locationCollector { collector.collectors.append(locationCollector) }
         if metadataRequired { collector.collectors.append(profileCollector) }
     }
@@ -35,7 +34,7 @@ public class DeviceProfileCallback: HiddenValueCallback, ActionCallback {
     /// Collects the profile with ``collector``, enters it, and calls the completion once with the data.
     public func execute(_ completion: @escaping DeviceCollectorCallback) {
         collector.collect { [self] profile in
-            setValue(JSONValue(untyped: profile).map { JSON.text(of: $0) })
+            setValue(JSONValue(any: profile).map { JSON.text(of: $0) })
             completion(profile)
         }
     }
@@ -44,8 +43,7 @@ public class DeviceProfileCallback: HiddenValueCallback, ActionCallback {
     ///
     /// Parts that the server did not ask for are left out.
     public func setProfile(_ profile: DeviceProfile) {
-        guard let callback = try? JourneyCallback(untyped: response) else { return }
-        var view = SignetJourney.DeviceProfileCallback(unchecked: callback)
+        var view = view
         view.fill(profile)
         setValue(view.callback.value()?.untyped)
     }

@@ -44,19 +44,19 @@ extension SingleValueCallback {
 /// Asks for one of several choices.
 public class ChoiceCallback: SingleValueCallback {
     /// The choices that the server offers.
-    public var choices: [String]
+    public var choices: [String] = []
     /// The index of the choice that the server proposes; 0 when the server proposes nothing.
-    public var defaultChoice: Int
+    public var defaultChoice = 0
 
     /// Reads a callback.
     ///
     /// The proposed choice is filled in.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no prompt, no choices or no input.
     public required init(json: [String: Any]) throws {
-        let view = SignetJourney.ChoiceCallback(unchecked: try JourneyCallback(untyped: json))
-        (choices, defaultChoice) = (view.choices, view.defaultChoice ?? 0)
         try super.init(json: json)
         try requirePrompt()
+        let view = SignetJourney.ChoiceCallback(unchecked: received)
+        (choices, defaultChoice) = (view.choices, view.defaultChoice ?? 0)
         guard !choices.isEmpty else { throw AuthError.invalidCallbackResponse("Missing choices") }
         value = view.defaultChoice ?? view.selectedIndex ?? 0
     }
@@ -197,17 +197,16 @@ public class HiddenValueCallback: SingleValueCallback {
     /// When the server sends no identifier, this is the value that it filled in.
     public var id: String?
     /// True when the answer of a passkey goes into this value.
-    public var isWebAuthnOutcome: Bool
+    public var isWebAuthnOutcome = false
     /// The outcome of a passkey, which arrives later.
     let outcome = LateOutcome()
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no input.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        id = callback.output("id")?.string ?? callback.value()?.string
-        isWebAuthnOutcome = id == WebAuthnOutcome.callbackID
         try super.init(json: json)
+        id = received.output("id")?.string ?? received.value()?.string
+        isWebAuthnOutcome = id == WebAuthnOutcome.callbackID
     }
 
     /// Fills in the value.

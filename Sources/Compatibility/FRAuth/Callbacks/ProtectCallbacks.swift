@@ -15,28 +15,27 @@ public enum ProtectResult {
 /// Older servers send them as metadata; the answer then goes into the hidden values of the same step.
 open class ProtectCallback: MultipleValuesCallback {
     /// The names of the outputs, or those of the metadata's members.
-    public final var outputNames: [String]
+    public final var outputNames: [String] = []
     /// The values of the outputs, or those of the metadata's members, by name.
-    public final var outputValues: [String: Any]
+    public final var outputValues: [String: Any] = [:]
     /// The name of the input for the reason of missing data; empty for metadata.
-    public final var clientErrorKey: String
+    public final var clientErrorKey = ""
     /// True when the server sent the callback as metadata.
-    public final var derivedCallback: Bool
+    public final var derivedCallback = false
     /// The step that has the callback.
     public final internal(set) weak var node: Node?
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no outputs, or has no input for the client error.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        try callback.require("output")
-        derivedCallback = Self.isDerived(callback)
-        let data = callback.output("data")?.object ?? [:]
-        let outputs = derivedCallback ? data.sorted { $0.key < $1.key } : callback.output.map { ($0.name, $0.value) }
+        try super.init(json: json)
+        try received.require("output")
+        derivedCallback = Self.isDerived(received)
+        let data = received.output("data")?.object ?? [:]
+        let outputs = derivedCallback ? data.sorted { $0.key < $1.key } : received.output.map { ($0.name, $0.value) }
         outputNames = outputs.map(\.0)
         outputValues = Dictionary(outputs.map { ($0.0, $0.1.any) }, uniquingKeysWith: { first, _ in first })
-        clientErrorKey = derivedCallback ? "" : try callback.inputName("clientError")
-        try super.init(json: json)
+        clientErrorKey = derivedCallback ? "" : try received.inputName("clientError")
     }
 
     /// Returns true when the server sent the callback as metadata.
@@ -75,17 +74,16 @@ open class ProtectCallback: MultipleValuesCallback {
 
 /// Asks to start PingOne Protect.
 open class PingOneProtectInitializeCallback: ProtectCallback {
-    private let settings: ProtectSettings
+    private var settings = ProtectSettings([:])
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback asks for something else or names no environment.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        guard case .initialize(let settings)? = Self.request(in: callback), settings.all["envId"]?.string != nil else {
+        try super.init(json: json)
+        guard case .initialize(let settings)? = Self.request(in: received), settings.all["envId"]?.string != nil else {
             throw AuthError.invalidCallbackResponse("Missing envId")
         }
         self.settings = settings
-        try super.init(json: json)
     }
 
     /// Starts PingOne Protect.
@@ -133,19 +131,16 @@ open class PingOneProtectInitializeCallback: ProtectCallback {
 /// Asks for the data that PingOne Protect has collected.
 open class PingOneProtectEvaluationCallback: ProtectCallback {
     /// True when PingOne Protect must pause the collection of behavioral data from now on.
-    public final let pauseBehavioralData: Bool
-    private let signalsKey: String
+    public final private(set) var pauseBehavioralData = false
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback asks for something else or has no input for the data.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        guard case .evaluate(let pauses)? = Self.request(in: callback) else {
+        try super.init(json: json)
+        guard case .evaluate(let pauses)? = Self.request(in: received) else {
             throw AuthError.invalidCallbackResponse("Missing signals")
         }
         pauseBehavioralData = pauses
-        signalsKey = callback.inputIndex("signals").flatMap { callback.input?[$0].name } ?? ""
-        try super.init(json: json)
     }
 
     /// Enters the data that PingOne Protect has collected.
@@ -157,6 +152,6 @@ open class PingOneProtectEvaluationCallback: ProtectCallback {
 
     /// Enters the collected data.
     public final func setSignals(_ signals: String) {
-        answer(signalsKey, hiddenAs: "pingone_risk_evaluation_signals", signals)
+        answer(key("signals"), hiddenAs: "pingone_risk_evaluation_signals", signals)
     }
 }

@@ -19,18 +19,17 @@ public struct IdPValue: Sendable, Hashable {
 /// Asks the user to select an identity provider.
 public class SelectIdPCallback: SingleValueCallback {
     /// The providers that the server offers.
-    public final var providers: [IdPValue]
+    public final var providers: [IdPValue] = []
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no input, or a provider has no name.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        providers = try (callback.output("providers")?.array ?? []).map { provider in
+        try super.init(json: json)
+        providers = try (received.output("providers")?.array ?? []).map { provider in
             IdPValue(
-                provider: try callback.required(provider["provider"]?.string, "provider attribute"),
+                provider: try received.required(provider["provider"]?.string, "provider attribute"),
                 uiConfig: provider["uiConfig"]?.object?.compactMapValues(\.string))
         }
-        try super.init(json: json)
     }
 
     /// Selects a provider.
@@ -121,31 +120,28 @@ public class AppleSignInHandler: NSObject, IdPHandler {
 /// Asks for a login with an identity provider and for the token that the provider returns.
 public class IdPCallback: MultipleValuesCallback {
     /// The parameters of the request to the provider.
-    public final var idpClient: IdPClient
-    private let inputs: (token: String, type: String)
+    public final lazy var idpClient: IdPClient = IdPClient(
+        provider: view.provider, clientId: view.clientID, redirectUri: view.redirectURI,
+        scopes: received.output("scopes").map { _ in view.scopes }, nonce: received.output("nonce")?.string,
+        acrValues: received.output("acrValues").map { _ in view.acrValues }, request: received.output("request")?.string,
+        requestUri: received.output("requestUri")?.string, acceptsJSON: view.acceptsJSON)
+    private var view: SignetJourney.IdPCallback { .init(unchecked: received) }
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no provider, client identifier or redirect URI, or
     ///   lacks an input.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        try callback.require("output", "input")
-        idpClient = IdPClient(
-            provider: try callback.required(callback.output("provider")?.string, "provider value"),
-            clientId: try callback.required(callback.output("clientId")?.string, "client_id value"),
-            redirectUri: try callback.required(callback.output("redirectUri")?.string, "redirect_uri value"),
-            scopes: callback.output("scopes").map { _ in callback.texts("scopes") }, nonce: callback.output("nonce")?.string,
-            acrValues: callback.output("acrValues").map { _ in callback.texts("acrValues") },
-            request: callback.output("request")?.string, requestUri: callback.output("requestUri")?.string,
-            acceptsJSON: callback.bool("acceptsJSON"))
-        inputs = (try callback.inputName("token"), try callback.inputName("token_type"))
         try super.init(json: json)
+        try received.require("output", "input")
+        let parts = [("provider", "provider value"), ("clientId", "client_id value"), ("redirectUri", "redirect_uri value")]
+        for (name, part) in parts { _ = try received.required(received.output(name)?.string, part) }
+        try received.require(inputs: ["token", "token_type"])
     }
 
     /// Enters the token.
-    public func setToken(_ token: String) { inputValues[inputs.token] = token }
+    public func setToken(_ token: String) { inputValues[key("token")] = token }
     /// Enters the type of the token: `id_token`, `access_token` or `authorization_code`.
-    public func setTokenType(_ tokenType: String) { inputValues[inputs.type] = tokenType }
+    public func setTokenType(_ tokenType: String) { inputValues[key("token_type")] = tokenType }
 
     /// Lets the user log in with the provider, and enters the token and its type.
     ///

@@ -40,28 +40,23 @@ public struct RecaptchaError: CustomNSError, LocalizedError, Hashable, CustomStr
 /// Asks for a reCAPTCHA Enterprise token, which shows that the user is human.
 public class ReCaptchaEnterpriseCallback: MultipleValuesCallback {
     /// The site key.
-    public let recaptchaSiteKey: String
+    public var recaptchaSiteKey: String { SignetJourney.ReCaptchaEnterpriseCallback(unchecked: received).siteKey }
     /// The name of the input for the token.
-    public let tokenKey: String
+    public var tokenKey: String { key("token") }
     /// The name of the input for the action.
-    public let actionKey: String
+    public var actionKey: String { key("action") }
     /// The name of the input for the reason of a missing token.
-    public let clientErrorKey: String
+    public var clientErrorKey: String { key("clientError") }
     /// The name of the input for additional data.
-    public let payloadKey: String
+    public var payloadKey: String { key("payload") }
     /// The token that ``execute(action:timeoutInMillis:recaptchaProvider:)`` entered; empty before.
     public private(set) var tokenResult = ""
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no site key, or lacks an input.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        recaptchaSiteKey = try callback.requiredText("recaptchaSiteKey")
-        tokenKey = try callback.inputName("token")
-        actionKey = try callback.inputName("action")
-        clientErrorKey = try callback.inputName("clientError")
-        payloadKey = try callback.inputName("payload")
         try super.init(json: json)
+        try received.require(texts: ["recaptchaSiteKey"], inputs: ["token", "action", "clientError", "payload"])
     }
 
     /// Lets an SDK of the app supply the token, and enters it with the action.
@@ -102,7 +97,7 @@ public class ReCaptchaEnterpriseCallback: MultipleValuesCallback {
     ///
     /// Nil and an empty dictionary change nothing.
     public func setPayload(_ value: [String: Any]? = nil) {
-        guard let value, !value.isEmpty, let json = JSONValue(untyped: value) else { return }
+        guard let value, !value.isEmpty, let json = JSONValue(any: value) else { return }
         inputValues[payloadKey] = JSON.text(of: json)
     }
 }

@@ -19,7 +19,7 @@ public class FailedPolicy: NSObject {
 
     /// Returns an English text that names the property and tells the user how to correct its value.
     public func failedDescription() -> String {
-        let parameters = (params ?? [:]).compactMapValues { JSONValue(untyped: $0) }
+        let parameters = (params ?? [:]).compactMapValues { JSONValue(any: $0) }
         return "\(propertyName): \(PolicyRequirement(name: policyRequirement, parameters: parameters).sentence)"
     }
 }
@@ -31,8 +31,8 @@ open class AbstractValidatedCallback: SingleValueCallback {
     /// The policies that the last entered value did not satisfy; nil when it satisfied all.
     public final var failedPolicies: [FailedPolicy]?
     /// True when the server must only validate the value and not continue the journey.
-    public final var validateOnly: Bool
-    private let validateOnlyName: String?
+    public final var validateOnly = false
+    private var validateOnlyName: String? { received.optionalInputName("validateOnly") }
 
     /// Reads a callback.
     ///
@@ -40,21 +40,19 @@ open class AbstractValidatedCallback: SingleValueCallback {
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no outputs, no input, or a failed policy that can't
     ///   be read.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        try callback.require("output", "input")
-        let property = callback.output("prompt")?.string ?? callback.output("name")?.string ?? callback.type
-        policies = callback.output("policies")?.object?.mapValues(\.any)
-        let failed = callback.output("failedPolicies")?.array ?? []
+        try super.init(json: json)
+        try received.require("output")
+        let property = prompt ?? received.output("name")?.string ?? received.type
+        policies = received.output("policies")?.object?.mapValues(\.any)
+        let failed = received.output("failedPolicies")?.array ?? []
         failedPolicies =
             failed.isEmpty
             ? nil
             : try failed.map { policy in
-                FailedPolicy(try callback.required(SignetJourney.FailedPolicy(policy), "failedPolicies"), of: property)
+                FailedPolicy(try received.required(SignetJourney.FailedPolicy(policy), "failedPolicies"), of: property)
             }
-        validateOnly = callback.bool("validateOnly")
-        validateOnlyName = callback.inputIndex("validateOnly").flatMap { callback.input?[$0].name }
-        try super.init(json: json)
-        if value == nil || value as? String == "", let proposed = callback.output("value") {
+        validateOnly = received.bool("validateOnly")
+        if value == nil || value as? String == "", let proposed = received.output("value") {
             value = adapted(proposed.untyped)
         }
     }
@@ -76,13 +74,13 @@ public class ValidatedCreateUsernameCallback: AbstractValidatedCallback {}
 /// Asks for the password of a new account.
 public class ValidatedCreatePasswordCallback: AbstractValidatedCallback {
     /// True when the app may show the password while the user types it.
-    public var echoOn: Bool
+    public var echoOn = false
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)``, as in ``AbstractValidatedCallback/init(json:)``.
     public required init(json: [String: Any]) throws {
-        echoOn = try JourneyCallback(untyped: json).bool("echoOn")
         try super.init(json: json)
+        echoOn = SignetJourney.ValidatedCreatePasswordCallback(unchecked: received).echoesInput
     }
 }
 
@@ -91,15 +89,14 @@ open class AttributeInputCallback: AbstractValidatedCallback {
     /// The attribute's name on the server; nil when the server sends none.
     public final var name: String?
     /// True when the journey does not continue without a value.
-    public final var required: Bool
+    public final var required = false
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)``, as in ``AbstractValidatedCallback/init(json:)``.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        name = callback.output("name")?.string
-        required = callback.bool("required")
         try super.init(json: json)
+        name = received.output("name")?.string
+        required = received.bool("required")
     }
 }
 
@@ -126,54 +123,44 @@ public class TermsAndConditionsCallback: SingleValueCallback {
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no outputs or no input.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        try callback.require("output")
-        createDate = callback.output("createDate")?.string
-        terms = callback.output("terms")?.string
-        version = callback.output("version")?.string
         try super.init(json: json)
+        try received.require("output")
+        createDate = received.output("createDate")?.string
+        terms = received.output("terms")?.string
+        version = received.output("version")?.string
     }
 }
 
 /// Asks for a security question and its answer.
 public class KbaCreateCallback: MultipleValuesCallback {
     /// The questions that the server offers.
-    public var predefinedQuestions: [String]
+    public var predefinedQuestions: [String] = []
     /// True when the user may write a question.
     ///
     /// A server that does not say accepts any question.
-    public let allowUserDefinedQuestions: Bool
-    private let inputs: (question: String, answer: String)
+    public var allowUserDefinedQuestions: Bool { view.allowsOwnQuestion }
+    private var view: SignetJourney.KbaCreateCallback { .init(unchecked: received) }
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback lacks an input, or when it offers no question and the
     ///   server doesn't say that the user may write one.
     public required init(json: [String: Any]) throws {
-        let callback = try JourneyCallback(untyped: json)
-        let view = SignetJourney.KbaCreateCallback(unchecked: callback)
-        (predefinedQuestions, allowUserDefinedQuestions) = (view.predefinedQuestions, view.allowsOwnQuestion)
-        inputs = (try callback.inputName("question"), try callback.inputName("answer"))
-        let mayWriteOne = callback.bool("allowUserDefinedQuestions")
-        _ = try callback.required(mayWriteOne ? "" : view.predefinedQuestions.first, "predefinedQuestions")
         try super.init(json: json)
+        try received.require(inputs: ["question", "answer"])
+        predefinedQuestions = view.predefinedQuestions
+        let mayWriteOne = received.bool("allowUserDefinedQuestions")
+        _ = try received.required(mayWriteOne ? "" : predefinedQuestions.first, "predefinedQuestions")
     }
 
     /// Enters the question.
-    public func setQuestion(_ question: String) { inputValues[inputs.question] = question }
+    public func setQuestion(_ question: String) { inputValues[key("question")] = question }
     /// Enters the answer.
-    public func setAnswer(_ answer: String) { inputValues[inputs.answer] = answer }
+    public func setAnswer(_ answer: String) { inputValues[key("answer")] = answer }
 }
 
 /// Asks the user for consent to share data.
 public class ConsentMappingCallback: SingleValueCallback {
-    private let view: SignetJourney.ConsentMappingCallback
-
-    /// Reads a callback.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no input.
-    public required init(json: [String: Any]) throws {
-        view = SignetJourney.ConsentMappingCallback(unchecked: try JourneyCallback(untyped: json))
-        try super.init(json: json)
-    }
+    private var view: SignetJourney.ConsentMappingCallback { .init(unchecked: received) }
 
     /// The name of the mapping.
     public var name: String { view.name }

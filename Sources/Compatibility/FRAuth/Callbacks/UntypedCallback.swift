@@ -1,37 +1,9 @@
-import Foundation
 import SignetCore
 import SignetJourney
 
 // Conversions between callbacks of the engine and the untyped dictionaries that callback classes take and return.
 
 extension JSONValue {
-    /// Creates a JSON value from an untyped value, including the number and null objects of `JSONSerialization`.
-    ///
-    /// `JSONSerialization` returns every number as an `NSNumber`, and 0 and 1 also cast to `Bool`. The type that the object was made
-    /// from decides here.
-    ///
-    /// Returns nil for a value that JSON can't express. Such members and elements of collections are left out.
-    init?(untyped value: Any?) {
-        switch value {
-        case is NSNull: self = .null
-        case let value? where type(of: value) is NSNumber.Type:
-            guard let number = value as? NSNumber, let json = JSONValue(number) else { return nil }
-            self = json
-        case let members as [String: Any]: self = .object(members.compactMapValues { JSONValue(untyped: $0) })
-        case let elements as [Any]: self = .array(elements.compactMap { JSONValue(untyped: $0) })
-        default: self.init(any: value)
-        }
-    }
-
-    private init?(_ number: NSNumber) {
-        switch String(cString: number.objCType) {
-        case "c" where (0...1).contains(number.int8Value): self = .bool(number.boolValue)
-        case "d", "f": self.init(any: number.doubleValue)
-        case "Q": self.init(any: number.uint64Value)
-        default: self = .integer(number.int64Value)
-        }
-    }
-
     /// The value as an untyped Swift value; nil for null.
     var untyped: Any? { self == .null ? nil : any }
 }
@@ -40,7 +12,7 @@ extension JourneyCallback {
     /// Reads a callback from an untyped dictionary.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when it has no type, or an output or input without a name.
     init(untyped json: [String: Any]) throws(AuthError) {
-        guard let value = JSONValue(untyped: json) else { throw .invalidCallbackResponse("the callback is not JSON") }
+        guard let value = JSONValue(any: json) else { throw .invalidCallbackResponse("the callback is not JSON") }
         do {
             try self.init(json: value)
         } catch {
@@ -52,15 +24,21 @@ extension JourneyCallback {
     /// The callback as an untyped dictionary.
     var untyped: [String: Any] { json.object?.mapValues(\.any) ?? [:] }
 
+    /// Returns the name that the server gave the input with a name ending; nil when the callback lacks it.
+    func optionalInputName(_ ending: String) -> String? { inputIndex(ending).flatMap { input?[$0].name } }
+
     /// Returns the name that the server gave the input with a name ending.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)``.
     func inputName(_ ending: String) throws(AuthError) -> String {
-        try required(inputIndex(ending).flatMap { input?[$0].name }, ending.isEmpty ? "input" : ending)
+        try required(optionalInputName(ending), ending.isEmpty ? "input" : ending)
     }
 
-    /// Returns a string output.
-    /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when it is missing.
-    func requiredText(_ name: String) throws(AuthError) -> String { try required(output(name)?.string, name) }
+    /// Checks that the callback has these string outputs, and inputs with these name endings.
+    /// - Throws: ``AuthError/invalidCallbackResponse(_:)``.
+    func require(texts: [String] = [], inputs: [String] = []) throws(AuthError) {
+        for name in texts { _ = try required(output(name)?.string, name) }
+        for ending in inputs { _ = try inputName(ending) }
+    }
 
     /// Returns `value`.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` with the name of the part when it is nil.

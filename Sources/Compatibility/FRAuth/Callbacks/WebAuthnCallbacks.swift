@@ -90,7 +90,7 @@ open class WebAuthnRegistrationCallback: WebAuthnCallback {
             "_relyingPartyId": .string(relyingPartyId), "attestationPreference": .string(attestationPreference.rawValue),
             "timeout": .integer(Int64(timeout)), "supportsJsonResponse": .bool(supportsJsonResponse),
             "_excludeCredentials": PasskeyMembers.json(of: excludeCredentials),
-            "_pubKeyCredParams": JSONValue(untyped: pubKeyCredParams) ?? .array([]),
+            "_pubKeyCredParams": JSONValue(any: pubKeyCredParams) ?? .array([]),
             "_authenticatorSelection": .object(selection.merging(attachment) { $1 }), "_action": .string("webauthn_registration"),
         ])
     }
