@@ -147,7 +147,7 @@ package final class FRAuthProcess: Sendable {
             keychain: settings.keychain, application: application, group: try options.accessGroup, lockFile: settings.lockFile)
         let client = try IdentityClient(
             profile, store: try (store ?? items.store()).leased(lease), transport: transport,
-            interceptors: [LegacyInterceptors(core: core)], clock: settings.clock)
+            interceptors: core.legacyInterceptors, clock: settings.clock)
         return LegacySession(options, client, lease, store == nil ? items : nil)
     }
 }

@@ -38,7 +38,7 @@ extension FROptions {
         let process = FRAuthProcess.current
         settings = try await settings.discovering(
             at: discoveryURL, over: transport ?? process.transport, policy: process.policy,
-            interceptors: [LegacyInterceptors(core: process.core)])
+            interceptors: process.core.legacyInterceptors)
         return self
     }
 }
