@@ -4,6 +4,8 @@ extension Secret {
         self.init(text.utf8)
     }
 
-    /// The text, for an encoder inside the package that sends or seals it.
-    package var text: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+    /// The bytes as UTF-8 text, for an interface that takes a string, such as a header.
+    ///
+    /// The string can be printed, and nothing erases it.
+    public var text: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
 }
