@@ -39,6 +39,14 @@ struct JourneyFixture: Sendable {
         }
     }
 
+    /// Returns a machine with an empty vault whose apps log in at an OpenAM.
+    static func at(_ server: FakeOpenAM) -> JourneyFixture {
+        let memory = MemoryStore()
+        return JourneyFixture(
+            url: server.url, network: Network(DefaultTransport.make()), clock: ManualClock(SystemWallClock().now),
+            keychain: VaultProvider { () throws(StoreError) in memory })
+    }
+
     private init(url: String, network: Network, clock: ManualClock, keychain: VaultProvider) {
         (self.url, self.network, self.clock, self.keychain) = (url, network, clock, keychain)
     }
@@ -100,11 +108,18 @@ final class Network: HTTPTransport {
     ) async throws -> HTTPResponse { try await send(request) }
 }
 
+/// The notes of a module, in order.
+final class Notes: Sendable {
+    private let notes = Mutex<[String]>([])
+    var all: [String] { notes.withLock { $0 } }
+    func note(_ text: String) { notes.withLock { $0.append(text) } }
+}
+
 /// Fills in the name and the password of a step, as a login screen does.
-func fill(_ node: ContinueNode, password: String = JourneyFixture.password) {
+func fill(_ node: ContinueNode, name: String = "demo", password: String = JourneyFixture.password) {
     for callback in node.callbacks {
         switch callback {
-        case let field as NameCallback: field.name = "demo"
+        case let field as NameCallback: field.name = name
         case let field as PasswordCallback: field.password = password
         default: break
         }

@@ -19,13 +19,6 @@ private final class CustomStorageDelegate<T: Codable>: StorageDelegate<T> {
     init(cacheable: Bool = false) { super.init(delegate: CustomStorage<T>(), cacheable: cacheable) }
 }
 
-/// The notes of a module, in order.
-private final class Notes: Sendable {
-    private let notes = Mutex<[String]>([])
-    var all: [String] { notes.withLock { $0 } }
-    func note(_ text: String) { notes.withLock { $0.append(text) } }
-}
-
 @Suite("Journeys under the Ping SDK's names")
 struct LoginTests {
     @Test("A login gives a session, tokens, the claims about the user, and ends with the log-out")

@@ -147,13 +147,34 @@ struct OpenAMJourneyTests {
             try await logIn(cli, server, "--client", "app", "--scope", "profile").succeeds()
             let first = try await cli.signet("token").succeeds().line
             let second = try await cli.signet("token", "--refresh").succeeds().line
-            server.change { $0.oauth.refreshTokens = [] }
+            server.change { $0.oauth.removeRefreshTokens() }
             let third = try await cli.signet("token", "--refresh").succeeds().line
             #expect(Set([first, second, third]).count == 3)
             #expect(
                 server.read(\.oauth.grants) == ["authorization_code", "refresh_token", "refresh_token", "authorization_code"])
             try await cli.signet("logout").succeeds()
             #expect(server.sessions.isEmpty && !server.read(\.oauth.revoked).isEmpty)
+        }
+    }
+
+    @Test("A login with the default scope gets an ID token from OpenAM, which its keys verify, also after a renewal")
+    func getsIDToken() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore]))
+        try await CommandLineFixture.with { cli in
+            let login = try await logIn(cli, server, "--client", "app", "--json").succeeds()
+            #expect(login.json["subject"]?.string == "dave" && login.json["scope"]?.string == "openid")
+            #expect(server.read(\.oauth.keyRequests) == 1)
+            try await cli.signet("token", "--refresh").succeeds()
+            #expect(server.read(\.oauth.grants) == ["authorization_code", "refresh_token"])
+        }
+    }
+
+    @Test("An ID token whose signature is not from OpenAM's key ends the login with 76")
+    func refusesForgedIDToken() async throws {
+        let server = try FakeOpenAM(.chain([.dataStore]))
+        server.change { $0.oauth.forgesIDTokens = true }
+        try await CommandLineFixture.with { cli in
+            try await logIn(cli, server, "--client", "app").fails(76, "the id_token was refused: signature")
         }
     }
 

@@ -34,7 +34,7 @@ extension Journey {
     /// - Returns: The first state. Errors are states too: `ErrorNode` and `FailureNode`.
     public func start(_ journeyName: String, configure: (inout Options) -> Void = { _ in }) async -> any Node {
         let index = AuthenticationIndex.service(journeyName)
-        return await run(for: .startAuthenticate(index), configure) { try $0.startRequest(index, options: $1) }
+        return await run(of: index, for: .startAuthenticate(index), configure) { try $0.startRequest(index, options: $1) }
     }
 
     /// Continues a suspended journey.
@@ -43,7 +43,7 @@ extension Journey {
     ///   - configure: Changes the options.
     /// - Returns: The next state; a `FailureNode` for a link without `suspendedId`.
     public func resume(_ uri: URL, configure: (inout Options) -> Void = { _ in }) async -> any Node {
-        await run(for: .resumeAuthenticate, configure) { journey, options in
+        await run(of: .standard, for: .resumeAuthenticate, configure) { journey, options in
             do {
                 return try journey.resumeRequest(uri.absoluteString, options: options)
             } catch let error as JourneyError {
@@ -53,7 +53,7 @@ extension Journey {
     }
 
     private func run(
-        for action: RequestAction, _ configure: (inout Options) -> Void,
+        of index: AuthenticationIndex, for action: RequestAction, _ configure: (inout Options) -> Void,
         _ request: (SignetJourney.Journey, JourneyOptions) throws -> HTTPRequest
     ) async -> any Node {
         var options = Options()
@@ -64,8 +64,7 @@ extension Journey {
         }
         do {
             let context = FlowContext(flowContext: SharedContext())
-            context.flowContext.set(key: RunKeys.options, value: runOptions)
-            context.flowContext.set(key: RunKeys.action, value: action)
+            context.run = Run(index: index, action: action, options: runOptions)
             return await start(Request(try request(try await engine().journey, runOptions)), in: context)
         } catch {
             return FailureNode(cause: error)
@@ -107,21 +106,32 @@ extension SuccessNode {
     public var user: (any User)? { session as? any User }
 }
 
-/// The names of the values in the context of a run.
-enum RunKeys {
-    /// The options.
-    static let options = "signet.options"
-    /// The purpose of the request.
-    static let action = "signet.action"
+/// The state of a run that its requests share.
+struct Run: Sendable {
+    /// The index with which the journey was started.
+    var index = AuthenticationIndex.standard
+    /// The purpose of the first request.
+    var action = RequestAction.authenticate(.standard)
+    var options = JourneyOptions()
+    /// The first request, with what the modules added; nil before it is sent.
+    var first: HTTPRequest?
+    /// The newest answer to a step; nil before the first one.
+    var answer: Answer?
+
+    /// A step with its answers, and the content that the modules received for it.
+    struct Answer: Sendable {
+        let step: JourneyStep
+        let content: [UInt8]
+    }
+
+    fileprivate static let key = "signet.run"
 }
 
 extension FlowContext {
-    /// The options of the run.
-    var options: JourneyOptions { flowContext.get(key: RunKeys.options) as? JourneyOptions ?? JourneyOptions() }
-
-    /// The purpose of the next request.
-    var action: RequestAction {
-        flowContext.get(key: RunKeys.action) as? RequestAction ?? .authenticate(.standard)
+    /// The state of the run.
+    var run: Run {
+        get { flowContext.get(key: Run.key) as? Run ?? Run() }
+        set { flowContext.set(key: Run.key, value: newValue) }
     }
 }
 

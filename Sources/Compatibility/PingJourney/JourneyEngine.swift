@@ -29,6 +29,25 @@ final class JourneyEngine: Sendable {
         calls = TokenCalls(tokens)
     }
 
+    /// Sends a request of a run, and once more where a journey of the engine does.
+    ///
+    /// The modules see one request and the last response. What they added to the request is also in the one that is sent again.
+    func send(_ message: HTTPRequest, in context: FlowContext) async throws -> HTTPResponse {
+        let run = context.run
+        guard let first = run.first, let answer = run.answer else {
+            context.run.first = message
+            return try await journey.send(message, for: run.action)
+        }
+        return try await journey.answer(answer.step, of: run.index, run.options) {
+            var message = message
+            // A module may have replaced the content; then it is sent as it is.
+            if message.body == answer.content { message.body = journey.content(answering: answer.step) }
+            return try await journey.send(message, for: .authenticate(run.index))
+        } start: {
+            try await journey.send(first, for: run.action)
+        }
+    }
+
     private static func profile(_ config: JourneyConfig, _ oidc: OidcClientSettings) throws -> ServerProfile {
         do {
             return try ServerProfile(
@@ -99,9 +118,8 @@ enum EngineModule {
             workflow.sharedContext.set(key: key, value: try JourneyEngine(workflow))
         }
         setup.transport { context, request in
-            let (message, action) = (request.message, context.action)
-            context.flowContext.removeValue(forKey: RunKeys.action)
-            return HttpResponse(try await workflow.engine().journey.send(message, for: action), to: message.url)
+            let message = request.message
+            return HttpResponse(try await workflow.engine().send(message, in: context), to: message.url)
         }
         setup.ending {
             let report = await (try workflow.engine()).calls.logOut()

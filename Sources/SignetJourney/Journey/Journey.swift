@@ -64,16 +64,7 @@ public struct Journey: Sendable {
 
     /// Starts the journey that an index selects: a journey, a module, the advice of a policy, or the realm's default.
     public func start(_ index: AuthenticationIndex, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
-        let action = RequestAction.startAuthenticate(index)
-        do {
-            return try await finish(for: action, options) { try startRequest(index, options: options) }
-        } catch let error as JourneyError where error.status == 400 && options.forceAuthentication && isOpenAM {
-            guard try await session(options) != nil else { throw error }
-            // OpenAM answers this to a session that has ended. Without a session, the journey runs in any case.
-            var options = options
-            options.forceAuthentication = false
-            return try await finish(for: action, options, sendsSession: false) { try startRequest(index, options: options) }
-        }
+        try await finish(try await sendStart(index, options))
     }
 
     /// Starts the profile's registration service.
@@ -88,7 +79,8 @@ public struct Journey: Sendable {
     /// - Returns: The next step, or the end of the journey.
     /// - Throws: ``JourneyError/Code/invalidResumeURI``; ``JourneyError/Code/suspensionExpired``.
     public func resume(_ link: String, options: JourneyOptions = JourneyOptions()) async throws -> JourneyState {
-        try await finish(for: .resumeAuthenticate, options) { try resumeRequest(link, options: options) }
+        try await finish(
+            try await send(for: .resumeAuthenticate, options) { try resumeRequest(link, options: options) })
     }
 
     /// Sends a step whose callbacks have been filled in.
@@ -132,26 +124,14 @@ public struct Journey: Sendable {
         _ step: JourneyStep, adding parameters: [(name: String, value: String)], of index: AuthenticationIndex,
         _ options: JourneyOptions
     ) async throws -> JourneyState {
-        let send = {
-            try await finish(for: .authenticate(index), options) {
+        let response = try await answer(step, of: index, options) {
+            try await send(for: .authenticate(index), options) {
                 try nextRequest(step, adding: parameters, options: options)
             }
+        } start: {
+            try await sendStart(index, options)
         }
-        do {
-            return try await send()
-        } catch let error as JourneyError where error.isMissingCallbacks && step.hasScripts && mayBeOpenAM {
-            dialect.show(.openAM)
-            do {
-                return try await send()
-            } catch let error as JourneyError where error.isMissingCallbacks {
-                dialect.show(.accessManager)
-                throw error
-            }
-        } catch let error as JourneyError where error.isRefusedUpgrade && options.forceAuthentication && mayBeOpenAM {
-            dialect.show(.openAM)
-            guard index != .standard else { throw error }
-            return try await start(index, options: options)
-        }
+        return try await finish(response)
     }
 
     private var isOpenAM: Bool { dialect.current == .openAM }
@@ -186,21 +166,29 @@ public struct Journey: Sendable {
         "suspendedId",
     ]
 
-    /// Sends a request and stores the session at the end of the journey.
+    private func sendStart(_ index: AuthenticationIndex, _ options: JourneyOptions) async throws -> HTTPResponse {
+        try await send(for: .startAuthenticate(index), options) { try startRequest(index, options: options) }
+    }
+
+    /// Sends a request with the session.
     /// - Parameters:
     ///   - action: The purpose of the request.
     ///   - options: The options of the journey.
-    ///   - sendsSession: False to send the request without the session.
     ///   - makeRequest: Returns the request; called when the variant of the protocol that is stored with the session is known.
-    /// - Returns: The next step, or the end of the journey.
+    /// - Returns: The response.
     /// - Throws: The errors that ``Journey`` lists.
-    private func finish(
-        for action: RequestAction, _ options: JourneyOptions, sendsSession: Bool = true, _ makeRequest: () throws -> HTTPRequest
-    ) async throws -> JourneyState {
-        let session = sendsSession ? try await session(options) : nil
+    private func send(
+        for action: RequestAction, _ options: JourneyOptions, _ makeRequest: () throws -> HTTPRequest
+    ) async throws -> HTTPResponse {
+        let session = try await session(options)
         var request = try makeRequest()
-        try await add(session, to: &request, options, for: action, sendsSessionCookie: sendsSession)
-        let state = try Self.state(after: try await send(request, for: action))
+        try await add(session, to: &request, options)
+        return try await send(request, for: action)
+    }
+
+    /// Reads a response and stores the session at the end of the journey.
+    private func finish(_ response: HTTPResponse) async throws -> JourneyState {
+        let state = try Self.state(after: response)
         if case .loggedIn(let session) = state { try await tokens?.adopt(session) }
         return state
     }
@@ -213,10 +201,7 @@ public struct Journey: Sendable {
     }
 
     /// Adds a session, the query parameters for it, and the cookies to a request.
-    private func add(
-        _ session: Secret?, to request: inout HTTPRequest, _ options: JourneyOptions, for action: RequestAction,
-        sendsSessionCookie: Bool = true
-    ) async throws {
+    private func add(_ session: Secret?, to request: inout HTTPRequest, _ options: JourneyOptions) async throws {
         if let session {
             let isPlain = session.withUnsafeBytes { $0.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: ";") } }
             guard isPlain, session.count > 0 else {
@@ -224,24 +209,17 @@ public struct Journey: Sendable {
                     .invalidRequest, message: "the session token is invalid: it contains a character that no token has")
             }
         }
-        var cookies = try await tokens?.cookies()
-        // With its cookie, a session that goes on would be the result of a login that must ask.
-        if !sendsSessionCookie { cookies = cookies.map { CookieJar($0.cookies.filter { $0.name != profile.cookieName }) } }
+        let cookies = try await tokens?.cookies()
         let now = tokens?.clock.now ?? .distantPast
         if options.forceAuthentication {
             // A server also reads the session from the cookie that it set.
-            let cookie = cookies?.cookies(for: request.url, now: now).first { $0.name == profile.cookieName }
-            if let existing = session ?? cookie?.value {
-                request.url = FormCoding.address(request.url, adding: [(Self.forceParameter, "true")])
-                if isOpenAM, action.isStart { request.upgrade(existing.text) }
-            }
+            let kept = cookies?.cookies(for: request.url, now: now) ?? []
+            if session != nil || kept.contains(where: { $0.name == profile.cookieName }) { request.force() }
         }
         var headers = SessionHeaders(profile, dialect.current).headers(session, for: request.url, cookies, now: now)
         for field in request.headers.fields { headers.append(field.name, field.value) }
         request.headers = headers
     }
-
-    private static let forceParameter = "ForceAuth"
 
     private func request(
         query: [(name: String, value: String)], body: [UInt8], _ options: JourneyOptions
@@ -280,32 +258,64 @@ extension Journey {
         guard !step.authId.isEmpty else {
             throw JourneyError(.invalidRequest, message: "the step has an empty authId, so it belongs to no journey")
         }
-        return try request(query: parameters + options.query, body: JSON.encode(step.echoed(to: dialect.current).json), options)
+        return try request(query: parameters + options.query, body: content(answering: step), options)
     }
+
+    /// Returns the content of the request with the answer to a step, in the form for the variant of the protocol.
+    package func content(answering step: JourneyStep) -> [UInt8] { JSON.encode(step.echoed(to: dialect.current).json) }
 
     /// Adds the session and the cookies to a request, before its other header fields.
     ///
     /// With a session, the request also gets the query parameters that force a journey.
-    package func addSession(
-        to request: inout HTTPRequest, _ options: JourneyOptions, for action: RequestAction
-    ) async throws {
-        try await add(try await session(options), to: &request, options, for: action)
+    package func addSession(to request: inout HTTPRequest, _ options: JourneyOptions) async throws {
+        try await add(try await session(options), to: &request, options)
+    }
+
+    /// Sends the answer to a step, and once more when its refusal shows an OpenAM, in the form that this server requires.
+    ///
+    /// When OpenAM refuses to upgrade the session at the end of a forced journey, the journey is started again.
+    /// - Parameters:
+    ///   - step: The step.
+    ///   - index: The index with which the journey was started.
+    ///   - options: The options with which the journey was started.
+    ///   - send: Sends ``content(answering:)``, which changes between two calls.
+    ///   - start: Sends the request that starts the journey.
+    /// - Returns: The last response.
+    /// - Throws: The errors of `send` and `start`.
+    package func answer(
+        _ step: JourneyStep, of index: AuthenticationIndex, _ options: JourneyOptions,
+        send: () async throws -> HTTPResponse, start: () async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
+        let response = try await send()
+        guard mayBeOpenAM else { return response }
+        if step.hasScripts, response.isMissingCallbacks {
+            dialect.show(.openAM)
+            let second = try await send()
+            if second.isMissingCallbacks { dialect.show(.accessManager) }
+            return second
+        }
+        guard options.forceAuthentication, response.isRefusedUpgrade else { return response }
+        dialect.show(.openAM)
+        return index == .standard ? response : try await start()
     }
 
     /// Sends a request and stores the cookies of the response.
     ///
-    /// When the first step of a forced journey shows an OpenAM, the journey is started again with the session in the query, because
-    /// OpenAM upgrades no other session and says so only after the last step (protocol/journey.md section 8.2).
+    /// OpenAM upgrades only the session that the query of the start names, and says so only after the last step
+    /// (protocol/journey.md section 8.2). When the first step of a forced journey shows an OpenAM, the journey is therefore started
+    /// again with the session in the query.
     package func send(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPResponse {
-        let response = try await exchange(request, for: action)
-        guard mayBeOpenAM, response.isModuleStep else { return response }
-        dialect.show(.openAM)
-        guard action.isStart, FormCoding.query(of: request.url)[Self.forceParameter] == "true",
-            let session = request.headers[profile.cookieName]
-        else { return response }
-        var upgrade = request
-        upgrade.upgrade(session)
-        return try await exchange(upgrade, for: action)
+        var request = request
+        if isOpenAM, action.isStart { request.upgradeSession(profile.cookieName) }
+        var response = try await exchange(request, for: action)
+        if mayBeOpenAM, response.isModuleStep {
+            dialect.show(.openAM)
+            if action.isStart, request.upgradeSession(profile.cookieName) { response = try await exchange(request, for: action) }
+        }
+        guard response.status == 400, request.upgradedSession != nil else { return response }
+        // OpenAM answers this to a session that has ended. Without a session, the journey runs in any case.
+        request.removeSession(profile.cookieName)
+        return try await exchange(request, for: action)
     }
 
     private func exchange(_ request: HTTPRequest, for action: RequestAction) async throws -> HTTPResponse {

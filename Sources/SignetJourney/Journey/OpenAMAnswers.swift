@@ -4,15 +4,50 @@ import SignetNetwork
 // The requests and answers by which OpenAM differs from AM (protocol/journey.md section 8).
 
 extension HTTPRequest {
+    /// The query parameter that forces a journey.
+    private static let forceParameter = "ForceAuth"
     /// The query parameter that names the session to upgrade.
     private static let upgradeParameter = "sessionUpgradeSSOTokenId"
 
     /// The session that the query names; nil when it names none.
     var upgradedSession: String? { FormCoding.query(of: url)[Self.upgradeParameter] }
 
-    /// Adds the session that the journey upgrades to the query.
-    mutating func upgrade(_ session: String) {
+    /// The cookies, each as `name=value`.
+    private var cookies: [String] { (headers["Cookie"] ?? "").split(separator: ";").map { $0.trimmingWhitespace() } }
+
+    /// Requires the journey to run even when the session already satisfies it.
+    mutating func force() { url = FormCoding.address(url, adding: [(Self.forceParameter, "true")]) }
+
+    /// Names the session of a forced journey in the query.
+    /// - Parameter cookieName: The name of the session cookie, and of the field with the session.
+    /// - Returns: False when the journey isn't forced, has no session, or names it already.
+    @discardableResult
+    mutating func upgradeSession(_ cookieName: String) -> Bool {
+        let cookie = cookies.first { $0.hasPrefix("\(cookieName)=") }?.dropFirst(cookieName.count + 1)
+        guard FormCoding.query(of: url)[Self.forceParameter] == "true", upgradedSession == nil,
+            let session = headers[cookieName] ?? cookie.map(String.init)
+        else { return false }
         url = FormCoding.address(url, adding: [(Self.upgradeParameter, session)])
+        return true
+    }
+
+    /// Makes the start of a forced journey that of a plain login without a session.
+    ///
+    /// With its cookie, a session that goes on would be the result of a login that must ask.
+    mutating func removeSession(_ cookieName: String) {
+        let address = url.prefix { $0 != "?" }
+        let query = url.dropFirst(address.count + 1).split(separator: "&").filter { pair in
+            ![Self.forceParameter, Self.upgradeParameter].contains { pair.hasPrefix("\($0)=") }
+        }
+        url = query.isEmpty ? String(address) : "\(address)?\(query.joined(separator: "&"))"
+        let kept = cookies.filter { !$0.hasPrefix("\(cookieName)=") }
+        let removed = [cookieName.lowercased(), "cookie"]
+        var headers: HTTPHeaders = [:]
+        for field in self.headers.fields where !removed.contains(field.name.lowercased()) {
+            headers.append(field.name, field.value)
+        }
+        if !kept.isEmpty { headers.append("Cookie", kept.joined(separator: "; ")) }
+        self.headers = headers
     }
 }
 
@@ -28,6 +63,14 @@ extension HTTPResponse {
         else { return false }
         return members["authId"]?.string != nil && members["template"]?.string != nil && members["infoText"]?.array != nil
     }
+
+    /// True when the server refused a step because it counts the callbacks and some are missing.
+    var isMissingCallbacks: Bool { isRefusal("Incorrect number of callbacks found") }
+
+    /// True when the server refused the end of a journey because it didn't recognize the session that the journey upgrades.
+    var isRefusedUpgrade: Bool { isRefusal("Session Upgrade fails") }
+
+    private func isRefusal(_ message: String) -> Bool { status == 400 && JourneyError(self).message.hasPrefix(message) }
 
     /// Removes a session token from the texts of an error, because OpenAM repeats one that it can't upgrade.
     mutating func hide(_ session: String) {
@@ -46,14 +89,6 @@ extension JSONValue {
         case .null, .bool, .integer, .number: self
         }
     }
-}
-
-extension JourneyError {
-    /// True when the server refused a step because it counts the callbacks and some are missing.
-    var isMissingCallbacks: Bool { status == 400 && message.hasPrefix("Incorrect number of callbacks found") }
-
-    /// True when the server refused the end of a journey because it didn't recognize the session that the journey upgrades.
-    var isRefusedUpgrade: Bool { status == 400 && message.hasPrefix("Session Upgrade fails") }
 }
 
 extension RequestAction {

@@ -1,12 +1,12 @@
+#if os(Linux)
 import Foundation
 import SignetCore
-import TestSupport
 
 /// A server that answers as OpenAM 16.0.5 was recorded to: journeys of pages, version 2.0 of the sessions resource only, and the
 /// codes and tokens of one client.
-final class FakeOpenAM: Sendable {
+package final class FakeOpenAM: Sendable {
     /// The journey that each start begins.
-    enum Step: Sendable {
+    package enum Step: Sendable {
         /// No step: each request is logged in at once, with a session of its own.
         case none
         /// A step with these callbacks, as JSON; any answer to it is logged in.
@@ -15,18 +15,18 @@ final class FakeOpenAM: Sendable {
         case chain([Page])
     }
 
-    struct State {
-        var sessions: Set<String> = []
+    package struct State {
+        package var sessions: Set<String> = []
         var count = 0
         var authenticateBodies: [String] = []
         var authenticateQueries: [[String: String]] = []
         /// The versions of the sessions resource that requests have asked for.
-        var sessionsVersions: [String] = []
-        var languages: [String?] = []
+        package var sessionsVersions: [String] = []
+        package var languages: [String?] = []
         /// The status of the response to a logout with version 2.0.
         var logoutStatus = "200 OK"
         var journeys: [Int: Journey] = [:]
-        var oauth = OAuth()
+        package var oauth = OAuth()
     }
 
     /// A journey in progress.
@@ -61,7 +61,7 @@ final class FakeOpenAM: Sendable {
     private let server: RawServer
 
     /// Starts a server whose journeys are all the same.
-    init(_ step: Step = .none) throws {
+    package init(_ step: Step = .none) throws {
         let records = Records(step)
         self.records = records
         server = try RawServer { connection in
@@ -71,22 +71,22 @@ final class FakeOpenAM: Sendable {
 
     deinit { server.stop() }
 
-    var url: String { "http://127.0.0.1:\(server.port)/openam" }
+    package var url: String { "http://127.0.0.1:\(server.port)/openam" }
     /// The sessions that have not been ended.
-    var sessions: Set<String> { read(\.sessions) }
+    package var sessions: Set<String> { read(\.sessions) }
     /// The bodies of the requests to `authenticate`, in order.
-    var authenticateBodies: [String] { read(\.authenticateBodies) }
+    package var authenticateBodies: [String] { read(\.authenticateBodies) }
     /// The query parameters of these requests.
-    var authenticateQueries: [[String: String]] { read(\.authenticateQueries) }
+    package var authenticateQueries: [[String: String]] { read(\.authenticateQueries) }
     /// The number of callbacks in each answer to a step, in order.
-    var callbackCounts: [Int] { authenticateBodies.compactMap { Records.callbacks(of: $0)?.count } }
+    package var callbackCounts: [Int] { authenticateBodies.compactMap { Records.callbacks(of: $0)?.count } }
 
-    func read<Value: Sendable>(_ path: KeyPath<State, Value>) -> Value { records.state.withLock { $0[keyPath: path] } }
+    package func read<Value: Sendable>(_ path: KeyPath<State, Value>) -> Value { records.state.withLock { $0[keyPath: path] } }
 
-    func change(_ body: (inout State) -> Void) { records.state.withLock { body(&$0) } }
+    package func change(_ body: (inout State) -> Void) { records.state.withLock { body(&$0) } }
 
     /// Answers each logout with this status from now on and ends no session.
-    func refuseLogout(_ status: String) { change { $0.logoutStatus = status } }
+    package func refuseLogout(_ status: String) { change { $0.logoutStatus = status } }
 
     private final class Records: Sendable {
         let step: Step
@@ -194,3 +194,4 @@ final class FakeOpenAM: Sendable {
         }
     }
 }
+#endif

@@ -1,12 +1,13 @@
+#if os(Linux)
 import SignetCore
 
 extension FakeOpenAM {
     /// One page of a journey.
-    struct Page: Sendable {
+    package struct Page: Sendable {
         /// The callbacks, as JSON.
         let callbacks: String
         /// The stage and the header of a module's page; nil for a page without the members that only modules send.
-        var module: (stage: String, header: String)?
+        package var module: (stage: String, header: String)?
         /// The values that inputs must have, by their names.
         var expected: [String: JSONValue] = [:]
         /// The value of an input that asks for the page again.
@@ -47,16 +48,16 @@ extension FakeOpenAM {
 }
 
 extension FakeOpenAM.Page {
-    static let password = "Passw0rd!"
+    package static let password = "Passw0rd!"
 
     /// The page of the module DataStore, for the user dave.
-    static let dataStore = FakeOpenAM.Page(
+    package static let dataStore = FakeOpenAM.Page(
         callbacks: "[" + field("NameCallback", "User Name:", 1) + "," + field("PasswordCallback", "Password:", 2) + "]",
         module: ("DataStore1", "Sign in to OpenAM"),
         expected: ["IDToken1": .string("dave"), "IDToken2": .string(password)])
 
     /// The page of the module HOTP with two buttons; the second one sends the code.
-    static let oneTimePassword = FakeOpenAM.Page(
+    package static let oneTimePassword = FakeOpenAM.Page(
         callbacks: "[" + field("PasswordCallback", "Enter OTP", 1)
             + #",{"type":"ConfirmationCallback","output":[{"name":"prompt","value":""},{"name":"messageType","value":0},"#
             + #"{"name":"options","value":["Submit OTP","Request OTP"]},{"name":"optionType","value":-1},"#
@@ -65,10 +66,10 @@ extension FakeOpenAM.Page {
         expected: ["IDToken1": .string("123456"), "IDToken2": .integer(0)], again: ("IDToken2", .integer(1)))
 
     /// The page of the module Scripted, whose script a browser runs.
-    static let script = FakeOpenAM.Page(callbacks: scriptCallbacks, module: ("Scripted2", "Sign in to OpenAM"))
+    package static let script = FakeOpenAM.Page(callbacks: scriptCallbacks, module: ("Scripted2", "Sign in to OpenAM"))
 
     /// The same page without the members by which a client recognizes a module.
-    static let plainScript = FakeOpenAM.Page(callbacks: scriptCallbacks)
+    package static let plainScript = FakeOpenAM.Page(callbacks: scriptCallbacks)
 
     private static let scriptCallbacks =
         #"[{"type":"HiddenValueCallback","output":[{"name":"value","value":""}],"#
@@ -80,3 +81,4 @@ extension FakeOpenAM.Page {
             + #""input":[{"name":"IDToken\#(number)","value":""}]}"#
     }
 }
+#endif
