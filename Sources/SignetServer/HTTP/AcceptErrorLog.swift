@@ -8,13 +8,10 @@ import NIOCore
 final class AcceptErrorLog: ChannelInboundHandler {
     typealias InboundIn = any Channel
 
-    /// The time after a warning in which no further one is logged.
-    static let pause = TimeAmount.minutes(1)
-
     private let logger: Logger
     private let onError: @Sendable () -> Void
     private let onWarning: @Sendable (_ problem: String) -> Void
-    private var lastWarning: NIODeadline?
+    private var interval = WarningInterval()
 
     /// Creates the handler of one listening socket.
     /// - Parameters:
@@ -38,8 +35,7 @@ final class AcceptErrorLog: ChannelInboundHandler {
     /// Logs an error, unless one was logged a short time before.
     func report(_ error: any Error, at now: NIODeadline) {
         onError()
-        guard lastWarning.map({ now >= $0 + Self.pause }) ?? true else { return }
-        lastWarning = now
+        guard interval.isDue(at: now) else { return }
         logger.warning("a connection can't be accepted", metadata: ["error": "\(error)"])
         onWarning("A connection can't be accepted: \(error)")
     }

@@ -11,9 +11,11 @@ import SignetCore
 struct ServerChannel: ServerChildChannel {
     let http: HTTP1Channel
     let tls: TLSIdentity?
+    let openConnections: OpenConnections
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {
-        channel.eventLoop.makeCompletedFuture {
+        openConnections.add(channel)
+        return channel.eventLoop.makeCompletedFuture {
             try Self.addConnectionHandlers(to: channel, tls)
         }.flatMap {
             http.setup(channel: channel, logger: logger).map(AcceptedConnection.init)
@@ -71,7 +73,12 @@ extension ServerContext {
                     maxHeaderFieldSize: max(256, limits.maxHeaderSize), maxHeaderListSize: max(256, limits.maxHeaderSize),
                     maxHeaderFieldCount: 200)))
         let tls = try configuration.tls.map { try TLSIdentity(configuration, $0, clock: machineClock, logger: logger) }
-        return ServerChannel(http: http, tls: tls)
+        let connections = OpenConnections(limits.openConnections, logger) {
+            telemetry.count([.refused(.tooManyConnections)])
+        } onWarning: {
+            requestLog.add(refusedConnection: $0, at: clock.now)
+        }
+        return ServerChannel(http: http, tls: tls, openConnections: connections)
     }
 
     /// The handler of the listening socket, which counts the connections that can't be accepted and adds them to the request log.

@@ -66,6 +66,8 @@ enum MetricEvent: Sendable, Hashable {
         case headTooSlow
         /// The operating system refused a connection.
         case notAccepted
+        /// A connection took the last place, so that further ones wait.
+        case tooManyConnections
     }
 
     fileprivate var metric: (label: String, dimensions: [(String, String)]) {

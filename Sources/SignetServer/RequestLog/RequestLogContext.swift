@@ -119,7 +119,7 @@ extension RequestLog {
         add(.request(entry), at: date)
     }
 
-    /// Adds a connection that the operating system refused, with status 0 because no response was sent.
+    /// Adds the refusal of a connection, or of all further ones, with status 0 because no response was sent.
     func add(refusedConnection problem: String, at date: Date) {
         let entry = RequestLogEntry.Request(
             method: RequestLogEntry.Request.unknown, path: RequestLogEntry.Request.unknown, resource: nil, status: 0,

@@ -277,6 +277,30 @@ struct ConnectionTests {
         }
     }
 
+    @Test("Connections that take the last place are counted in the metrics, and the first one is in the request log")
+    func reportsFullServer() async throws {
+        let metrics = TestMetrics()
+        let configuration = ServerConfiguration.sample {
+            $0.limits.maxConnections = 1
+            $0.port = 0
+        }
+        let server = DevServer(configuration: configuration, clock: SystemWallClock(), logger: .silent, metrics: metrics)
+        try await server.serve { url in
+            for _ in 0..<2 {
+                // The second connection waits until the server has noticed the end of the first one.
+                let connection = try RawHTTPConnection(port: Endpoint(url).port)
+                connection.send("GET /am/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                let answer = await connection.read { $0.hasSuffix("{}") }
+                #expect(answer.hasPrefix("HTTP/1.1 200"))
+                connection.vanish()
+            }
+        }
+        #expect(metrics.total("signet.refusals", [("reason", "tooManyConnections")]) == 2)
+        let entries = server.requestLog.entries.compactMap(\.request).filter { $0.status == 0 }
+        #expect(entries.map(\.problem) == ["Further connections wait: the maximum of 1 is open"])
+        #expect(entries.map(\.path) == ["-"])
+    }
+
     @Test("The server counts the connections that it can't accept, and logs one a minute, so that it doesn't seem to hang")
     func warnsOfRefusedConnections() async {
         let log = RecordingLog()
