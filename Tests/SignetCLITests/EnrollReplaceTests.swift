@@ -73,6 +73,14 @@ struct EnrollReplaceTests {
         }
     }
 
+    @Test("C10: enroll --yes without --replace exits with 64 and enrolls nothing")
+    func refusesYesAlone() async throws {
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("enroll", "--yes", OATHSample.uri()).fails(64, "needs --replace")
+            #expect(try await cli.accounts().isEmpty)
+        }
+    }
+
     @Test(
         "C10: enroll --replace at a terminal replaces codes only when the user types 'yes'",
         .enabled(if: Programs.missing(["script"]).isEmpty, "script(1) is not installed"),

@@ -155,15 +155,28 @@ struct OpenAMEnrollmentTests {
         }
     }
 
-    @Test("C10: signet login --enroll --replace without a terminal and without --yes exits with 77 and sends nothing")
+    @Test("C10: signet login --enroll --replace without a terminal and without --yes exits with 77 and changes nothing")
     func requiresTerminalOrYes() async throws {
         let server = try Self.offering(Self.totp)
         try await CommandLineFixture.with { cli in
             try await cli.signet("enroll", Self.oldTOTP).succeeds()
+            let accounts = try await cli.accounts()
             let login = try await OpenAMPageTests.logIn(cli, server, [], options: ["--enroll", "--replace"])
-            login.fails(77, "--replace", "--yes")
-            #expect(server.starts.isEmpty)
-            #expect(try await digits(cli) == ["bob": [8]])
+            login.fails(77, "LabAM: bob", "totp", "can't be undone", "--yes")
+            #expect(server.inputs(ofPage: 0).isEmpty)
+            #expect(try await cli.accounts() == accounts)
+            try await cli.signet("token").fails(77, "no user is logged in here")
+        }
+    }
+
+    @Test("C10: signet login --enroll --replace asks nothing where nothing is replaced")
+    func replacesNothing() async throws {
+        let server = try Self.offering(Self.totp)
+        try await CommandLineFixture.with { cli in
+            let login = try await OpenAMPageTests.logIn(cli, server, [], options: ["--enroll", "--replace"])
+            try login.succeeds()
+            #expect(login.errors.contains("Enrolled LabAM: bob in this vault."))
+            #expect(try await digits(cli) == ["bob": [6]])
         }
     }
 

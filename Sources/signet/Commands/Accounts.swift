@@ -75,7 +75,7 @@ struct Accounts: AsyncParsableCommand {
             let session = try Session.open(target.options)
             let account = try await session.offline { try target.found(in: try await $0.accounts()) }
             let removal = try Removal(of: mechanism?.rawValue, from: account)
-            if !yes { try removal.confirmation.ask() }
+            if !yes { try await removal.confirmation.ask() }
             let (isDone, left) = try await session.offline { authenticator in
                 (try await removal.perform(with: authenticator), try await authenticator.account(account.account.id))
             }

@@ -48,6 +48,7 @@ struct Enroll: NetworkedCommand {
 
     func validate() throws {
         guard !replace || !rename else { throw ValidationError("--replace and --rename exclude each other.") }
+        guard replace || !yes else { throw ValidationError("--yes confirms a replacement: it needs --replace.") }
         guard account?.isSafeToShow ?? true, account != "" else {
             throw ValidationError("--account takes a name without control characters.")
         }
@@ -66,7 +67,7 @@ struct Enroll: NetworkedCommand {
         }
         let session = try Session.openOrCreate(options, trust: trust, json: json)
         let plan = try await EnrollmentPlan(enrollment, conflict, in: session)
-        if !yes { try plan.confirmation?.ask() }
+        if !yes { try await plan.confirmation?.ask() }
         try await plan.enroll(in: session, pushGateway: gateway)
         report(plan, of: offered, heading: "Enrolled")
     }

@@ -39,7 +39,7 @@ struct Export: AsyncParsableCommand {
 
     func run() async throws {
         try TransferFile.checkIsFree(file, replacing: replace)
-        if !yes { try Self.confirmation.ask() }
+        if !yes { try await Self.confirmation.ask() }
         let (session, lostCount) = try Session.salvage(options)
         let export = try await session.offline { try await $0.otpauthURIs() }
         let isWhole = export.damagedCount == 0 && lostCount == nil

@@ -153,7 +153,6 @@ struct Login: NetworkedCommand {
     }
 
     func run() async throws {
-        try checkConfirmation()
         let (session, known) = try open()
         let plan = try await recognized(known, session)
         let (outcome, replacedInPlace) = try await plan.profile.use(session) { client in
@@ -252,16 +251,6 @@ extension Login {
 
     /// The treatment of a mechanism that an account of the journey already has in the vault.
     var conflict: EnrollmentPlan.Conflict { EnrollmentPlan.Conflict(replace: replace, rename: rename) }
-
-    /// Throws when a replacement needs a confirmation and no terminal can ask for it, before the first request to the server.
-    private func checkConfirmation() throws {
-        guard !replace || yes || Console.canAsk else {
-            throw Failure(
-                .notAllowed, "notConfirmed",
-                "--replace asks before it replaces a mechanism, and there is no terminal for the question; pass --yes to replace"
-                    + " without it")
-        }
-    }
 
     private func validateStart() throws {
         guard !replace || !rename else { throw ValidationError("--replace and --rename exclude each other.") }

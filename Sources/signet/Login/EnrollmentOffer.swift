@@ -62,7 +62,7 @@ struct EnrollmentOffer {
             if !isDrawn { prompts.tell("The server offers a new authenticator account; --enroll puts it into this vault.") }
             return
         }
-        let account = try await enroll(EnrollmentURI.parse(uri, policy: policy), prompts)
+        let account = try await enroll(EnrollmentURI.parse(uri, policy: policy))
         hasEnrolled = true
         prompts.tell("Enrolled \(account.issuer): \(account.accountName) in this vault.")
     }
@@ -70,9 +70,9 @@ struct EnrollmentOffer {
     /// Enrolls an account, and returns its final name.
     /// - Throws: ``Failure`` when the account has a mechanism of the same kind that may not be replaced, and when the user does not
     ///   confirm a replacement.
-    private func enroll(_ offered: Enrollment, _ prompts: PromptSession) async throws -> AccountID {
+    private func enroll(_ offered: Enrollment) async throws -> AccountID {
         let plan = try await EnrollmentPlan(offered, conflict, in: session)
-        if !isConfirmed, let confirmation = plan.confirmation { try await prompts.confirm(confirmation) }
+        if !isConfirmed { try await plan.confirmation?.ask() }
         do {
             try await plan.enroll(in: session)
         } catch let error as AuthenticatorError where error.code == .duplicateMechanism {

@@ -6,16 +6,15 @@ import SignetCore
 struct PromptSession {
     private var answers: Answers
     /// True when a user is at the terminal.
-    private let canAsk: Bool
+    private let canAsk = Console.canAsk
     /// True when a program reads standard error.
     ///
     /// It then gets only messages that the user has to act on.
     private let isQuiet: Bool
 
-    init(_ options: [AnswerOption], json: Bool, canAsk: Bool = Console.canAsk) {
+    init(_ options: [AnswerOption], json: Bool) {
         answers = Answers(options)
-        self.canAsk = canAsk
-        isQuiet = json && !canAsk
+        isQuiet = json && !Console.canAsk
     }
 
     /// Prints an informative message, unless a program reads standard error.
@@ -117,18 +116,6 @@ struct PromptSession {
             default: nil
             }
         }
-    }
-
-    /// Asks for the word `yes` at the terminal, as ``Confirmation/ask()`` does, until a signal ends the login.
-    /// - Throws: ``Failure`` with exit code 77 without a terminal and after any other answer; `CancellationError` when the input
-    ///   ends.
-    func confirm(_ confirmation: Confirmation) async throws {
-        guard canAsk else {
-            throw Failure(.notAllowed, "notConfirmed", "\(confirmation.withoutTerminal); pass --yes if that is what you want")
-        }
-        Console.error("\(confirmation.warning) Type 'yes' to \(confirmation.action):")
-        guard let answer = try await TerminalInput.line() else { throw CancellationError() }
-        guard answer == Array("yes".utf8) else { throw Failure(.notAllowed, "notConfirmed", confirmation.declined) }
     }
 
     /// Asks for a number.

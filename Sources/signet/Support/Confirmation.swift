@@ -11,13 +11,13 @@ struct Confirmation {
 
     /// Asks at the terminal.
     /// - Throws: ``Failure`` with exit code 77 if standard input isn't a terminal or the answer isn't `yes`; `CancellationError`
-    ///   at the end of the input.
-    func ask() throws {
+    ///   at the end of the input, and when the task is canceled.
+    func ask() async throws {
         guard Console.canAsk else {
             throw Failure(.notAllowed, "notConfirmed", "\(withoutTerminal); pass --yes if that is what you want")
         }
         Console.error("\(warning) Type 'yes' to \(action):")
-        guard let answer = readLine() else { throw CancellationError() }
-        guard answer == "yes" else { throw Failure(.notAllowed, "notConfirmed", declined) }
+        guard let answer = try await TerminalInput.line() else { throw CancellationError() }
+        guard answer == Array("yes".utf8) else { throw Failure(.notAllowed, "notConfirmed", declined) }
     }
 }
