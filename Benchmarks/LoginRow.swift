@@ -53,7 +53,7 @@ enum LoginRow {
     }
 }
 
-/// Logins at a server that lets everybody in, each of an app that has just been made.
+/// Logins at a server that accepts every login, each of an app that has just been made.
 private struct LoginServer {
     private let profile: ServerProfile
 

@@ -2,8 +2,8 @@ import Foundation
 import SignetCore
 import TestSupport
 
-/// `signet serve` as a process of its own, asked over loopback by this one: logins beside the same logins at providers that nobody here
-/// wrote, how even they are, how soon the server answers, and what it takes.
+/// `signet serve` as a process of its own, asked over loopback by this one: logins beside the same logins at providers of other
+/// projects, how even they are, how soon the server answers, and what it takes.
 enum ServerRows {
     static func measure(signet: String) async throws -> [Row] {
         try await start(signet) + logins(signet) + WaitingRows.measure(signet: signet)

@@ -37,7 +37,7 @@ enum WaitingRows {
                 ServerRows.row("signet serve with \(logins) waiting push logins, memory", memory, memoryLimit, "MiB"),
                 row("an answer to a push, \(logins) other logins waiting, beside it alone", crowded, alone, .atMost(2)),
                 // For the record: these polls are 2,000 requests a second, made on the cores that answer them. The ratio is that of a
-                // machine at work on both, and nobody has measured the server's part of it from another one; so the limit of 2, which is
+                // machine at work on both, and the server's part of it was not measured from another one; so the limit of 2, which is
                 // about waiting, is not claimed for it.
                 row("the same while they all poll every 5 s, beside it alone", polled, alone, .none),
             ]
@@ -83,7 +83,7 @@ enum WaitingRows {
         }
     }
 
-    /// Lets everybody who waits ask every 5 s while `body` measures.
+    /// Lets every waiting client poll every 5 s while `body` measures.
     private static func whilePolling(
         _ steps: [String], _ login: DevServerLogin, _ body: () async throws -> [Double]
     ) async throws -> [Double] {
@@ -120,7 +120,7 @@ private struct WaitingPerson {
     let uid: String
     let answerEndpoint: String
 
-    /// Registers a device for somebody.
+    /// Registers a device for a user.
     static func registered(_ name: String, _ password: String, _ login: DevServerLogin) async throws -> WaitingPerson {
         let json = try await login.run("PushRegistration", as: name, password: password)
         let step = try JSON.decode(JourneyStep.self, from: JSON.encode(json))

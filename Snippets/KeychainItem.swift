@@ -12,7 +12,7 @@ func keepSession() async throws -> Session? {
     let storage = KeychainStorage<Session>(account: "com.example.app.session", cacheable: true)
     try await storage.save(item: Session(token: "AQIC5w..."))
     do {
-        let session = try await storage.get()  // nil: nobody is logged in
+        let session = try await storage.get()  // nil: no user is logged in
         // snippet.hide
         return session
         // snippet.show

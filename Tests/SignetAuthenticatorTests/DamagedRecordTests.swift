@@ -160,15 +160,15 @@ struct DamagedRecordTests {
 
     @Test("A push listener continues after a damaged message, which it reports, and after a busy store")
     func listenerSurvivesDamagedMessage() async throws {
-        try await LiveServer.with { server in
-            let mechanism = try await server.enrollPush()
-            for _ in 0..<2 { _ = try await server.begin("PushLogin") }
+        try await DemoUser.with { user in
+            let mechanism = try await user.enrollPush()
+            for _ in 0..<2 { _ = try await user.begin("PushLogin") }
             let inner = MemoryStore()
             let store = FaultyStore(inner)
             let records = AccountRecords(unsealed: store)
             try records.write { (records: any AccountWriter) throws(StoreError) in try records.save(mechanism) }
             let transport = AsyncHTTPTransport()
-            let authenticator = Authenticator(store: records, transport: transport, device: LiveServer.device)
+            let authenticator = Authenticator(store: records, transport: transport, device: DemoUser.device)
             // The store is busy once, for the first message.
             store.reset()
             store.inject(StoreFault(.busy, at: .commit, .call(1)))

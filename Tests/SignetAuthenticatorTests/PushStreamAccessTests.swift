@@ -16,68 +16,68 @@ struct PushStreamAccessTests {
         "A user enrolls a device, approves a login with it, and is logged in",
         arguments: ["PushLogin", "PushNumberLogin", "PushBiometricLogin"])
     func logsInWithPush(journey: String) async throws {
-        try await LiveServer.with { server in
-            let mechanism = try await server.enrollPush()
-            let waiting = try await server.begin(journey)
-            let notification = try await server.nextNotification(for: mechanism)
+        try await DemoUser.with { user in
+            let mechanism = try await user.enrollPush()
+            let waiting = try await user.begin(journey)
+            let notification = try await user.nextNotification(for: mechanism)
             let number = waiting.hiddenValue("pushChallengeNumber").flatMap(Int.init)
-            _ = try await server.authenticator.approve(notification.id, number: number, presence: ConfirmingPresence())
-            #expect(try await server.finish(waiting) == nil)
+            _ = try await user.authenticator.approve(notification.id, number: number, presence: ConfirmingPresence())
+            #expect(try await user.finish(waiting) == nil)
         }
     }
 
     @Test("A denied login fails and cannot be approved afterwards")
     func deniedLoginFails() async throws {
-        try await LiveServer.with { server in
-            let mechanism = try await server.enrollPush()
-            let waiting = try await server.begin("PushLogin")
-            let notification = try await server.nextNotification(for: mechanism)
-            _ = try await server.authenticator.deny(notification.id)
-            await #expect { try await server.authenticator.approve(notification.id) } throws: { code($0) == .alreadyAnswered }
-            #expect(try await server.finish(waiting) == .loginFailed)
+        try await DemoUser.with { user in
+            let mechanism = try await user.enrollPush()
+            let waiting = try await user.begin("PushLogin")
+            let notification = try await user.nextNotification(for: mechanism)
+            _ = try await user.authenticator.deny(notification.id)
+            await #expect { try await user.authenticator.approve(notification.id) } throws: { code($0) == .alreadyAnswered }
+            #expect(try await user.finish(waiting) == .loginFailed)
         }
     }
 
     @Test("Messages sent while no listener is connected arrive at the next listener, each once")
     func deliversMissedMessages() async throws {
-        try await LiveServer.with { server in
-            let mechanism = try await server.enrollPush()
-            for _ in 0..<3 { _ = try await server.begin("PushLogin") }
+        try await DemoUser.with { user in
+            let mechanism = try await user.enrollPush()
+            for _ in 0..<3 { _ = try await user.begin("PushLogin") }
             let seen = DistinctItems()
-            try await server.listen(for: mechanism) { event in
+            try await user.listen(for: mechanism) { event in
                 if case .received(let notification) = event, seen.add(notification.messageID) == 3 { throw StopListening() }
             }
-            #expect(try await server.authenticator.notifications().count == 3)
-            _ = try await server.begin("PushLogin")
-            _ = try await server.nextNotification(for: mechanism)
-            #expect(try await server.authenticator.notifications().count == 4)
+            #expect(try await user.authenticator.notifications().count == 3)
+            _ = try await user.begin("PushLogin")
+            _ = try await user.nextNotification(for: mechanism)
+            #expect(try await user.authenticator.notifications().count == 4)
         }
     }
 
     @Test("A listener without the mechanism's secret is refused")
     func refusesListenerWithoutSecret() async throws {
-        try await LiveServer.with { server in
-            var mechanism = try await server.enrollPush()
+        try await DemoUser.with { user in
+            var mechanism = try await user.enrollPush()
             guard case .push(var settings) = mechanism.kind else { throw Unexpected() }
             settings.secret = Secret([UInt8](repeating: 1, count: 32))
             mechanism.kind = .push(settings)
             let changed = mechanism
-            try server.store.write { (records: any AccountWriter) throws(StoreError) in try records.save(changed) }
-            await #expect { try await server.nextNotification(for: changed) } throws: { code($0) == .refusedByServer }
+            try user.store.write { (records: any AccountWriter) throws(StoreError) in try records.save(changed) }
+            await #expect { try await user.nextNotification(for: changed) } throws: { code($0) == .refusedByServer }
         }
     }
 
     @Test("An error thrown by the app's handler reaches the app unchanged, and the received message stays stored")
     func handlerErrorReachesApp() async throws {
-        try await LiveServer.with { server in
-            let mechanism = try await server.enrollPush()
-            _ = try await server.begin("PushNumberLogin")
-            let listener = PushStreamListener(server.authenticator, mechanismUID: mechanism.uid)
+        try await DemoUser.with { user in
+            let mechanism = try await user.enrollPush()
+            _ = try await user.begin("PushNumberLogin")
+            let listener = PushStreamListener(user.authenticator, mechanismUID: mechanism.uid)
             // An approval without the number fails before any request, with the error type that also refuses messages.
-            await #expect { try await listener.run(Self.approveBlindly(server.authenticator)) } throws: {
+            await #expect { try await listener.run(Self.approveBlindly(user.authenticator)) } throws: {
                 code($0) == .wrongNumber
             }
-            #expect(try await server.authenticator.notifications().map(\.decision) == [nil])
+            #expect(try await user.authenticator.notifications().map(\.decision) == [nil])
             // An error of the type that the network throws is not treated as a network failure.
             await #expect(throws: TransportError(.timeout, host: "app", "its own")) {
                 try await listener.run { event in
@@ -98,9 +98,9 @@ struct PushStreamAccessTests {
 
     @Test("A combined enrollment gives one account for codes and push")
     func combinedEnrollment() async throws {
-        try await LiveServer.with { server in
-            let uri = try #require(try await server.begin("CombinedRegistration").hiddenValue("mfaDeviceRegistration"))
-            let account = try await server.authenticator.enroll(uri: uri)
+        try await DemoUser.with { user in
+            let uri = try #require(try await user.begin("CombinedRegistration").hiddenValue("mfaDeviceRegistration"))
+            let account = try await user.authenticator.enroll(uri: uri)
             #expect(Set(account.mechanisms.map(\.kindName)) == [.totp, .push])
         }
     }
@@ -108,9 +108,9 @@ struct PushStreamAccessTests {
     @Test("A listener reports a lost connection and reconnects with growing pauses")
     func listenerReportsLostConnection() async throws {
         let pauses = DistinctItems()
-        try await LiveServer.with { server in
-            let mechanism = try await server.enrollPush()
-            let cut = Authenticator(store: server.store, transport: Unreachable(), device: LiveServer.device)
+        try await DemoUser.with { user in
+            let mechanism = try await user.enrollPush()
+            let cut = Authenticator(store: user.store, transport: Unreachable(), device: DemoUser.device)
             await #expect(throws: StopListening.self) {
                 try await PushStreamListener(cut, mechanismUID: mechanism.uid).run { event in
                     guard case .disconnected(_, let pause) = event else { return }

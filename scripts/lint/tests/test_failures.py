@@ -1,4 +1,4 @@
-"""Whoever sees the end of a failed run's log sees what failed, and what the run died of, last."""
+"""The end of a failed run's log shows what failed, and what the run died of, last."""
 
 import json
 import subprocess

@@ -6,15 +6,15 @@ import SignetServer
 import SignetStorage
 import TestSupport
 
-/// The user `demo` of a development server, and an authenticator.
-struct LiveServer {
+/// The user `demo` of a development server, with an authenticator.
+struct DemoUser {
     static let device = PushDevice(token: "token-1", name: "Mira's laptop")
     let store = AccountRecords(unsealed: MemoryStore())
     let authenticator: Authenticator
     private let user: TestUser
 
     static func with(
-        _ configure: (inout ServerConfiguration) -> Void = { _ in }, _ body: (LiveServer) async throws -> Void
+        _ configure: (inout ServerConfiguration) -> Void = { _ in }, _ body: (DemoUser) async throws -> Void
     ) async throws {
         let configuration = ServerConfiguration {
             $0.users = [User(name: "demo", password: Secret("password".utf8))]
@@ -22,7 +22,7 @@ struct LiveServer {
             configure(&$0)
         }
         try await TestServer.live(configuration) { server in
-            try await body(LiveServer(transport: server.transport, user: server.user()))
+            try await body(DemoUser(transport: server.transport, user: server.user()))
         }
     }
 
