@@ -9,32 +9,40 @@ import Testing
 
 @Suite("Completion callbacks and concurrent calls")
 struct CallbackTests {
-    /// Counts callbacks and waits for them.
-    private final class Outcome: Sendable {
-        let successes = Tally()
-        let failures = Tally()
-        private let codes = Mutex<Set<Int>>([])
-        private let (calls, called) = AsyncStream<Void>.makeStream()
+    /// The number of callbacks, and the codes of the errors.
+    private struct Outcome {
+        var successes = 0
+        var failures = 0
+        var codes: Set<Int> = []
 
-        var failureCodes: Set<Int> { codes.withLock { $0 } }
-
-        func succeeded() {
-            successes.add()
-            called.yield()
+        /// Runs work with callbacks, and waits until all callbacks are released, so that none can be called any more.
+        static func of(_ work: (Calls) async -> Void) async -> Outcome {
+            let (calls, call) = AsyncStream<(any Error)?>.makeStream()
+            await work(Calls(call))
+            var outcome = Outcome()
+            for await error in calls {
+                guard let error else {
+                    outcome.successes += 1
+                    continue
+                }
+                outcome.failures += 1
+                outcome.codes.insert((error as? any CodedFRError)?.code ?? 0)
+            }
+            return outcome
         }
+    }
 
-        func failed(_ error: any Error) {
-            failures.add()
-            codes.withLock { _ = $0.insert((error as? any CodedFRError)?.code ?? 0) }
-            called.yield()
-        }
+    /// The callbacks of a test, which end the stream of their calls when the last one is released.
+    private final class Calls: Sendable {
+        private let calls: AsyncStream<(any Error)?>.Continuation
 
-        /// Waits for `count` calls, and a moment longer to notice calls in excess.
-        func wait(for count: Int) async {
-            var iterator = calls.makeAsyncIterator()
-            for _ in 0..<count { _ = await iterator.next() }
-            for _ in 0..<100 { await Task.yield() }
-        }
+        init(_ calls: AsyncStream<(any Error)?>.Continuation) { self.calls = calls }
+
+        deinit { calls.finish() }
+
+        func succeeded() { calls.yield(nil) }
+
+        func failed(_ error: any Error) { calls.yield(error) }
     }
 
     @Test("100 concurrent enrollments call back once each, and only one succeeds")
@@ -42,19 +50,19 @@ struct CallbackTests {
         let fixture = try ClientFixture(RecordingClient(ClientRecording()))
         try fixture.client.registerForRemoteNotifications("token-1")
         let uri = try #require(URL(string: Sample.combined))
-        let outcome = Outcome()
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<100 {
-                group.addTask {
-                    fixture.client.createMechanismFromUri(
-                        uri: uri, onSuccess: { _ in outcome.succeeded() }, onError: { outcome.failed($0) })
+        let outcome = await Outcome.of { calls in
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<100 {
+                    group.addTask {
+                        fixture.client.createMechanismFromUri(
+                            uri: uri, onSuccess: { _ in calls.succeeded() }, onError: { calls.failed($0) })
+                    }
                 }
             }
         }
-        await outcome.wait(for: 100)
-        #expect(outcome.successes.value == 1)
-        #expect(outcome.failures.value == 99)
-        #expect(outcome.failureCodes == [6_000_004])
+        #expect(outcome.successes == 1)
+        #expect(outcome.failures == 99)
+        #expect(outcome.codes == [6_000_004])
         #expect(fixture.client.getAllAccounts().count == 1)
         #expect(fixture.client.getAllAccounts().first?.mechanisms.count == 2)
     }
@@ -66,23 +74,23 @@ struct CallbackTests {
         let notification = try fixture.receive()
         let other = try #require(fixture.client.getNotification(identifier: notification.identifier))
         let before = fixture.transport.requests.count
-        let outcome = Outcome()
-        await withTaskGroup(of: Void.self) { group in
-            for index in 0..<100 {
-                group.addTask {
-                    let object = index.isMultiple(of: 2) ? notification : other
-                    if index.isMultiple(of: 3) {
-                        object.deny(onSuccess: { outcome.succeeded() }, onError: { outcome.failed($0) })
-                    } else {
-                        object.accept(onSuccess: { outcome.succeeded() }, onError: { outcome.failed($0) })
+        let outcome = await Outcome.of { calls in
+            await withTaskGroup(of: Void.self) { group in
+                for index in 0..<100 {
+                    group.addTask {
+                        let object = index.isMultiple(of: 2) ? notification : other
+                        if index.isMultiple(of: 3) {
+                            object.deny(onSuccess: { calls.succeeded() }, onError: { calls.failed($0) })
+                        } else {
+                            object.accept(onSuccess: { calls.succeeded() }, onError: { calls.failed($0) })
+                        }
                     }
                 }
             }
         }
-        await outcome.wait(for: 100)
-        #expect(outcome.successes.value == 1)
-        #expect(outcome.failures.value == 99)
-        #expect(outcome.failureCodes == [1_100_001])
+        #expect(outcome.successes == 1)
+        #expect(outcome.failures == 99)
+        #expect(outcome.codes == [1_100_001])
         #expect(fixture.transport.requests.count == before + 1)
     }
 
@@ -90,18 +98,18 @@ struct CallbackTests {
     func callsBackOncePerConcurrentTokenUpdate() async throws {
         let fixture = try ClientFixture(RecordingClient(ClientRecording()))
         try await fixture.enrollBoth()
-        let outcome = Outcome()
-        await withTaskGroup(of: Void.self) { group in
-            for index in 0..<100 {
-                group.addTask {
-                    fixture.client.updateDeviceToken(
-                        "token-\(index % 3)",
-                        FRAListener(onSuccess: { outcome.succeeded() }, onFailure: { outcome.failed($0) }))
+        let outcome = await Outcome.of { calls in
+            await withTaskGroup(of: Void.self) { group in
+                for index in 0..<100 {
+                    group.addTask {
+                        fixture.client.updateDeviceToken(
+                            "token-\(index % 3)",
+                            FRAListener(onSuccess: { calls.succeeded() }, onFailure: { calls.failed($0) }))
+                    }
                 }
             }
         }
-        await outcome.wait(for: 100)
-        #expect(outcome.successes.value == 100)
+        #expect(outcome.successes == 100 && outcome.failures == 0)
     }
 
     @Test("Callbacks run on Swift's global executor, not on the main thread or the caller's executor")
@@ -127,15 +135,15 @@ struct CallbackTests {
         let fixture = try ClientFixture(RecordingClient(ClientRecording()))
         try await fixture.enrollBoth()
         let notification = try fixture.receive()
-        let outcome = Outcome()
-        notification.accept(
-            challengeResponse: "34", onSuccess: { outcome.succeeded() }, onError: { outcome.failed($0) })
-        notification.accept(
-            title: "title", allowDeviceCredentials: true, onSuccess: { outcome.succeeded() }, onError: { outcome.failed($0) })
-        await outcome.wait(for: 2)
-        #expect(outcome.failures.value == 2)
-        #expect(outcome.successes.value == 0)
-        #expect(outcome.failureCodes == [6_000_003])
+        let outcome = await Outcome.of { calls in
+            notification.accept(
+                challengeResponse: "34", onSuccess: { calls.succeeded() }, onError: { calls.failed($0) })
+            notification.accept(
+                title: "title", allowDeviceCredentials: true, onSuccess: { calls.succeeded() }, onError: { calls.failed($0) })
+        }
+        #expect(outcome.failures == 2)
+        #expect(outcome.successes == 0)
+        #expect(outcome.codes == [6_000_003])
     }
 
     @Test(

@@ -45,7 +45,7 @@ struct PingAMPushHandlerTests {
     }
 
     @Test("The claims of a message are parsed under the names of the Ping SDK")
-    func parses() throws {
+    func parsesMessageClaims() throws {
         let (handler, jwt) = (Self.handler(), try Self.jwt())
         let parsed = try handler.parseMessage(messageData: ["messageId": "m-1", "message": jwt])
         #expect(parsed["messageId"] as? String == "m-1" && parsed["credentialId"] as? String == "c-1")
@@ -63,7 +63,7 @@ struct PingAMPushHandlerTests {
     }
 
     @Test("Approvals, denials, tokens and registrations are passed to the responder")
-    func delegates() async throws {
+    func passesCallsToResponder() async throws {
         let responder = Recording()
         let handler = Self.handler(responder)
         let credential = Self.credential()
@@ -89,7 +89,7 @@ struct PingAMPushHandlerTests {
     }
 
     @Test("The responder sends signed requests to the credential's endpoints")
-    func sends() async throws {
+    func sendsSignedRequests() async throws {
         let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: Array("{}".utf8)) }
         let responder = PingAMPushResponder(httpClient: HttpClient(transport: transport), logger: nil)
         let credential = Self.credential()

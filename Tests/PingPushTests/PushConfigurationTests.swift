@@ -19,7 +19,7 @@ struct PushConfigurationTests {
     }
 
     @Test("All options can be changed, and the last storage counts")
-    func changes() {
+    func changesPushOptions() {
         let config = PushConfiguration.build { config in
             config.encryptionEnabled = false
             config.timeoutMs = 30_000
@@ -82,7 +82,7 @@ struct NotificationCleanupConfigTests {
     ]
 
     @Test("A configuration has the values of the Ping SDK, and numbers below 1 count as 1", arguments: configurations)
-    func values(
+    func hasPingConfigurationValues(
         row: (config: NotificationCleanupConfig, mode: NotificationCleanupConfig.CleanupMode, count: Int, days: Int)
     ) async {
         let config = await Task { row.config }.value
@@ -91,7 +91,7 @@ struct NotificationCleanupConfigTests {
     }
 
     @Test("The modes have the names of the Ping SDK")
-    func modes() {
+    func namesModesAsPingSDK() {
         let names = NotificationCleanupConfig.CleanupMode.allCases.map(\.rawValue)
         #expect(names == ["NONE", "COUNT_BASED", "AGE_BASED", "HYBRID"])
     }

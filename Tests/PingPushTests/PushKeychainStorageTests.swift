@@ -35,7 +35,7 @@ struct PushKeychainStorageTests {
     }
 
     @Test("A storage is made with the defaults of the Ping SDK, or with names of the app")
-    func initializers() {
+    func createsStorageWithDefaultOrOwnNames() {
         let storages = [
             PushKeychainStorage(), PushKeychainStorage(credentialService: "a", notificationService: "b", tokenService: "c"),
             PushKeychainStorage(logger: LogManager.none, accessGroup: "com.example.group", accessibility: "ck"),
@@ -44,7 +44,7 @@ struct PushKeychainStorageTests {
     }
 
     @Test("Credentials are stored with all values, replaced, listed by age, and removed")
-    func credentials() async throws {
+    func storesPushCredentials() async throws {
         let storage = storage()
         #expect(try await storage.getAllPushCredentials().isEmpty)
         #expect(try await storage.retrievePushCredential(credentialId: "c-1") == nil)
@@ -67,7 +67,7 @@ struct PushKeychainStorageTests {
     }
 
     @Test("Notifications are stored with all values, updated, found by their ids, and removed")
-    func notifications() async throws {
+    func storesPushNotifications() async throws {
         let storage = storage()
         let first = Self.notification("n-1")
         try await storage.storePushNotification(first)
@@ -117,7 +117,7 @@ struct PushKeychainStorageTests {
     ]
 
     @Test("Old and surplus notifications are purged, of one credential or of all", arguments: purgeCases)
-    func purges(row: (credential: String?, days: Int?, count: Int?, kept: [String])) async throws {
+    func purgesOldAndSurplusNotifications(row: (credential: String?, days: Int?, count: Int?, kept: [String])) async throws {
         let storage = storage()
         for (age, credential) in [(0.0, "c-1"), (5, "c-2"), (10, "c-2"), (20, "c-1")] {
             try await storage.storePushNotification(Self.notification("n-\(Int(age))", to: credential, ageInDays: age))

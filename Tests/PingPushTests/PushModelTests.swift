@@ -29,7 +29,7 @@ struct PushModelTests {
     }
 
     @Test("The only platform is pingam, in any spelling of the SDKs, and other names are refused")
-    func platform() throws {
+    func acceptsOnlyPingAMPlatform() throws {
         #expect(PushPlatform.allCases == [.pingAM] && PushPlatform.pingAM.rawValue == "pingam")
         for name in ["pingam", "PINGAM", "PingAM", "ping_am", "PING_AM", "ping-am", "PING-AM"] {
             #expect(try PushPlatform.fromString(name) == .pingAM)
@@ -55,7 +55,7 @@ struct PushModelTests {
     }
 
     @Test("Push types have the names of the SDKs and are read in any letter case")
-    func types() throws {
+    func readsPushTypesInAnyCase() throws {
         #expect(PushType.allCases.map(\.rawValue) == ["default", "challenge", "biometric"])
         for type in PushType.allCases {
             #expect(try PushType.fromString(type.rawValue.uppercased()) == type)
@@ -94,7 +94,7 @@ struct PushErrorTests {
     ]
 
     @Test("The localized description of an error says what happened", arguments: described)
-    func description(row: (error: PushError, parts: [String])) {
+    func describesPushErrors(row: (error: PushError, parts: [String])) {
         let error: any Error = row.error
         for part in row.parts { #expect(error.localizedDescription.contains(part)) }
     }
@@ -114,7 +114,7 @@ struct PushErrorTests {
     }
 
     @Test("An error with a retryable cause can be retried")
-    func retryable() {
+    func retriesErrorsWithRetryableCause() {
         #expect(PushError.storageFailure("", StoreError(.busy, "read", "")).isRetryable)
         #expect(!PushError.storageFailure("", Cause()).isRetryable && !PushError.notInitialized.isRetryable)
     }

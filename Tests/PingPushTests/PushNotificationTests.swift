@@ -14,7 +14,7 @@ struct PushNotificationTests {
     }
 
     @Test("A notification with the required values only has defaults for the others")
-    func defaults() {
+    func hasNotificationDefaults() {
         let notification = PushNotification(credentialId: "c-1", ttl: 120, messageId: "m-1", pushType: .default)
         #expect(!notification.id.isEmpty)
         #expect(notification.messageText == nil && notification.customPayload == nil && notification.challenge == nil)
@@ -49,7 +49,7 @@ struct PushNotificationTests {
     }
 
     @Test("Marking a notification sets the decision and the time of the response", arguments: [true, false])
-    func marks(isApproving: Bool) {
+    func marksDecisionAndTime(isApproving: Bool) {
         var notification = Self.made()
         if isApproving { notification.markApproved() } else { notification.markDenied() }
         #expect(notification.approved == isApproving && !notification.pending && notification.responded)
@@ -57,7 +57,7 @@ struct PushNotificationTests {
     }
 
     @Test("A notification expires when its time to live has passed since its arrival", arguments: [(60.0, false), (180, true)])
-    func expiry(row: (age: Double, isExpired: Bool)) {
+    func expiresAfterTimeToLive(row: (age: Double, isExpired: Bool)) {
         let notification = Self.made(createdAt: SystemWallClock().now.addingTimeInterval(-row.age))
         #expect(notification.isExpired == row.isExpired)
     }

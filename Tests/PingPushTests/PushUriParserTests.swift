@@ -142,7 +142,7 @@ struct PushUriParserTests {
     }
 
     @Test("A credential is written as a pushauth URI with its names, addresses and secret")
-    func formats() async throws {
+    func writesCredentialAsURI() async throws {
         let uri = try await PushUriParser.format(
             Self.made(userId: "user-1", color: "#336699", image: "http://x.test/a.png", policies: "a,b"))
         #expect(uri.hasPrefix("pushauth://push/ForgeRock:user%2B1%40example.com?"))

@@ -79,7 +79,7 @@ struct VaultFaultTests {
     @Test(
         "Every command that opens a faulty vault exits with the documented code and reason, and changes nothing",
         arguments: Fault.allCases.filter { !$0.needsRoot || geteuid() == 0 })
-    func faults(fault: Fault) async throws {
+    func reportsVaultFaultOfEveryCommand(fault: Fault) async throws {
         try await CommandLineFixture.with { cli in
             try await cli.signet("enroll", OATHSample.uri("hotp")).succeeds()
             try await fault.apply(to: cli)
@@ -127,7 +127,7 @@ struct VaultFaultTests {
     @Test(
         "While another process holds the write lock a writer exits with 75 after 5 seconds, and a reader reads",
         .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
-    func locked() async throws {
+    func readsLockedVaultWithoutWriting() async throws {
         try await CommandLineFixture.with { cli in
             try await cli.signet("enroll", OATHSample.uri("hotp")).succeeds()
             let holder = try SQLite.holder(of: cli.home + "/vault.sqlite", at: cli)

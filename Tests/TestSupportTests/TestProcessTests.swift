@@ -213,7 +213,7 @@ struct ProgramsTests {
     }
 
     @Test("A failing Python program is reported", .enabled("python3 has no sqlite3 here") { await Python.hasSQLite })
-    func python() async throws {
+    func reportsFailingPythonProgram() async throws {
         try await Python.run("import sys; assert sys.argv[1:] == ['a', 'b']", "a", "b")
         await #expect(throws: CannotStart.self) { try await Python.run("assert False") }
     }

@@ -111,7 +111,7 @@ struct FrozenRowTests {
     }
 
     @Test("Rows that are not frozen yet are written on request", .enabled(if: name != nil, "SIGNET_FREEZE_ROWS enables it"))
-    func freeze() async throws {
+    func writesUnfrozenRows() async throws {
         let name = try #require(Self.name)
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

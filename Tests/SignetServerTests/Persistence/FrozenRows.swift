@@ -11,8 +11,8 @@ import Testing
 /// Rows as a server wrote them, sealed with a public test key.
 ///
 /// They are never regenerated, because a server must be able to continue with a state that has such rows. For a new kind of row
-/// or a new version of the format, `SIGNET_FREEZE_ROWS=NAME swift test --filter FrozenRowTests/freeze` writes what is not frozen
-/// yet to `Fixtures/vN/NAME.json`.
+/// or a new version of the format, `SIGNET_FREEZE_ROWS=NAME swift test --filter FrozenRowTests/writesUnfrozenRows` writes what is
+/// not frozen yet to `Fixtures/vN/NAME.json`.
 struct FrozenRows: Sendable {
     /// The plain values to ask a server with these rows for.
     struct Known: Sendable {
@@ -152,7 +152,7 @@ struct FrozenRows: Sendable {
         let end = time.now.addingTimeInterval(600)
         var dispatch = PushDispatch(push, text: "Hello", endpoint: "arn:aws:sns:e:1:endpoint/GCM/a/b", token: "token", until: end)
         dispatch.claim = DispatchClaim(holder: "holder", end: end)
-        state.dispatches.add(dispatch)
+        state.dispatches.store(dispatch)
         let arn = "arn:aws:sns:eu-west-1:123456789012:app/GCM/signet"
         let application = try #require(SNSResource(arn))
         _ = try state.gateway.create(application, arn: arn, token: "signet-mailbox-frozen", EndpointAttributes())

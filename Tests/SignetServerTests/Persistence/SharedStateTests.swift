@@ -105,21 +105,30 @@ struct SharedStateTests {
 
     @Test("A conflicting change runs again and after several conflicts runs exclusively", arguments: [1, 3, 20])
     func retriesConflictingChange(times: Int) async throws {
-        try await withTwo { one, other, _ in
-            let (runs, others) = (Counter(), Counter())
+        try await withTwo { one, other, database in
+            let (runs, others, isHeldBack) = (Counter(), Counter(), Latch())
+            // The thread that runs the change has no task-local values.
+            let postgres = try #require(PostgresTrait.server)
             let value = try await Self.increment(one) {
                 runs.add()
                 guard runs.count <= times else { return }
-                // The thread waits here, with the row read, until another server has changed the row or cannot.
-                let done = DispatchSemaphore(value: 0)
+                // The thread waits here, with the row read, until another server has changed the row or waits for an exclusive change.
+                let (isExclusive, done) = (runs.count > 3, DispatchSemaphore(value: 0))
                 Task {
+                    defer { if !isExclusive { done.signal() } }
                     _ = try await Self.increment(other)
                     others.add()
-                    done.signal()
                 }
-                _ = done.wait(timeout: .now() + .milliseconds(1500))
+                if isExclusive {
+                    Task {
+                        defer { done.signal() }
+                        if try await eventually({ try await database.holdsChangeBack(in: postgres) }) { isHeldBack.set() }
+                    }
+                }
+                done.wait()
             }
             let isExclusive = times > 3
+            #expect(isHeldBack.isSet == isExclusive)
             #expect(runs.count == (isExclusive ? 4 : times + 1))
             #expect(value == (isExclusive ? 4 : times + 1))
             // The changes that were held back follow.
@@ -240,6 +249,12 @@ extension StateLocation {
             WHERE datname = '\(database)' AND query LIKE 'LISTEN%' AND state = 'idle'
             """
         ).compactMap { Int32($0) }
+    }
+
+    /// True when a change waits for an exclusive one.
+    func holdsChangeBack(in postgres: PostgresServer) async throws -> Bool {
+        let waiting = "SELECT 1 FROM pg_locks WHERE relation = 'signet_row_version'::regclass AND NOT granted"
+        return try await !postgres.execute(waiting, in: database).isEmpty
     }
 
     func endListeners() async throws {
