@@ -68,6 +68,51 @@ struct LegacyStoreTests {
         }
     }
 
+    @Test("When a save of the first start fails, the next start takes over what is missing", arguments: 1...5)
+    func continuesAfterFailedSave(number: Int) async throws {
+        let store = FaultyStore(MemoryStore())
+        let keychain = VaultProvider { () throws(StoreError) in store }
+        try await TemporaryDirectory.with(inMemory: true) { directory in
+            store.inject(StoreFault(.full, at: .put, .call(number)))
+            try await Self.start(keychain, directory.file("lock"))
+            store.reset()
+            for _ in 0..<2 {
+                try await Self.start(keychain, directory.file("lock"))
+                #expect(try await Self.token(keychain)?.value == Secret(text: "forgerock-access"))
+                let session = try await Self.session(keychain).get()
+                #expect(session?.value == Secret(text: "forgerock-session"))
+            }
+            try await Self.session(keychain).delete()
+            try await Self.start(keychain, directory.file("lock"))
+            let removed = try await Self.session(keychain).get()
+            #expect(removed == nil)
+        }
+    }
+
+    @Test("After a failed save of a token the SDK can be used, and after a logout nothing is taken over")
+    func takesOverNothingAfterLogout() async throws {
+        let store = FaultyStore(MemoryStore())
+        let keychain = VaultProvider { () throws(StoreError) in store }
+        try await TemporaryDirectory.with(inMemory: true) { directory in
+            let path = directory.file("lock")
+            try await FRAuthProcess.$current.withValue(Self.process(keychain, path)) {
+                try FRAuth.setLegacyStore(Self.archive())
+                // The settings are saved, and nothing else.
+                store.inject(StoreFault(.full, at: .put, .when { $0.number > 1 }))
+                try FRAuth.start(options: FROptions(url: "https://am.example.test/am", realm: "alpha"))
+                await FRAuth.shared?.ready()
+                #expect(FRAuth.shared?.lastStorageError?.code == .full)
+                store.reset()
+                let report = try #require(await FRAuth.shared?.logout())
+                #expect(report.local == .done)
+            }
+            try await Self.start(keychain, path)
+            let session = try await Self.session(keychain).get()
+            #expect(session == nil)
+            #expect(try await Self.token(keychain) == nil)
+        }
+    }
+
     /// A store during whose first read the SDK is started with the settings of another server.
     private final class RestartingStore: LegacyStore {
         private let archive: LegacyArchive

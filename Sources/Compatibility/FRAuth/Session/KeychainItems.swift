@@ -45,24 +45,45 @@ struct KeychainItems: Sendable {
             tokens: tokens, session: session, cookies: cookies, lockFile: path)
     }
 
-    /// Stores what the ForgeRock SDK has stored for the same app and server, unless there is a session or a token already.
+    /// Stores what the ForgeRock SDK has stored for the same app and server, unless there is another session or token already.
     ///
-    /// The items of the ForgeRock SDK stay as they are.
+    /// A call that failed may have stored a part of it. The items of the ForgeRock SDK stay as they are.
     func takeOver(_ legacy: LegacyTokens, under lease: SessionLease) async throws {
-        guard !legacy.isEmpty, try await contents().isEmpty else { return }
+        let stored = try await contents()
+        let (known, token) = (stored.session?.value, stored.token?.value)
+        guard stored.refused == nil, known == nil || known == legacy.session?.value, token == nil || token == legacy.token?.value
+        else { return }
         if try await cookies.get() == nil, !legacy.cookies.cookies.isEmpty {
             try await save(legacy.cookies, in: cookies, under: lease)
         }
-        if let token = legacy.token { try await save(token, in: tokens, under: lease) }
-        if let token = legacy.session { try await save(token, in: session, under: lease) }
+        // The session comes first: a token that is stored without its session is revoked when it is used.
+        if known == nil, let new = legacy.session { try await save(new, in: session, under: lease) }
+        if token == nil, let new = legacy.token { try await save(new, in: tokens, under: lease) }
     }
+
+    /// The member of the stored settings that says that ``takeOver(_:under:)`` has not succeeded yet.
+    private static let pending = "takeOverPending"
+
+    /// Returns true when stored settings say that ``takeOver(_:under:)`` has not succeeded yet.
+    static func isTakeOverPending(_ document: JSONValue) -> Bool { document[pending] != nil }
 
     /// Stores the settings that the SDK was started with.
-    func save(_ options: JSONValue, under lease: SessionLease) async throws {
-        try await save(options, in: lastOptions, under: lease)
+    func save(_ options: JSONValue, isTakeOverPending: Bool = false, under lease: SessionLease) async throws {
+        var members = options.object ?? [:]
+        if isTakeOverPending { members[Self.pending] = .bool(true) }
+        try await save(.object(members), in: lastOptions, under: lease)
     }
 
-    /// Stores an item while the lease is valid.
+    /// Stores that nothing remains to be taken over.
+    func endTakeOver(under lease: SessionLease) async throws {
+        guard var members = try await lastOptions.get()?.object, members.removeValue(forKey: Self.pending) != nil else { return }
+        try await save(.object(members), in: lastOptions, under: lease)
+    }
+
+    /// Stores an item if the lease is valid.
+    ///
+    /// The lease may be revoked while the item is being stored. The start that revokes it waits for the work of this one, and then
+    /// removes or replaces what this one has stored.
     private func save<Item>(_ item: Item, in storage: KeychainStorage<Item>, under lease: SessionLease) async throws {
         try lease.check()
         try await storage.save(item: item)

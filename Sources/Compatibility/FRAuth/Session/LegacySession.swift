@@ -142,7 +142,7 @@ final class LegacySession: Sendable {
         let removal = enqueue(removesData: true) {
             let removed = await tokens.removeAll()
             let isOwn = self.state.withLock { $0.settingsError == nil }
-            if !isOwn, removed.isGone { await self.clearSettingsError() }
+            if removed.isGone { await self.noteRemoval(isOwn: isOwn) }
             return (removed, isOwn)
         }
         return Task {
@@ -217,15 +217,20 @@ extension LegacySession {
         var isOwn = false
         do {
             let document = try await items?.lastOptions.get()
-            let legacy = try await former == nil && document == nil ? legacyTokens() : nil
             let last = try former?.options ?? document.map { document throws(ConfigError) in try FRSettings(document: document) }
             if let last {
                 isOwn = !options.endsSessions(of: last)
                 if !isOwn { try await end(former ?? (try? restore(last))) }
             }
+            let isPending = document.map { KeychainItems.isTakeOverPending($0) } ?? (former == nil)
+            if isPending, let legacy = try await legacyTokens(), !legacy.isEmpty {
+                // The settings come first: a session that belongs to no settings could be sent to another server. If this fails
+                // afterward, or the process ends, the next start continues.
+                try await items?.save(options.document, isTakeOverPending: true, under: lease)
+                isOwn = true
+                try await items?.takeOver(legacy, under: lease)
+            }
             if document != options.document { try await items?.save(options.document, under: lease) }
-            // The settings come first: a session that belongs to no settings could be sent to another server.
-            if let legacy { try await items?.takeOver(legacy, under: lease) }
         } catch {
             let failure =
                 error as? StoreError
@@ -238,7 +243,7 @@ extension LegacySession {
         }
     }
 
-    /// Lets the first start take over what the ForgeRock SDK has stored for the same app and server.
+    /// Lets the first start, or the next one after a failure, take over what the ForgeRock SDK has stored for the same app and server.
     ///
     /// Call it before ``begin(after:restoring:)``.
     func takeOver(from source: any LegacyStore, of owner: LegacyTokens.Owner, clock: any WallClock) {
@@ -253,9 +258,14 @@ extension LegacySession {
         return try await Blocking.run(legacy)
     }
 
-    /// Clears the settings error after the data of an unknown server was removed.
-    private func clearSettingsError() async {
+    /// Stores, after a removal, that nothing remains to be taken over.
+    /// - Parameter isOwn: False when the data was that of an unknown server. It no longer prevents the use of new data then.
+    private func noteRemoval(isOwn: Bool) async {
         do {
+            guard !isOwn else {
+                try await items?.endTakeOver(under: lease)
+                return
+            }
             try await items?.save(options.document, under: lease)
             state.withLock { $0.settingsError = nil }
         } catch {
