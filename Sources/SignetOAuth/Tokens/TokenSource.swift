@@ -47,7 +47,9 @@ public final class TokenSource: Sendable {
         var until = Date.distantPast
         /// The store's `generation` when the token was read.
         var generation: Int64 = 0
-        /// The store's `generation` when a login was last required.
+        /// The store's `generation` when the last renewal failed because a login is required; nil once a token was returned.
+        var failedRenewal: Int64?
+        /// The store's `generation` when the caller last required a login.
         var requiredLogin: Int64?
     }
 
@@ -113,7 +115,7 @@ public final class TokenSource: Sendable {
     ///   were removed. When the tokens of another session can't be revoked, the error states the reason; these tokens are
     ///   removed, so the next call doesn't find them any more.
     public func token() async throws(TokenError) -> AccessToken {
-        if let token = remembered() { return token }
+        if let token = remembered(insteadOf: nil) { return token }
         return try await obtain(rejected: nil)
     }
 
@@ -127,7 +129,7 @@ public final class TokenSource: Sendable {
     /// else a new token.
     /// - Throws: ``TokenError``.
     public func renewed(insteadOf rejected: AccessToken?) async throws(TokenError) -> AccessToken {
-        if let token = remembered(), token.value != rejected?.value, rejected != nil { return token }
+        if rejected != nil, let token = remembered(insteadOf: rejected) { return token }
         let token = try await obtain(rejected: rejected)
         // A renewal that was already running may have started before the token was rejected. A server that issues the same token
         // again is not asked once more.
@@ -137,9 +139,15 @@ public final class TokenSource: Sendable {
 
     // MARK: Memory
 
-    private func remembered() -> AccessToken? {
+    /// Returns the token in memory if it is still valid and not `rejected`.
+    private func remembered(insteadOf rejected: AccessToken?) -> AccessToken? {
         let (now, generation) = (clock.now, store.generation)
-        return memory.withLock { $0.generation == generation && now <= $0.until ? $0.token : nil }
+        return memory.withLock { memory in
+            guard memory.generation == generation, now <= memory.until, let token = memory.token, token.value != rejected?.value
+            else { return nil }
+            memory.failedRenewal = nil
+            return token
+        }
     }
 
     /// Keeps a token in memory until `end`, or until it is due for renewal.
@@ -152,19 +160,19 @@ public final class TokenSource: Sendable {
         return token
     }
 
-    /// True when a renewal failed with ``TokenError/Code/loginRequired`` or the caller has required a login, and nothing was stored or
-    /// removed since.
+    /// True when the last attempt to get a token failed with ``TokenError/Code/loginRequired``, or when the caller has required a
+    /// login, and nothing was stored or removed since.
     ///
     /// A login must then be possible, although a session or a token is stored. This happens when the server shows a login page
     /// for the session and doesn't state that the session has ended, when it refuses the refresh token of a user without a
-    /// session, and when a token that can't be renewed is rejected or refreshed before it expires; ``token()`` still returns the
+    /// session, and when a token that can't be renewed is rejected or refreshed before it expires, until ``token()`` returns the
     /// latter. After a refused response to a refresh it's false, because no user is logged in then.
     package var requiresLogin: Bool {
         let generation = store.generation
-        return memory.withLock { $0.requiredLogin == generation }
+        return memory.withLock { [$0.failedRenewal, $0.requiredLogin].contains(generation) }
     }
 
-    /// Requires a login until something is stored or removed; see ``requiresLogin``.
+    /// Requires a login until something is stored or removed, also when a token is returned before; see ``requiresLogin``.
     package func requireLogin() {
         let generation = store.generation
         memory.withLock { $0.requiredLogin = generation }
@@ -228,7 +236,10 @@ public final class TokenSource: Sendable {
         do {
             return try await applyRules(rejected: rejected)
         } catch {
-            if TokenError(error).code == .loginRequired { requireLogin() }
+            if TokenError(error).code == .loginRequired {
+                let generation = store.generation
+                memory.withLock { $0.failedRenewal = generation }
+            }
             throw error
         }
     }

@@ -167,15 +167,33 @@ struct RefusedRefreshTokenTests {
         }
     }
 
-    @Test("A login is possible after a refresh that needs one, although the token is still valid")
+    @Test("A login is possible after a refresh that needs one, until the token, which is still valid, is returned")
     func permitsLoginAfterRefresh() async throws {
         try await TokenSourceFixture.with(
             session: nil, token: TokenSourceFixture.old(left: 3600, refreshToken: nil, session: nil)
         ) { (fixture: TokenSourceFixture) async throws in
             let failure = await outcome { try await fixture.tokens.refresh() }.tokenError
             #expect(failure?.code == .loginRequired && fixture.tokens.requiresLogin)
-            #expect(try await fixture.tokens.token().text == "access-old" && fixture.tokens.requiresLogin)
+            #expect(try await fixture.tokens.token().text == "access-old" && !fixture.tokens.requiresLogin)
+            // The token is in memory now.
+            let second = await outcome { try await fixture.tokens.refresh() }.tokenError
+            #expect(second?.code == .loginRequired && fixture.tokens.requiresLogin)
+            #expect(try await fixture.tokens.token().text == "access-old" && !fixture.tokens.requiresLogin)
             #expect(try await fixture.store.token()?.text == "access-old" && fixture.provider.now.counts.isEmpty)
+        }
+    }
+
+    @Test("A login that the caller requires stays possible while tokens are returned, until something is stored")
+    func keepsRequiredLogin() async throws {
+        try await TokenSourceFixture.with(
+            session: nil, token: TokenSourceFixture.old(left: 3600, refreshToken: nil, session: nil)
+        ) { (fixture: TokenSourceFixture) async throws in
+            fixture.tokens.requireLogin()
+            for _ in 0..<2 {
+                #expect(try await fixture.tokens.token().text == "access-old" && fixture.tokens.requiresLogin)
+            }
+            try await fixture.store.save(TokenSourceFixture.old(left: 3600, refreshToken: nil, session: nil))
+            #expect(!fixture.tokens.requiresLogin)
         }
     }
 }
