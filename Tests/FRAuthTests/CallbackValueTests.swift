@@ -4,6 +4,8 @@ import SignetCore
 import SignetTesting
 import Testing
 
+import struct SignetJourney.DeviceProfile
+
 @Suite("Values and texts of FRAuth's callbacks")
 struct CallbackValueTests {
     @Test("The stage of AM 6.5, in a MetadataCallback, is the node's stage and is sent with the step")
@@ -36,6 +38,25 @@ struct CallbackValueTests {
         #expect((output["value"] as? [String: String])?["stage"] == "UsernamePassword")
         #expect(NSDictionary(dictionary: json).isEqual(to: callback.buildResponse()))
         #expect(try refusal(of: MetadataCallback.self, [:]) == "the callback has no type")
+    }
+
+    @Test("MetadataCallback and DeviceProfileCallback read the response that the app has set")
+    func readsReplacedResponse() throws {
+        let metadata = { (stage: String) in
+            try untyped(#"{"type":"MetadataCallback","output":[{"name":"data","value":{"stage":"\#(stage)"}}]}"#)
+        }
+        let callback = try MetadataCallback(json: metadata("first"))
+        callback.response = try metadata("second")
+        #expect(callback.data["stage"] as? String == "second")
+
+        let device = { (wanted: Bool) in
+            try callbackJSON("DeviceProfileCallback", output: ["metadata": .bool(wanted)], inputs: [""])
+        }
+        let profile = try DeviceProfileCallback(json: device(false))
+        profile.response = try device(true)
+        profile.setProfile(DeviceProfile(identifier: "i", metadata: ["x": .bool(true)], location: nil))
+        let text = try #require(profile.getValue() as? String)
+        #expect(try JSON.value(of: text.utf8)["metadata"]?["x"] == .bool(true))
     }
 
     @Test("A hidden value that the app does not change is sent as it came")

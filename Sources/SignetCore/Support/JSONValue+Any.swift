@@ -4,7 +4,7 @@ extension JSONValue {
     /// Creates a JSON value from an untyped value.
     ///
     /// Nil and the null of `JSONSerialization` become null, also inside a collection. Members and elements that JSON can't express are
-    /// left out.
+    /// left out. A whole number that does not fit a signed 64-bit integer is rounded to a `Double`, as when a document is decoded.
     ///
     /// Returns nil for a value that JSON can't express.
     package init?(any value: Any?) {
@@ -15,10 +15,10 @@ extension JSONValue {
         case let text as String: self = .string(text)
         case let bool as Bool where Self.isBoolean(value): self = .bool(bool)
         case let whole as any BinaryInteger:
-            guard let whole = Int64(exactly: whole) else { return nil }
-            self = .integer(whole)
-        // A whole number of Foundation, which a Double can't hold exactly above 2^53.
+            self = Int64(exactly: whole).map { .integer($0) } ?? .number(Double(whole))
+        // Whole numbers of Foundation. Those that a Double can't hold exactly, above 2^53, are not cast to it.
         case let whole as Int64: self = .integer(whole)
+        case let whole as UInt64: self = .number(Double(whole))
         case let number as Double:
             guard number.isFinite else { return nil }
             self = Int64(exactly: number).map { .integer($0) } ?? .number(number)

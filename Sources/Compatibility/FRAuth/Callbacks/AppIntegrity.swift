@@ -94,19 +94,17 @@ open class FRAppIntegrityCallback: MultipleValuesCallback {
     }
 
     /// Enters the attestation.
-    public final func setAttestation(_ token: String) { enter("attestToken", token) }
+    public final func setAttestation(_ token: String) { fill("attestToken", with: token) }
     /// Enters the assertion.
-    public final func setAssertion(_ token: String) { enter("token", token) }
+    public final func setAssertion(_ token: String) { fill("token", with: token) }
     /// Enters the client data that the assertion covers.
-    public final func setClientData(_ clientData: String) { enter("clientData", clientData) }
+    public final func setClientData(_ clientData: String) { fill("clientData", with: clientData) }
     /// Enters the identifier of the key.
-    public final func setkeyId(_ keyId: String) { enter("keyId", keyId) }
+    public final func setkeyId(_ keyId: String) { fill("keyId", with: keyId) }
     /// Enters the reason for a missing attestation: `Timeout`, `Abort`, `Unsupported` or `ClientDeviceErrors`.
-    public final func setClientError(_ error: String) { enter("clientError", error) }
+    public final func setClientError(_ error: String) { fill("clientError", with: error) }
     /// Sets the additional data to sign.
     public final func setPayload(_ payload: String) { self.payload = payload }
-
-    private func enter(_ ending: String, _ value: String) { inputValues[key(ending)] = value }
 
     /// Returns true when the server knows an attestation of this app, or one was made now.
     public final func isAttestationCompleted() -> Bool { !attestToken.isEmpty || appIntegritykeys.isAttestationCompleted() }

@@ -162,8 +162,13 @@ open class MultipleValuesCallback: Callback {
         try super.init(json: json)
     }
 
-    /// Returns the name that the server gave the input with a name ending; empty when the callback lacks it.
-    final func key(_ ending: String) -> String { received.optionalInputName(ending) ?? "" }
+    /// Returns the name that the server gave the input with a name ending; nil when the callback lacks it.
+    final func key(_ ending: String) -> String? { received.optionalInputName(ending) }
+
+    /// Fills in the input with a name ending, if the callback has it.
+    final func fill(_ ending: String, with value: String) {
+        if let key = key(ending) { inputValues[key] = value }
+    }
 
     /// Returns the callback with the values that are filled in.
     ///

@@ -38,9 +38,9 @@ open class DeviceKeyCallback: MultipleValuesCallback {
     }
 
     /// Enters the signature, a JWS in compact serialization.
-    public final func setJws(_ jws: String) { inputValues[key("jws")] = jws }
+    public final func setJws(_ jws: String) { fill("jws", with: jws) }
     /// Enters the reason for a missing signature: `Timeout`, `Abort`, `Unsupported` or `ClientNotRegistered`.
-    public final func setClientError(_ clientError: String) { inputValues[key("clientError")] = clientError }
+    public final func setClientError(_ clientError: String) { fill("clientError", with: clientError) }
 }
 
 /// Asks for a new key that is bound to the device.
@@ -52,23 +52,23 @@ open class DeviceBindingCallback: DeviceKeyCallback {
     /// The name of the user, to show.
     public final var userName: String { view.username }
     /// The protection that the server asks for.
-    public final private(set) var deviceBindingAuthenticationType = DeviceBindingAuthenticationType.biometricOnly
+    public final let deviceBindingAuthenticationType: DeviceBindingAuthenticationType
     private var view: SignetJourney.DeviceBindingCallback { .init(unchecked: received) }
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback names no user or no known protection, or lacks an input.
     public required init(json: [String: Any]) throws {
+        let callback = try JourneyCallback(untyped: json)
+        deviceBindingAuthenticationType = try callback.required(
+            DeviceBindingAuthenticationType(rawValue: callback.text("authenticationType")), "authenticationType")
         try super.init(json: json)
-        try received.require(texts: ["userId", "username"])
-        let protection = view.authenticationType.flatMap { DeviceBindingAuthenticationType(rawValue: $0.rawValue) }
-        deviceBindingAuthenticationType = try received.required(protection, "authenticationType")
-        try received.require(inputs: ["deviceName", "deviceId"])
+        try received.require(texts: ["userId", "username"], inputs: ["deviceName", "deviceId"])
     }
 
     /// Enters the device's name.
-    public final func setDeviceName(_ deviceName: String) { inputValues[key("deviceName")] = deviceName }
+    public final func setDeviceName(_ deviceName: String) { fill("deviceName", with: deviceName) }
     /// Enters the device's identifier.
-    public final func setDeviceId(_ deviceId: String) { inputValues[key("deviceId")] = deviceId }
+    public final func setDeviceId(_ deviceId: String) { fill("deviceId", with: deviceId) }
 }
 
 /// Asks for a signature with a key that was bound to the device before.

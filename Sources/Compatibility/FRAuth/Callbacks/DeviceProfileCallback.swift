@@ -17,13 +17,13 @@ public class DeviceProfileCallback: HiddenValueCallback, ActionCallback {
     public var profileCollector = ProfileCollector()
     /// The collector for the whole profile, with the sections that the server asks for.
     public var collector = FRDeviceCollector()
-    private var view: SignetJourney.DeviceProfileCallback { .init(unchecked: received) }
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no outputs or no input.
     public required init(json: [String: Any]) throws {
         try super.init(json: json)
         try received.require("output")
+        let view = SignetJourney.DeviceProfileCallback(unchecked: received)
         (metadataRequired, locationRequired, message) = (view.wantsMetadata, view.wantsLocation, view.message)
         let added = FRDeviceCollector.shared.collectors
         locationCollector = locationRequired ? added.first { $0.name == "location" } : nil
@@ -43,7 +43,9 @@ public class DeviceProfileCallback: HiddenValueCallback, ActionCallback {
     ///
     /// Parts that the server did not ask for are left out.
     public func setProfile(_ profile: DeviceProfile) {
-        var view = view
+        // The app may have replaced the response.
+        guard let callback = try? JourneyCallback(untyped: response) else { return }
+        var view = SignetJourney.DeviceProfileCallback(unchecked: callback)
         view.fill(profile)
         setValue(view.callback.value()?.untyped)
     }

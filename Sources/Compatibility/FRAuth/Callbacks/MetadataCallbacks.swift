@@ -7,17 +7,13 @@ open class MetadataCallback: Callback {
     /// The index in the step, which newer servers send.
     public final var _id: Int?
 
-    /// The engine's callback, as the server sent it.
-    final let view: SignetJourney.MetadataCallback
-
     /// The data.
-    public final var data: [String: Any] { view.data.object?.mapValues(\.any) ?? [:] }
+    public final var data: [String: Any] { output("data")?.object?.mapValues(\.any) ?? [:] }
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback has no type.
     public required init(json: [String: Any]) throws {
-        view = SignetJourney.MetadataCallback(unchecked: try JourneyCallback(untyped: json))
-        _id = view.callback._id
+        _id = try JourneyCallback(untyped: json)._id
         try super.init(json: json)
     }
 }
@@ -33,7 +29,8 @@ open class WebAuthnCallback: MetadataCallback {
 
     /// Returns the step with the request alone, with the values that the app changed, and with an input for the outcome.
     final func request(changing members: [String: JSONValue]) throws(AuthError) -> JourneyStep {
-        var callback = view.callback
+        // The app may have replaced the response.
+        var callback = try JourneyCallback(untyped: response)
         callback.type = SignetJourney.MetadataCallback.type
         let index = try callback.required(callback.output.firstIndex { $0.name == "data" }, "data")
         callback.output[index].value = .object((callback.output[index].value.object ?? [:]).merging(members) { $1 })

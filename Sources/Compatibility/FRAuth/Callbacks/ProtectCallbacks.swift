@@ -51,9 +51,9 @@ open class ProtectCallback: MultipleValuesCallback {
     public final func setClientError(_ clientError: String) { answer(clientErrorKey, hiddenAs: "clientError", clientError) }
 
     /// Enters a value into an input, or into the step's hidden value for metadata.
-    final func answer(_ key: String, hiddenAs id: String, _ value: String) {
+    final func answer(_ key: String?, hiddenAs id: String, _ value: String) {
         guard derivedCallback else {
-            inputValues[key] = value
+            if let key { inputValues[key] = value }
             return
         }
         node?.callbacks.lazy.compactMap { $0 as? HiddenValueCallback }.first { $0.id == id }?.setValue(value)
@@ -74,16 +74,17 @@ open class ProtectCallback: MultipleValuesCallback {
 
 /// Asks to start PingOne Protect.
 open class PingOneProtectInitializeCallback: ProtectCallback {
-    private var settings = ProtectSettings([:])
+    private let settings: ProtectSettings
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback asks for something else or names no environment.
     public required init(json: [String: Any]) throws {
-        try super.init(json: json)
-        guard case .initialize(let settings)? = Self.request(in: received), settings.all["envId"]?.string != nil else {
+        let callback = try JourneyCallback(untyped: json)
+        guard case .initialize(let settings)? = Self.request(in: callback), settings.all["envId"]?.string != nil else {
             throw AuthError.invalidCallbackResponse("Missing envId")
         }
         self.settings = settings
+        try super.init(json: json)
     }
 
     /// Starts PingOne Protect.
@@ -131,16 +132,17 @@ open class PingOneProtectInitializeCallback: ProtectCallback {
 /// Asks for the data that PingOne Protect has collected.
 open class PingOneProtectEvaluationCallback: ProtectCallback {
     /// True when PingOne Protect must pause the collection of behavioral data from now on.
-    public final private(set) var pauseBehavioralData = false
+    public final let pauseBehavioralData: Bool
 
     /// Reads a callback.
     /// - Throws: ``AuthError/invalidCallbackResponse(_:)`` when the callback asks for something else or has no input for the data.
     public required init(json: [String: Any]) throws {
-        try super.init(json: json)
-        guard case .evaluate(let pauses)? = Self.request(in: received) else {
+        let callback = try JourneyCallback(untyped: json)
+        guard case .evaluate(let pauses)? = Self.request(in: callback) else {
             throw AuthError.invalidCallbackResponse("Missing signals")
         }
         pauseBehavioralData = pauses
+        try super.init(json: json)
     }
 
     /// Enters the data that PingOne Protect has collected.

@@ -139,9 +139,9 @@ public class IdPCallback: MultipleValuesCallback {
     }
 
     /// Enters the token.
-    public func setToken(_ token: String) { inputValues[key("token")] = token }
+    public func setToken(_ token: String) { fill("token", with: token) }
     /// Enters the type of the token: `id_token`, `access_token` or `authorization_code`.
-    public func setTokenType(_ tokenType: String) { inputValues[key("token_type")] = tokenType }
+    public func setTokenType(_ tokenType: String) { fill("token_type", with: tokenType) }
 
     /// Lets the user log in with the provider, and enters the token and its type.
     ///

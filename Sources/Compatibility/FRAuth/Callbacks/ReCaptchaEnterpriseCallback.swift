@@ -42,13 +42,13 @@ public class ReCaptchaEnterpriseCallback: MultipleValuesCallback {
     /// The site key.
     public var recaptchaSiteKey: String { SignetJourney.ReCaptchaEnterpriseCallback(unchecked: received).siteKey }
     /// The name of the input for the token.
-    public var tokenKey: String { key("token") }
+    public var tokenKey: String { key("token") ?? "" }
     /// The name of the input for the action.
-    public var actionKey: String { key("action") }
+    public var actionKey: String { key("action") ?? "" }
     /// The name of the input for the reason of a missing token.
-    public var clientErrorKey: String { key("clientError") }
+    public var clientErrorKey: String { key("clientError") ?? "" }
     /// The name of the input for additional data.
-    public var payloadKey: String { key("payload") }
+    public var payloadKey: String { key("payload") ?? "" }
     /// The token that ``execute(action:timeoutInMillis:recaptchaProvider:)`` entered; empty before.
     public private(set) var tokenResult = ""
 
@@ -87,17 +87,17 @@ public class ReCaptchaEnterpriseCallback: MultipleValuesCallback {
     }
 
     /// Enters the token.
-    public func setToken(_ value: String) { inputValues[tokenKey] = value }
+    public func setToken(_ value: String) { fill("token", with: value) }
     /// Enters the action that the user is about to do; usually `login`.
-    public func setAction(_ value: String) { inputValues[actionKey] = value }
+    public func setAction(_ value: String) { fill("action", with: value) }
     /// Enters the reason for a missing token: `INVALID_CAPTCHA_TOKEN` or `UNKNOWN_ERROR`.
-    public func setClientError(_ value: String) { inputValues[clientErrorKey] = value }
+    public func setClientError(_ value: String) { fill("clientError", with: value) }
 
     /// Enters additional data, which is sent as JSON.
     ///
     /// Nil and an empty dictionary change nothing.
     public func setPayload(_ value: [String: Any]? = nil) {
         guard let value, !value.isEmpty, let json = JSONValue(any: value) else { return }
-        inputValues[payloadKey] = JSON.text(of: json)
+        fill("payload", with: JSON.text(of: json))
     }
 }

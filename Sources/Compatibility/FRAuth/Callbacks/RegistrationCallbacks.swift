@@ -153,9 +153,9 @@ public class KbaCreateCallback: MultipleValuesCallback {
     }
 
     /// Enters the question.
-    public func setQuestion(_ question: String) { inputValues[key("question")] = question }
+    public func setQuestion(_ question: String) { fill("question", with: question) }
     /// Enters the answer.
-    public func setAnswer(_ answer: String) { inputValues[key("answer")] = answer }
+    public func setAnswer(_ answer: String) { fill("answer", with: answer) }
 }
 
 /// Asks the user for consent to share data.
