@@ -7,7 +7,7 @@ import SignetStorage
 import SignetTesting
 import Testing
 
-@Suite("Completion callbacks and concurrent calls")
+@Suite("Completion callbacks and concurrent calls", .timeLimit(.minutes(1)))
 struct CallbackTests {
     /// The number of callbacks, and the codes of the errors.
     private struct Outcome {

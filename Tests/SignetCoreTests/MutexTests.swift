@@ -6,7 +6,7 @@ import Testing
 struct MutexTests {
     private struct Refusal: Error {}
 
-    @Test("one thread at a time runs its closure", arguments: [2, 8])
+    @Test("One thread at a time runs its closure", arguments: [2, 8])
     func excludesOtherThreads(threads: Int) {
         let words = Mutex<[String: Int]>([:])
         DispatchQueue.concurrentPerform(iterations: threads) { thread in
@@ -18,7 +18,7 @@ struct MutexTests {
         #expect(sum == threads * 1_000)
     }
 
-    @Test("a lock that is in use is not waited for")
+    @Test("A lock that is in use is not waited for")
     func returnsNilWhileLocked() {
         let value = Mutex(1)
         let whileLocked = value.withLock { _ in
@@ -34,7 +34,7 @@ struct MutexTests {
         #expect(unlocked == 1)
     }
 
-    @Test("a closure that throws keeps its changes and releases the lock")
+    @Test("A closure that throws keeps its changes and releases the lock")
     func releasesLockAfterError() {
         let value = Mutex(0)
         #expect(throws: Refusal.self) {
@@ -47,7 +47,7 @@ struct MutexTests {
         #expect(kept == 1)
     }
 
-    @Test("the value is released with its mutex")
+    @Test("The value is released with its mutex")
     func releasesValueWithMutex() {
         final class Content: Sendable {}
         weak var content: Content?
@@ -59,7 +59,7 @@ struct MutexTests {
         #expect(content == nil)
     }
 
-    @Test("a counter adds from any thread and returns the sum")
+    @Test("A counter adds from any thread and returns the sum")
     func countsFromThreads() {
         let counter = Counter()
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
@@ -69,7 +69,7 @@ struct MutexTests {
         #expect(counter.add(-3_999) == 1)
     }
 
-    @Test("a latch stays set")
+    @Test("A latch stays set")
     func latchStaysSet() {
         let latch = Latch()
         #expect(!latch.isSet)

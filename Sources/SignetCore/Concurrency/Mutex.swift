@@ -6,8 +6,8 @@ import Darwin
 
 /// A lock around a value, for the time of a closure.
 ///
-/// It has the interface of `Synchronization.Mutex`, which needs iOS 18 and macOS 15, and which the thread sanitizer does not see on
-/// Linux. See docs/decisions/002-own-mutex.md.
+/// It has the methods of `Synchronization.Mutex`, but is a class, and its value must be copyable. That type needs iOS 18 and macOS 15,
+/// and the thread sanitizer does not see it on Linux. See docs/decisions/002-own-mutex.md.
 package final class Mutex<Value>: @unchecked Sendable {
     private var value: Value
     /// In memory of its own, because a mutex must not move.

@@ -40,12 +40,22 @@ package func withTimeout<Value: Sendable>(
 ///   - undo: A closure that undoes an operation whose value is not returned.
 ///   - operation: The operation.
 /// - Returns: The value of the operation; nil when the operation does not return within the limit.
-/// - Throws: The error of an operation that ended within the limit; `CancellationError` when the caller was canceled.
+/// - Throws: The error of an operation that ended within the limit, before it was canceled; `CancellationError` when the caller was
+///   canceled. For a caller that is canceled already, the operation is not started.
 package func withTimeout<Value: Sendable>(
     _ limit: Duration, on clock: any Clock<Duration> = ContinuousClock(), undoing undo: @Sendable (Value) async -> Void,
     _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value? {
-    let work = Task { try await operation() }
+    try Task.checkCancellation()
+    let work = Task<Value, any Error> {
+        do {
+            return try await operation()
+        } catch {
+            // The error of an operation that was canceled only reports the cancellation.
+            try Task.checkCancellation()
+            throw error
+        }
+    }
     let inTime = await withTimeout(limit, on: clock) {
         await withTaskCancellationHandler {
             await work.result
@@ -54,7 +64,10 @@ package func withTimeout<Value: Sendable>(
         }
     }
     if let inTime, !Task.isCancelled { return try inTime.get() }
-    if case .success(let value) = await work.result { await undo(value) }
+    switch await work.result {
+    case .success(let value): await undo(value)
+    case .failure(let error): if inTime != nil { throw error }
+    }
     try Task.checkCancellation()
     return nil
 }
