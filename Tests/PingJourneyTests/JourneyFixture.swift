@@ -40,10 +40,13 @@ struct JourneyFixture: Sendable {
     }
 
     /// Returns a machine with an empty vault whose apps log in at an OpenAM.
-    static func at(_ server: FakeOpenAM) -> JourneyFixture {
+    static func at(_ server: FakeOpenAM) -> JourneyFixture { at(server.url, DefaultTransport.make()) }
+
+    /// Returns a machine with an empty vault whose apps log in at the server of a transport.
+    static func at(_ url: String, _ transport: any HTTPTransport) -> JourneyFixture {
         let memory = MemoryStore()
         return JourneyFixture(
-            url: server.url, network: Network(DefaultTransport.make()), clock: ManualClock(SystemWallClock().now),
+            url: url, network: Network(transport), clock: ManualClock(SystemWallClock().now),
             keychain: VaultProvider { () throws(StoreError) in memory })
     }
 

@@ -1,6 +1,7 @@
 import PingJourney
 import SignetCore
 import SignetNetwork
+import SignetTesting
 import TestSupport
 import Testing
 
@@ -85,17 +86,65 @@ struct PingOpenAMTests {
         #expect(areMarked)
     }
 
-    @Test("C5: An upgrade of a session that has ended at OpenAM is a login without it")
+    @Test("C5: An upgrade that is started again names no session that was removed in the meantime")
+    func startsAgainWithoutRemovedSession() async throws {
+        let server = try FakeOpenAM(.chain([Self.plainLogin]))
+        let machine = JourneyFixture.at(server)
+        _ = try await next(await start(journey(machine)))
+        let forced = journey(machine)
+        let step = await start(forced, forced: true)
+        await forced.deleteSession()
+        let success = try #require(try await next(try await next(step)) as? SuccessNode)
+        #expect(success.session.value == "sso-2" && server.sessions == ["sso-1", "sso-2"])
+        let again = try #require(machine.network.requests.dropLast().last)
+        #expect(again.headers["iPlanetDirectoryPro"] == nil && again.headers["x-tenant"] == "one")
+        #expect(again.url.contains("authIndexValue=Login") && !again.url.contains("ForceAuth"))
+    }
+
+    @Test(
+        "C5: A refusal with 400 is final at an AM and for the answer to a step, also when a module names a session to upgrade",
+        arguments: [nil, #"{"authId":"a","template":"","infoText":[""],"callbacks":[]}"#] as [String?])
+    func sendsParameterOfModuleOnce(step: String?) async throws {
+        let transport = ScriptedTransport { request in
+            let isStart = request.url.contains("authIndexValue=Login")
+            guard isStart, let step else { return HTTPResponse(status: 400, body: Array(#"{"code":400}"#.utf8)) }
+            return HTTPResponse(status: 200, body: Array(step.utf8))
+        }
+        let module = Module.of(setup: { setup in
+            setup.start { _, request in
+                request.parameter(name: "sessionUpgradeSSOTokenId", value: "t")
+                return request
+            }
+            setup.next { _, _, request in
+                request.parameter(name: "sessionUpgradeSSOTokenId", value: "t")
+                return request
+            }
+        })
+        let machine = JourneyFixture.at("https://am.example.test/am", transport)
+        let first = await start(machine.journey { $0.module(module) })
+        let end: any Node = if let step = first as? ContinueNode { await step.next() } else { first }
+        #expect(end is ErrorNode)
+        #expect(machine.network.requests.count == (step == nil ? 1 : 2))
+    }
+
+    @Test("C5: An upgrade of a session that has ended at OpenAM is a login without it, with the other cookies")
     func replacesEndedSession() async throws {
         let server = try FakeOpenAM(.chain([.dataStore]))
         let machine = JourneyFixture.at(server)
         _ = try await next(await start(journey(machine)))
         server.change { $0.sessions = [] }
-        let success = try #require(try await next(await start(journey(machine), forced: true)) as? SuccessNode)
+        let forced = machine.journey { config in
+            config.module(CustomHeader.config) {
+                $0.header(name: "x-tenant", value: "one")
+                $0.header(name: "Cookie", value: "lb=1")
+            }
+        }
+        let success = try #require(try await next(await start(forced, forced: true)) as? SuccessNode)
         #expect(success.session.value == "sso-2" && server.sessions == ["sso-2"])
         let starts = machine.network.requests.filter { $0.url.contains("authIndexValue=Login") }
         let (upgrade, plain) = (try #require(starts.dropLast().last), try #require(starts.last))
         #expect(upgrade.url.contains("sessionUpgradeSSOTokenId=sso-1") && !plain.url.contains("ForceAuth"))
         #expect(plain.headers["iPlanetDirectoryPro"] == nil && plain.headers["x-tenant"] == "one")
+        #expect(upgrade.headers.all("Cookie") == ["iPlanetDirectoryPro=sso-1; lb=1"] && plain.headers.all("Cookie") == ["lb=1"])
     }
 }

@@ -95,6 +95,46 @@ struct OpenAMTests {
         }
     }
 
+    @Test("C1: The state of a session behind a login page is asked through version 2.0 of the sessions resource")
+    func asksSessionState() async throws {
+        let server = try FakeOpenAM()
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("login", server.url, "--client", "app", "--scope", "profile").succeeds()
+            server.change {
+                $0.oauth.removeRefreshTokens()
+                $0.oauth.showsLogin = true
+            }
+            // The session goes on, which only version 2.0 reports; the next process begins with it.
+            for (options, versions) in [(["--refresh"], ["3.1", "2.0"]), ([], ["3.1", "2.0", "2.0"])]
+                as [([String], [String])]
+            {
+                let token = try await cli.start(["token", "--json"] + options).end()
+                token.fails(77, "lives")
+                #expect(token.jsonError?["code"]?.string == "token.interactionRequired")
+                #expect(server.read(\.sessionsVersions) == versions && server.sessions == ["sso-1"])
+            }
+        }
+    }
+
+    @Test("C1: A session behind a login page that has ended is removed, and a new login is required")
+    func removesEndedSession() async throws {
+        let server = try FakeOpenAM()
+        try await CommandLineFixture.with { cli in
+            try await cli.signet("login", server.url, "--client", "app", "--scope", "profile").succeeds()
+            server.change {
+                $0.oauth.removeRefreshTokens()
+                $0.sessions = []
+            }
+            let token = try await cli.signet("token", "--refresh", "--json")
+            token.fails(77, "has ended")
+            #expect(token.jsonError?["code"]?.string == "token.loginRequired")
+            // The session is removed, so the server is not asked about it again.
+            let next = try await cli.signet("token", "--json")
+            #expect(next.jsonError?["code"]?.string == "token.loginRequired")
+            #expect(server.read(\.sessionsVersions) == ["3.1"])
+        }
+    }
+
     @Test("C1: A second login that cannot end the first session is kept and exits with 69 or 77", arguments: refusals)
     func keepsLoginOverLivingSession(status: String, exit: Int32) async throws {
         let server = try FakeOpenAM()

@@ -166,6 +166,36 @@ struct OpenAMJourneyTests {
         #expect(!lines.joined().contains("AQIC5w"))
     }
 
+    @Test("C5: When a session that has ended is left out, the other cookies are sent as they are stored now")
+    func keepsOtherCookies() async throws {
+        let transport = ScriptedTransport { request in
+            let isForced = request.url.contains("ForceAuth=true")
+            var headers: HTTPHeaders = ["Set-Cookie": "lb=\(isForced ? 2 : 1); Path=/"]
+            if !isForced { headers.append("Set-Cookie", "iPlanetDirectoryPro=\(Self.session); Path=/") }
+            return HTTPResponse(
+                status: request.url.contains("sessionUpgradeSSOTokenId") ? 400 : 200, headers: headers,
+                body: Array((isForced ? Self.moduleStep : Self.end).utf8))
+        }
+        let app = try IdentityClient(try profile(), store: .memory(), transport: transport)
+        _ = try await app.journeys.start("Login")
+        _ = try await app.journeys.start("Login", options: JourneyOptions { $0.forceAuthentication = true })
+        let forced = "iPlanetDirectoryPro=\(Self.session); lb=1"
+        let sent = transport.requests.map { $0.headers["Cookie"] }
+        #expect(sent == [nil, forced, forced, "lb=2"])
+    }
+
+    @Test("C5: When a session that has ended is left out, the cookies of every field stay")
+    func keepsCookiesOfEveryField() async throws {
+        let transport = answering((400, "{}"), (200, Self.moduleStep))
+        let journeys = Journey(try profile { $0.dialect = .openAM }, transport: transport)
+        var request = try journeys.startRequest(.service("Login"), options: Self.forced)
+        try await journeys.addSession(to: &request, Self.forced)
+        request.headers.append("Cookie", "lb=1; iPlanetDirectoryPro=old")
+        request.headers.append("Cookie", "region=eu")
+        _ = try await journeys.send(request, for: .startAuthenticate(.service("Login")))
+        #expect(transport.requests.count == 2 && transport.requests.last?.headers.all("Cookie") == ["lb=1; region=eu"])
+    }
+
     @Test("The variant of the protocol is stored with the session, and read from a session that has none")
     func storesDialectWithSession() throws {
         var session = SSOToken(value: Secret("t".utf8), successURL: "/console", realm: "/")

@@ -64,7 +64,7 @@ extension Journey {
         }
         do {
             let context = FlowContext(flowContext: SharedContext())
-            context.run = Run(index: index, action: action, options: runOptions)
+            context.set(Run(index: index, action: action, options: runOptions))
             return await start(Request(try request(try await engine().journey, runOptions)), in: context)
         } catch {
             return FailureNode(cause: error)
@@ -107,16 +107,20 @@ extension SuccessNode {
 }
 
 /// The state of a run that its requests share.
-struct Run: Sendable {
+final class Run: Sendable {
     /// The index with which the journey was started.
-    var index = AuthenticationIndex.standard
+    let index: AuthenticationIndex
     /// The purpose of the first request.
-    var action = RequestAction.authenticate(.standard)
-    var options = JourneyOptions()
-    /// The first request, with what the modules added; nil before it is sent.
-    var first: HTTPRequest?
-    /// The newest answer to a step; nil before the first one.
-    var answer: Answer?
+    let action: RequestAction
+    let options: JourneyOptions
+    private let requests = Mutex(Requests())
+
+    private struct Requests {
+        /// The first request, with what the modules added; nil before it is sent.
+        var first: HTTPRequest?
+        /// The newest answer to a step; nil before the first one.
+        var answer: Answer?
+    }
 
     /// A step with its answers, and the content that the modules received for it.
     struct Answer: Sendable {
@@ -124,15 +128,34 @@ struct Run: Sendable {
         let content: [UInt8]
     }
 
+    init(
+        index: AuthenticationIndex = .standard, action: RequestAction = .authenticate(.standard),
+        options: JourneyOptions = JourneyOptions()
+    ) {
+        (self.index, self.action, self.options) = (index, action, options)
+    }
+
+    /// Stores the newest answer to a step.
+    func take(_ answer: Answer) { requests.withLock { $0.answer = answer } }
+
+    /// Returns the first request and the newest answer, or nil for the first request, which is stored.
+    func newest(sending request: HTTPRequest) -> (first: HTTPRequest, answer: Answer)? {
+        requests.withLock { requests -> (first: HTTPRequest, answer: Answer)? in
+            if let first = requests.first, let answer = requests.answer { return (first, answer) }
+            requests.first = request
+            return nil
+        }
+    }
+
     fileprivate static let key = "signet.run"
 }
 
 extension FlowContext {
-    /// The state of the run.
-    var run: Run {
-        get { flowContext.get(key: Run.key) as? Run ?? Run() }
-        set { flowContext.set(key: Run.key, value: newValue) }
-    }
+    /// The state of the run; one without a name or an answer for a run that an app starts with a request of its own.
+    var run: Run { flowContext.get(key: Run.key) as? Run ?? Run() }
+
+    /// Stores the state of a run that starts.
+    fileprivate func set(_ run: Run) { flowContext.set(key: Run.key, value: run) }
 }
 
 /// The user of a journey's session.

@@ -34,8 +34,7 @@ final class JourneyEngine: Sendable {
     /// The modules see one request and the last response. What they added to the request is also in the one that is sent again.
     func send(_ message: HTTPRequest, in context: FlowContext) async throws -> HTTPResponse {
         let run = context.run
-        guard let first = run.first, let answer = run.answer else {
-            context.run.first = message
+        guard let (first, answer) = run.newest(sending: message) else {
             return try await journey.send(message, for: run.action)
         }
         return try await journey.answer(answer.step, of: run.index, run.options) {
@@ -44,7 +43,9 @@ final class JourneyEngine: Sendable {
             if message.body == answer.content { message.body = journey.content(answering: answer.step) }
             return try await journey.send(message, for: .authenticate(run.index))
         } start: {
-            try await journey.send(first, for: run.action)
+            var first = first
+            try await journey.renewSession(of: &first, run.options)
+            return try await journey.send(first, for: run.action)
         }
     }
 

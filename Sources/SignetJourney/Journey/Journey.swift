@@ -216,9 +216,8 @@ public struct Journey: Sendable {
             let kept = cookies?.cookies(for: request.url, now: now) ?? []
             if session != nil || kept.contains(where: { $0.name == profile.cookieName }) { request.force() }
         }
-        var headers = SessionHeaders(profile, dialect.current).headers(session, for: request.url, cookies, now: now)
-        for field in request.headers.fields { headers.append(field.name, field.value) }
-        request.headers = headers
+        let headers = SessionHeaders(profile, dialect.current).headers(session, for: request.url, cookies, now: now)
+        request.headers = headers.followed(by: request.headers)
     }
 
     private func request(
@@ -271,6 +270,12 @@ extension Journey {
         try await add(try await session(options), to: &request, options)
     }
 
+    /// Replaces the session and the cookies of a request, which may have changed since they were added.
+    package func renewSession(of request: inout HTTPRequest, _ options: JourneyOptions) async throws {
+        request.removeSession(profile.cookieName)
+        try await addSession(to: &request, options)
+    }
+
     /// Sends the answer to a step, and once more when its refusal shows an OpenAM, in the form that this server requires.
     ///
     /// When OpenAM refuses to upgrade the session at the end of a forced journey, the journey is started again.
@@ -312,8 +317,9 @@ extension Journey {
             dialect.show(.openAM)
             if action.isStart, request.upgradeSession(profile.cookieName) { response = try await exchange(request, for: action) }
         }
-        guard response.status == 400, request.upgradedSession != nil else { return response }
+        guard isOpenAM, action.isStart, response.status == 400, request.upgradedSession != nil else { return response }
         // OpenAM answers this to a session that has ended. Without a session, the journey runs in any case.
+        try await add(nil, to: &request, JourneyOptions())
         request.removeSession(profile.cookieName)
         return try await exchange(request, for: action)
     }

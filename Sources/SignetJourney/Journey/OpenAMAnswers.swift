@@ -12,9 +12,6 @@ extension HTTPRequest {
     /// The session that the query names; nil when it names none.
     var upgradedSession: String? { FormCoding.query(of: url)[Self.upgradeParameter] }
 
-    /// The cookies, each as `name=value`.
-    private var cookies: [String] { (headers["Cookie"] ?? "").split(separator: ";").map { $0.trimmingWhitespace() } }
-
     /// Requires the journey to run even when the session already satisfies it.
     mutating func force() { url = FormCoding.address(url, adding: [(Self.forceParameter, "true")]) }
 
@@ -23,7 +20,7 @@ extension HTTPRequest {
     /// - Returns: False when the journey isn't forced, has no session, or names it already.
     @discardableResult
     mutating func upgradeSession(_ cookieName: String) -> Bool {
-        let cookie = cookies.first { $0.hasPrefix("\(cookieName)=") }?.dropFirst(cookieName.count + 1)
+        let cookie = headers.cookies.first { $0.hasPrefix("\(cookieName)=") }?.dropFirst(cookieName.count + 1)
         guard FormCoding.query(of: url)[Self.forceParameter] == "true", upgradedSession == nil,
             let session = headers[cookieName] ?? cookie.map(String.init)
         else { return false }
@@ -40,14 +37,35 @@ extension HTTPRequest {
             ![Self.forceParameter, Self.upgradeParameter].contains { pair.hasPrefix("\($0)=") }
         }
         url = query.isEmpty ? String(address) : "\(address)?\(query.joined(separator: "&"))"
-        let kept = cookies.filter { !$0.hasPrefix("\(cookieName)=") }
-        let removed = [cookieName.lowercased(), "cookie"]
-        var headers: HTTPHeaders = [:]
-        for field in self.headers.fields where !removed.contains(field.name.lowercased()) {
-            headers.append(field.name, field.value)
-        }
+        let kept = headers.cookies.filter { !$0.hasPrefix("\(cookieName)=") }
+        headers = headers.without(cookieName, "Cookie")
         if !kept.isEmpty { headers.append("Cookie", kept.joined(separator: "; ")) }
-        self.headers = headers
+    }
+}
+
+extension HTTPHeaders {
+    /// The cookies of all `Cookie` fields, each as `name=value`.
+    fileprivate var cookies: [String] {
+        all("Cookie").flatMap { $0.split(separator: ";") }.map { $0.trimmingWhitespace() }
+    }
+
+    /// Returns these fields and then others, with the cookies of both in one field.
+    ///
+    /// These cookies replace others with the same name.
+    func followed(by others: HTTPHeaders) -> HTTPHeaders {
+        let names = Set(cookies.map { $0.prefix { $0 != "=" } })
+        let kept = others.cookies.filter { !names.contains($0.prefix { $0 != "=" }) }
+        var headers = self
+        if !kept.isEmpty { headers.set("Cookie", (cookies + kept).joined(separator: "; ")) }
+        for field in others.without("Cookie").fields { headers.append(field.name, field.value) }
+        return headers
+    }
+
+    fileprivate func without(_ names: String...) -> HTTPHeaders {
+        let removed = names.map { $0.lowercased() }
+        var headers: HTTPHeaders = [:]
+        for field in fields where !removed.contains(field.name.lowercased()) { headers.append(field.name, field.value) }
+        return headers
     }
 }
 

@@ -24,6 +24,8 @@ extension FakeOpenAM {
         package var keyRequests = 0
         /// True when the token endpoint refuses the client.
         package var refusesClient = false
+        /// True when the authorization endpoint shows its login page also with a session.
+        package var showsLogin = false
         /// True when the signatures of ID tokens are invalid.
         package var forgesIDTokens = false
         private var count = 0
@@ -68,7 +70,7 @@ extension FakeOpenAM {
         ) -> Answer {
             let pairs = (request.header("cookie") ?? "").split(separator: ";").map { $0.split(separator: "=", maxSplits: 1) }
             let session = pairs.first { $0.first?.drop(while: { $0 == " " }) == "iplanetdirectorypro" }?.last
-            guard let session, state.sessions.contains(String(session)) else {
+            guard let session, state.sessions.contains(String(session)), !state.oauth.showsLogin else {
                 return Answer(status: "301 Moved Permanently", headers: ["Location: \(address)/UI/Login?realm=%2F"], body: "")
             }
             state.oauth.count += 1

@@ -96,11 +96,12 @@ package final class FakeOpenAM: Sendable {
 
         func answer(_ request: RawConnection.Request, _ connection: RawConnection) {
             let target = String(request.line.split(separator: " ").dropFirst().first ?? "")
+            let query = FormCoding.query(of: target)
             let answer = state.withLock { state in
                 switch target.prefix(while: { $0 != "?" }) {
-                case let path where path.hasSuffix("/authenticate"): authenticate(request, FormCoding.query(of: target), &state)
-                case let path where path.hasSuffix("/sessions"): logOut(request, &state)
-                case let path: OAuth.answer(String(path), request, FormCoding.query(of: target), &state)
+                case let path where path.hasSuffix("/authenticate"): authenticate(request, query, &state)
+                case let path where path.hasSuffix("/sessions"): sessions(request, query["_action"], &state)
+                case let path: OAuth.answer(String(path), request, query, &state)
                 }
             }
             connection.answer(
@@ -179,7 +180,7 @@ package final class FakeOpenAM: Sendable {
 
         // MARK: Sessions
 
-        private func logOut(_ request: RawConnection.Request, _ state: inout State) -> Answer {
+        private func sessions(_ request: RawConnection.Request, _ action: String?, _ state: inout State) -> Answer {
             let asked = request.header("accept-api-version") ?? ""
             let version = String(asked.split(separator: ",").first?.trimmingPrefix("resource=") ?? "")
             state.sessionsVersions.append(version)
@@ -188,9 +189,14 @@ package final class FakeOpenAM: Sendable {
                 return .error("401 Unauthorized", "Access Denied")
             }
             guard version == "2.0" else { return .error("404 Not Found", "Resource &#39;&#39; not found") }
-            guard state.logoutStatus == "200 OK" else { return .error(state.logoutStatus, "Refused") }
-            state.sessions.remove(session)
-            return Answer(body: #"{"result":"Successfully logged out"}"#)
+            switch action {
+            case "getSessionInfo": return Answer(body: #"{"username":"\#(OAuth.user)","realm":"/","properties":{}}"#)
+            case "logout":
+                guard state.logoutStatus == "200 OK" else { return .error(state.logoutStatus, "Refused") }
+                state.sessions.remove(session)
+                return Answer(body: #"{"result":"Successfully logged out"}"#)
+            default: return .error("501 Not Implemented", "The action is not supported")
+            }
         }
     }
 }
